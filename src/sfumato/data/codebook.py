@@ -1,0 +1,216 @@
+"""The codebook: what is known about each variable of a table, apart from its values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+import polars as pl
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
+from sfumato.errors import DataError
+
+__all__ = ["Codebook", "Missing", "Scalar", "Variable"]
+
+Scalar = bool | int | float | str
+
+
+class Missing(BaseModel):
+    """A user-missing code, or a closed range of them, with the reason that it stands for.
+
+    A code is a value which says *why* there is none (refused, not asked). It stays in the data as it is, never
+    becomes a plain null, and never takes part in a mean.
+
+    Examples
+    --------
+    >>> Missing(code=-9, label="refused").matches(-9)
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    code: Scalar | None = None
+    low: float | None = None
+    high: float | None = None
+    label: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Missing:
+        ranged = self.low is not None and self.high is not None
+        if (self.code is None) == (not ranged) or (self.code is not None and (self.low, self.high) != (None, None)):
+            raise ValueError("a missing code is either `code`, or `low` with `high`")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError("`low` of a missing range must not exceed `high`")
+        return self
+
+    def matches(self, value: object) -> bool:
+        """Tell whether one plain value is this code."""
+        if self.code is not None:
+            return value == self.code
+        return isinstance(value, int | float) and self.low is not None and self.low <= value <= (self.high or 0.0)
+
+    def expression(self, column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+        """Give the same test for a Polars column of type `dtype`."""
+        if dtype.is_numeric() and not isinstance(self.code, str):
+            if self.code is not None:
+                return column == pl.lit(self.code)
+            return column.is_between(pl.lit(self.low), pl.lit(self.high))
+        if self.code is not None and not dtype.is_numeric():
+            return column.cast(pl.String) == pl.lit(str(self.code))
+        return pl.lit(False)
+
+
+def _missing(value: Any) -> Any:
+    """Let YAML say `missing: [-9, {low: -5, high: -1}]`."""
+    if value is None or not isinstance(value, list | tuple):
+        return value
+    return tuple(v if isinstance(v, Missing | Mapping) else {"code": v} for v in value)
+
+
+class Variable(BaseModel):
+    """What is known about one variable.
+
+    Parameters
+    ----------
+    role
+        What it means for disclosure, see `Role`.
+    kind
+        What its values are, see `Kind`; None where a plan leaves it to be sniffed from the data.
+    label
+        The question or description in words.
+    labels
+        Label of each coded value, keyed by the value.
+    missing
+        User-missing codes and ranges.
+    unit
+        Unit of measurement.
+    range
+        Lowest and highest possible value; None on a side is open. Used to report impossible values.
+    order
+        Values of an ordinal variable from lowest to highest.
+    hierarchy
+        Name of the file that holds its generalisation hierarchy.
+    measure
+        Measure level as the file's format names it (`nominal`, `ordinal`, `scale`), kept for the way out.
+    format
+        Display format as the file's format names it, kept for the way out.
+
+    Examples
+    --------
+    >>> Variable(role="key", kind="continuous", unit="years", missing=[-9]).missing[0].code
+    -9
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Role = Role.OTHER
+    kind: Kind | None = None
+    label: str | None = None
+    labels: dict[Scalar, str] = Field(default_factory=dict)
+    missing: Annotated[tuple[Missing, ...], BeforeValidator(_missing)] = ()
+    unit: str | None = None
+    range: tuple[float | None, float | None] | None = None
+    order: tuple[Scalar, ...] = ()
+    hierarchy: str | None = None
+    measure: str | None = None
+    format: str | None = None
+
+    @model_validator(mode="after")
+    def _sane_range(self) -> Variable:
+        if self.range is not None:
+            low, high = self.range
+            if any(b is not None and not math.isfinite(b) for b in self.range):
+                raise ValueError("`range` takes finite numbers, or null for an open side")
+            if low is not None and high is not None and low > high:
+                raise ValueError("`range` must be [low, high]")
+        return self
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values may be averaged."""
+        return self.kind in NUMERIC_KINDS
+
+
+class Codebook(Mapping[str, Variable]):
+    """The variables of a table, in column order. A value: every change gives a new one.
+
+    Examples
+    --------
+    >>> book = Codebook({"age": Variable(role="key", kind="integer"), "name": Variable(role="identifier")})
+    >>> book.with_role("key")
+    ('age',)
+    >>> list(book.without("name"))
+    ['age']
+    """
+
+    def __init__(self, variables: Mapping[str, Variable] | Iterable[tuple[str, Variable]] = ()) -> None:
+        self._variables = dict(variables)
+
+    def __getitem__(self, name: str) -> Variable:
+        try:
+            return self._variables[name]
+        except KeyError:
+            known = ", ".join(self._variables) or "none"
+            raise DataError(f"There is no variable {name!r}. Variables: {known}.") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Codebook) and list(self.items()) == list(other.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Codebook({', '.join(f'{n}: {v.role}/{v.kind}' for n, v in self.items())})"
+
+    def with_role(self, *roles: Role | str) -> tuple[str, ...]:
+        """Names of the variables that have one of `roles`."""
+        return tuple(n for n, v in self.items() if v.role in {Role(r) for r in roles})
+
+    def the(self, role: Role) -> str | None:
+        """Name of the one variable with `role` (record, household, weight), or None."""
+        names = self.with_role(role)
+        return names[0] if names else None
+
+    def replace(self, **variables: Variable) -> Codebook:
+        """A codebook in which `variables` are set, new ones last."""
+        return Codebook(self._variables | variables)
+
+    def without(self, *names: str) -> Codebook:
+        """A codebook without the variables `names`."""
+        return Codebook({n: v for n, v in self.items() if n not in names})
+
+    def only(self, names: Iterable[str]) -> Codebook:
+        """The variables `names`, in that order; unknown ones get an empty entry."""
+        return Codebook({n: self._variables.get(n, Variable()) for n in names})
+
+    def missing(self, name: str, dtype: pl.DataType) -> pl.Expr:
+        """Expression that is true where `name` (a column of type `dtype`) holds no value.
+
+        Null, NaN, and every user-missing code or range count.
+        """
+        column = pl.col(name)
+        test = column.is_null()
+        if dtype.is_float():
+            test = test | column.is_nan()
+        for code in self[name].missing if name in self else ():
+            test = test | code.expression(column, dtype)
+        return test.fill_null(True)
+
+    def to_plain(self) -> dict[str, dict[str, Any]]:
+        """Plain values for YAML or JSON; what is unset is left out."""
+        return {n: v.model_dump(mode="json", exclude_defaults=True) for n, v in self.items()}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Codebook:
+        """Read what `to_plain` wrote."""
+        return cls({str(n): Variable.model_validate(v or {}) for n, v in plain.items()})

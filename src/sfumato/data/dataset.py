@@ -1,0 +1,50 @@
+"""What every engine offers: three members, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, runtime_checkable
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.query import Query
+
+__all__ = ["Dataset"]
+
+
+@runtime_checkable
+class Dataset(Protocol):
+    """A table with its codebook, wherever its rows are kept.
+
+    A data set is a value: `map` gives a new one and leaves the old as it was.
+    """
+
+    @property
+    def codebook(self) -> Codebook:
+        """What is known about each variable, in column order."""
+        ...
+
+    def ask(self, query: Query) -> pl.DataFrame:
+        """Answer one of the four questions of `sfumato.data.query`, in the form stated there."""
+        ...
+
+    def map(self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str] | None = None) -> Self:
+        """Apply `f` to every batch of rows and put the results together.
+
+        Parameters
+        ----------
+        f
+            Takes a frame and gives a frame; may drop rows and change columns, must not add rows, and gives the same
+            columns for every batch. An empty table is one empty batch.
+        by
+            Without it, batches are any partition of the rows. With it (even with no names), each call receives one
+            whole stratum: all records that share the values of `by`, null and NaN counting as one value of their own.
+
+        Returns
+        -------
+        Dataset
+            Rows that are left keep the order of the input. The codebook keeps what is known of the columns that are
+            left; new columns have an empty entry.
+        """
+        ...

@@ -1,0 +1,137 @@
+"""Disclosures: the public sentences that an analyst needs to use a release well.
+
+A disclosure may itself disclose (the sd of a stratum of four), so each holds parameters and rounded strengths only:
+never a value, a count of records, or anything that was learned about few people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+__all__ = ["Averaged", "Coarsened", "Disclosed", "Disclosure", "Dropped", "Imputed", "Suppressed"]
+
+
+class _Disclosed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    columns: tuple[str, ...]
+
+
+class Averaged(_Disclosed):
+    """Values are centroids of `k` similar records within strata of `by` (Avraam, Jones and Burton 2021).
+
+    Means are kept where `recentred`, standard deviations where `rescaled`; relations within small neighbourhoods are
+    smoothed away.
+    """
+
+    what: Literal["averaged"] = "averaged"
+    by: tuple[str, ...] = ()
+    k: int
+    grouping: str
+    rescaled: bool
+    recentred: bool
+    rounded: bool
+    clipped: bool
+    merged: tuple[str, ...] = ()
+    """Columns of `by` in which small strata were merged into others, so that released categories changed."""
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        where = f" within each combination of {', '.join(self.by)}" if self.by else ""
+        how = "the most similar records" if self.grouping == "knn" else "a group of similar records"
+        text = f"{', '.join(self.columns)}: each value is the average of {self.k} or more of {how}{where}"
+        text += "; the spread was then restored" if self.rescaled else "; the spread is smaller than in the original"
+        text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
+        if self.rounded:
+            text += "; values are rounded"
+        if self.clipped:
+            text += "; values outside stated bounds were set to the bound"
+        if self.merged:
+            text += f"; small groups were merged, which changed some categories of {', '.join(self.merged)}"
+        return text + "."
+
+
+class Coarsened(_Disclosed):
+    """Values were recoded to broader categories or bands."""
+
+    what: Literal["coarsened"] = "coarsened"
+    how: str
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        return f"{', '.join(self.columns)}: recoded {self.how}."
+
+
+class Dropped(_Disclosed):
+    """Columns that the release does not have."""
+
+    what: Literal["dropped"] = "dropped"
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        return f"{', '.join(self.columns)}: left out of the release."
+
+
+class Imputed(_Disclosed):
+    """Missing values were filled in, so that spread and relations are understated."""
+
+    what: Literal["imputed"] = "imputed"
+    method: str
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        return f"{', '.join(self.columns)}: missing values were filled in by the {self.method}."
+
+
+class Suppressed(_Disclosed):
+    """Records or cells were removed by a rule. `columns` are those that the rule looks at."""
+
+    what: Literal["suppressed"] = "suppressed"
+    rule: str
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        return f"{', '.join(self.columns) or 'all columns'}: {self.rule}."
+
+
+Disclosed = Annotated[
+    Averaged | Coarsened | Dropped | Imputed | Suppressed,
+    Field(discriminator="what"),
+]
+_ADAPTER: TypeAdapter[tuple[Disclosed, ...]] = TypeAdapter(tuple[Disclosed, ...])
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """All that a release tells its analysts, in the order of the steps.
+
+    Examples
+    --------
+    >>> Disclosure((Imputed(columns=("age",), method="median"),)).sentences()
+    ('age: missing values were filled in by the median.',)
+    """
+
+    parts: tuple[Disclosed, ...] = ()
+
+    def __iter__(self) -> Iterator[Disclosed]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Each part in words."""
+        return tuple(part.sentence() for part in self.parts)
+
+    def to_plain(self) -> list[dict[str, object]]:
+        """Plain values for `datapackage.json`."""
+        return [part.model_dump(mode="json") for part in self.parts]
+
+    @classmethod
+    def from_plain(cls, plain: object) -> Disclosure:
+        """Read what `to_plain` wrote."""
+        return cls(_ADAPTER.validate_python(plain))

@@ -1,0 +1,125 @@
+"""A table before and after protection: what every measure of risk and utility looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+
+__all__ = ["Pair", "numbers"]
+
+
+def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> np.ndarray:
+    """Give numeric columns as floats with NaN wherever there is no value.
+
+    Parameters
+    ----------
+    frame
+        Any table.
+    columns
+        Names of numeric or boolean columns.
+    codebook
+        Says which codes stand for missing.
+
+    Returns
+    -------
+    ndarray, shape (n, p), float64
+
+    Raises
+    ------
+    DataError
+        Where a column is not numeric.
+    """
+    out = np.empty((frame.height, len(columns)), order="F")
+    for j, name in enumerate(columns):
+        dtype = frame.schema[name]
+        if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+            raise DataError(f"Column {name!r} holds {dtype}; a numeric column is needed here.")
+        value = pl.when(~codebook.missing(name, dtype)).then(pl.col(name).cast(pl.Float64))
+        out[:, j] = frame.select(value.fill_null(float("nan"))).to_series().to_numpy()
+    return out
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Original and protected table, side by side.
+
+    Parameters
+    ----------
+    before
+        The table as it enters the first step that masks.
+    after
+        The protected table.
+    codebook
+        What is known about the variables of both.
+    columns
+        The numeric columns that masking changed: the ones that per-column measures are of.
+    by
+        The categorical columns within which records were kept apart (strata); may be empty.
+    aligned
+        Whether row i of `before` and row i of `after` are the same record. Then both have equal heights; records that
+        only one of the tables has were left out when they were joined.
+    record
+        Name of the column with the record's id, where there is one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sfumato.data.codebook import Codebook
+    >>> pair = Pair(pl.DataFrame({"a": [1.0, None]}), pl.DataFrame({"a": [2.0, 3.0]}), Codebook(), ("a",), aligned=True)
+    >>> pair.complete()[0].tolist()
+    [[1.0]]
+    """
+
+    before: pl.DataFrame
+    after: pl.DataFrame
+    codebook: Codebook
+    columns: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    aligned: bool = False
+    record: str | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.aligned and self.before.height != self.after.height:
+            raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
+
+    @cached_property
+    def x(self) -> np.ndarray:
+        """Values of `columns` before, shape (n, p), NaN where missing."""
+        return numbers(self.before, self.columns, self.codebook)
+
+    @cached_property
+    def z(self) -> np.ndarray:
+        """Values of `columns` after, shape (m, p), NaN where missing."""
+        return numbers(self.after, self.columns, self.codebook)
+
+    @cached_property
+    def stratum(self) -> np.ndarray:
+        """Stratum of each row of `before` as integers 0, 1, …, shape (n,). All zero without `by`."""
+        if not self.by:
+            return np.zeros(self.before.height, dtype=np.int64)
+        rank = self.before.select(pl.struct(list(self.by)).rank("dense").alias("s")).to_series()
+        return rank.to_numpy().astype(np.int64) - 1
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """Rows (aligned tables) in which every one of `columns` has a value before and after, shape (n,), bool."""
+        return ~(np.isnan(self.x).any(axis=1) | np.isnan(self.z).any(axis=1))
+
+    def complete(self) -> tuple[np.ndarray, np.ndarray]:
+        """Before and after of the rows that are `whole`, two arrays of shape (n', p)."""
+        return self.x[self.whole], self.z[self.whole]
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Categorical columns of `after` with role sensitive or outcome."""
+        names = self.codebook.with_role(Role.SENSITIVE, Role.OUTCOME)
+        return tuple(n for n in names if n in self.after.columns and not self.codebook[n].numeric)

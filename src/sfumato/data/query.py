@@ -1,0 +1,62 @@
+"""The only questions that a method may ask of a data set.
+
+Each answer is a small Polars frame. Missing values (null, NaN, user-missing codes) take no part in `Moments`,
+`Quantiles` and `Largest`; in `Counts` they are a group like any other, null and NaN together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Counts", "Largest", "Moments", "Quantiles", "Query"]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records there are in each group.
+
+    Answer: the columns `by`, then `count` (int) and, with `weight`, `weight` (its sum); sorted by `by`.
+    """
+
+    by: tuple[str, ...]
+    weight: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Number, mean and variance of each column, overall or in each group.
+
+    Answer: the columns `by`, then `variable` (str), `n` (int, not missing), `mean`, `variance` (divisor n − 1; null
+    below two values), `low` and `high` (smallest and largest value) and `decimals` (int: the fewest decimal places
+    that write every value; 15 where there is no such grid); sorted by `by`, then in the order of `columns`.
+    """
+
+    columns: tuple[str, ...]
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Quantiles of one column by linear interpolation (type 7), overall or in each group.
+
+    Answer: the columns `by`, then `prob` and `value`; sorted by `by`, then in the order of `probs`.
+    """
+
+    column: str
+    probs: tuple[float, ...]
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The `top` largest values of one column in each group: who dominates a total.
+
+    Answer: the columns `by`, then `rank` (1 is the largest) and `value`; sorted by `by`, then `rank`.
+    """
+
+    column: str
+    by: tuple[str, ...]
+    top: int
+
+
+Query = Counts | Moments | Quantiles | Largest
