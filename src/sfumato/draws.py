@@ -1,0 +1,227 @@
+"""Keyed randomness: every draw is a function of (secret, what is drawn, unit, true value).
+
+There is no stream and no position. The same secret gives a unit the same draw whatever the order or partition of the
+rows, and an equal release repeats its draws, so there is nothing to average. Another strength, another column or a
+corrected value gives an independent draw, so that two releases cannot be subtracted.
+
+Encoding (fixed by a known-answer test): the subkey is HMAC-SHA256 of the secret over the length-prefixed UTF-8 parts
+``sfumato/1``, method, column, strength, draw number. A draw is one AES-256 block of (unit, bits of the true value), two
+little-endian 64-bit words, under the subkey.
+
+What it protects against: someone who knows the code, the plan and some true values and draws. What it does not: someone
+who has the secret.
+
+Examples
+--------
+>>> draws = Draws(bytes(range(32)))
+>>> what = Purpose("noise", "bmi", strength="0.1")
+>>> e = draws.normal(units([1, 2, 3]), what)
+>>> bool((draws.normal(units([3]), what)[0] == e[2]))
+True
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
+from numpy.typing import ArrayLike, NDArray
+
+from sfumato.errors import DataError, SecretError
+
+__all__ = ["MIN_SECRET", "PUBLIC", "Draws", "Purpose", "bits", "units"]
+
+MIN_SECRET = 16
+"""Fewest bytes of a secret."""
+
+_CHUNK = 1 << 20
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a draw is for. Two purposes that differ in any part get independent draws.
+
+    Parameters
+    ----------
+    method
+        Name of the method that draws.
+    column
+        The column that the draw masks.
+    strength
+        The strength as it is disclosed, written out.
+    draw
+        Number of the draw where one cell needs several, 0, 1, …
+    """
+
+    method: str
+    column: str = ""
+    strength: str = ""
+    draw: int = 0
+
+    def encode(self) -> bytes:
+        """The unambiguous bytes that the subkey is derived from."""
+        parts = ("sfumato/1", self.method, self.column, self.strength, str(self.draw))
+        raw = [p.encode() for p in parts]
+        return b"".join(len(r).to_bytes(4, "little") + r for r in raw)
+
+
+def _hash64(text: object) -> int:
+    return int.from_bytes(hashlib.sha256(str(text).encode()).digest()[:8], "little")
+
+
+def units(ids: ArrayLike | Iterable[object]) -> Words:
+    """Turn ids of records, households or cells into 64-bit units.
+
+    Integers stand for themselves (two's complement); text becomes the first 8 bytes of its SHA-256.
+
+    Parameters
+    ----------
+    ids
+        Shape (n,): integers, whole floats, or text. None may be missing.
+
+    Returns
+    -------
+    ndarray, shape (n,), uint64
+
+    Raises
+    ------
+    DataError
+        Where an id is missing, or a number that is not whole.
+    """
+    array = np.asarray(ids)
+    if array.dtype.kind == "f":
+        if not np.all(np.isfinite(array) & (array == np.floor(array))):
+            raise DataError("Record ids must be whole numbers or text, and none may be missing.")
+        array = array.astype(np.int64)
+    if array.dtype.kind == "i":
+        return array.astype(np.int64).view(np.uint64)
+    if array.dtype.kind in "ub":
+        return array.astype(np.uint64)
+    if any(v is None for v in array):
+        raise DataError("Record ids must be whole numbers or text, and none may be missing.")
+    return np.fromiter((_hash64(v) for v in array), dtype=np.uint64, count=len(array))
+
+
+def bits(values: ArrayLike) -> Words:
+    """Give the 64 bits of true values, so that a corrected value gets an independent draw.
+
+    Numbers by their float64 bits (−0 as 0, any NaN as one NaN), text by its hash.
+
+    Parameters
+    ----------
+    values
+        Shape (n,).
+
+    Returns
+    -------
+    ndarray, shape (n,), uint64
+    """
+    array: NDArray[Any] = np.asarray(values)
+    if array.dtype.kind in "OUS":
+        return np.fromiter((_hash64(v) for v in array), dtype=np.uint64, count=len(array))
+    number = array.astype(np.float64) + 0.0
+    number[np.isnan(number)] = np.nan
+    return number.view(np.uint64)
+
+
+class Draws:
+    """Keyed draws from one secret.
+
+    Parameters
+    ----------
+    secret
+        The secret's bytes as they are, at least 16.
+
+    Raises
+    ------
+    SecretError
+        Where the secret is too short.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < MIN_SECRET:
+            raise SecretError(
+                f"The secret is too short: at least {MIN_SECRET} bytes are needed. "
+                "Make one with: python -c \"import secrets; open('key','wb').write(secrets.token_bytes(32))\""
+            )
+        self._secret = bytes(secret)
+
+    def __repr__(self) -> str:
+        return "Draws(…)"
+
+    def words(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.uint64]:
+        """Two independent uniform 64-bit words for each unit.
+
+        Parameters
+        ----------
+        unit
+            Shape (n,), from `units`.
+        what
+            What is drawn.
+        value
+            Shape (n,), from `bits`: the true values that are masked; zero where none is.
+
+        Returns
+        -------
+        ndarray, shape (n, 2), uint64
+        """
+        key = hmac.digest(self._secret, what.encode(), "sha256")
+        # Distinct blocks under a fresh subkey are never chained: ECB is the bare block cipher, which is what is wanted.
+        cipher = Cipher(AES(key), ECB())
+        out = np.empty((len(unit), 2), dtype="<u8")
+        for start in range(0, len(unit), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            block = np.zeros((len(unit[part]), 2), dtype="<u8")
+            block[:, 0] = unit[part]
+            if value is not None:
+                block[:, 1] = value[part]
+            encryptor = cipher.encryptor()
+            out[part] = np.frombuffer(encryptor.update(block.tobytes()), dtype="<u8").reshape(-1, 2)
+        return out.astype(np.uint64, copy=False)
+
+    def uniform(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.float64]:
+        """Uniform draws in the open interval (0, 1), 53 bits each, shape (n,)."""
+        word = self.words(unit, what, value)[:, 0]
+        return ((word >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+    def normal(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.float64]:
+        """Standard normal draws by the inverse distribution function, shape (n,)."""
+        from scipy.special import ndtri
+
+        u = self.uniform(unit, what, value)
+        return np.asarray(ndtri(u, out=u))
+
+    def integers(self, unit: Words, what: Purpose, high: int, value: Words | None = None) -> NDArray[np.int64]:
+        """Draws from 0, 1, …, high − 1, each exactly as likely, shape (n,).
+
+        Words at or above the largest multiple of `high` are drawn again, so that there is no modulo bias.
+        """
+        if not 1 <= high <= 2**63:
+            raise DataError(f"`high` is {high}; it must lie between 1 and 2**63.")
+        if len(unit) == 0:
+            return np.zeros(0, dtype=np.int64)
+        word = self.words(unit, what, value)[:, 0].copy()
+        largest = np.uint64((2**64 // high) * high - 1)
+        attempt = 0
+        while (again := word > largest).any():
+            attempt += 1
+            retry = replace(what, strength=f"{what.strength}|again {attempt}")
+            word[again] = self.words(unit[again], retry, None if value is None else value[again])[:, 0]
+        return (word % np.uint64(high)).astype(np.int64)
+
+    def permutation(self, unit: Words, what: Purpose) -> NDArray[np.intp]:
+        """Order that sorts the units at random: the same units get the same order wherever they stand, shape (n,)."""
+        word = self.words(unit, what)
+        return np.lexsort((unit, word[:, 1], word[:, 0]))
+
+
+PUBLIC = Draws(b"sfumato: public draws, for measures only")
+"""Draws that anybody can repeat: for choosing samples and folds in measures, never for protection."""

@@ -1,0 +1,1 @@
+"""Engines: where the rows of a data set are kept and how questions about them are answered."""

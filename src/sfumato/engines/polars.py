@@ -1,0 +1,181 @@
+"""The embedded engine: rows in memory, in a Polars frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
+from sfumato.engines.answers import empty_moments, moment_row
+from sfumato.errors import DataError
+
+__all__ = ["PolarsDataset"]
+
+_ROW = "sfumato:position"
+
+
+@dataclass(frozen=True)
+class PolarsDataset:
+    """A table in memory with its codebook.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    codebook
+        What is known about each variable; columns that it does not list get an empty entry.
+    suffix
+        The file format that it came from and that a release of it is written in.
+    notes
+        What reading it had to say.
+    batch_rows
+        Most rows in a batch of `map`; all at once if None.
+
+    Examples
+    --------
+    >>> data = PolarsDataset(pl.DataFrame({"sex": ["f", "m", "f"], "age": [30, 40, 50]}), Codebook())
+    >>> data.ask(Counts(("sex",)))["count"].to_list()
+    [2, 1]
+    """
+
+    frame: pl.DataFrame
+    codebook: Codebook
+    suffix: str = ".parquet"
+    notes: tuple[str, ...] = ()
+    batch_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if list(self.codebook) != self.frame.columns:
+            object.__setattr__(self, "codebook", self.codebook.only(self.frame.columns))
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __getitem__(self, column: str) -> pl.Series:
+        return self.frame[column]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Let any data frame library take the rows."""
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        return str(self.frame._repr_html_())
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns, in order."""
+        return self.frame.columns
+
+    def with_codebook(self, codebook: Codebook) -> PolarsDataset:
+        """The same rows under another codebook."""
+        return replace(self, codebook=codebook)
+
+    def ask(self, query: Query) -> pl.DataFrame:
+        """Answer one of the four questions, see `sfumato.data.query`."""
+        self._refuse_unknown(query)
+        match query:
+            case Counts():
+                return self._counts(query)
+            case Moments():
+                return self._moments(query)
+            case Quantiles():
+                return self._quantiles(query)
+            case Largest():
+                return self._largest(query)
+
+    def map(
+        self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str] | None = None
+    ) -> PolarsDataset:
+        """Apply `f` to batches of rows, or to whole strata of `by`, see `sfumato.data.dataset`."""
+        if by is None:
+            out = self._map_batches(f)
+        else:
+            out = self._map_strata(f, by)
+        return replace(self, frame=out, codebook=self.codebook.only(out.columns))
+
+    def _map_batches(self, f: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+        if self.batch_rows is None or self.frame.is_empty():
+            return f(self.frame)
+        return pl.concat([f(part) for part in self.frame.iter_slices(self.batch_rows)])
+
+    def _map_strata(self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str]) -> pl.DataFrame:
+        numbered = self.frame.with_row_index(_ROW)
+        if not by or self.frame.is_empty():
+            return f(numbered).drop(_ROW)
+        rows = numbered.lazy().group_by(self._keys(by)).agg(pl.col(_ROW)).collect()[_ROW]
+        done = [f(numbered[group]) for group in rows]
+        return pl.concat(done).sort(_ROW).drop(_ROW)
+
+    def _keys(self, by: Sequence[str]) -> list[pl.Expr]:
+        """Grouping columns, with NaN as null."""
+        floats = {n for n, t in self.frame.schema.items() if t.is_float()}
+        return [pl.col(n).fill_nan(None) if n in floats else pl.col(n) for n in by]
+
+    def _present(self, column: str) -> pl.Expr:
+        """Values of a column as floats, null wherever there is none."""
+        dtype = self.frame.schema[column]
+        if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+            raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
+        return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
+
+    def _refuse_unknown(self, query: Query) -> None:
+        match query:
+            case Counts(by, weight):
+                names = (*by, *((weight,) if weight else ()))
+            case Moments(columns, by):
+                names = (*columns, *by)
+            case Quantiles(column, _, by) | Largest(column, by, _):
+                names = (column, *by)
+        unknown = [n for n in names if n not in self.frame.columns]
+        if unknown:
+            raise DataError(f"There is no column {', '.join(map(repr, unknown))} in the data.")
+
+    def _counts(self, query: Counts) -> pl.DataFrame:
+        weight = [pl.col(query.weight).sum().alias("weight")] if query.weight else []
+        if not query.by:
+            return self.frame.select(pl.len().cast(pl.Int64).alias("count"), *weight)
+        grouped = self.frame.lazy().group_by(self._keys(query.by)).agg(pl.len().cast(pl.Int64).alias("count"), *weight)
+        return grouped.sort(query.by).collect()
+
+    def _groups(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+        """Values of one column, sorted, group by group in the order of `by`."""
+        values = self.frame.lazy().select(*self._keys(by), self._present(column))
+        if not by:
+            yield {}, values.collect().to_series().drop_nulls().sort().to_numpy()
+            return
+        lists = values.group_by(by).agg(pl.col(column).drop_nulls().sort()).sort(by).collect()
+        for row in lists.iter_rows(named=True):
+            yield {n: row[n] for n in by}, np.asarray(row[column], dtype=np.float64)
+
+    def _key_schema(self, by: Sequence[str]) -> dict[str, Any]:
+        return {n: self.frame.schema[n] for n in by}
+
+    def _moments(self, query: Moments) -> pl.DataFrame:
+        rows = [
+            {**key, **moment_row(column, values)}
+            for column in query.columns
+            for key, values in self._groups(column, query.by)
+        ]
+        answer = pl.DataFrame(rows, schema=self._key_schema(query.by) | empty_moments())
+        return answer.sort(query.by, maintain_order=True) if query.by else answer
+
+    def _quantiles(self, query: Quantiles) -> pl.DataFrame:
+        rows = [
+            {**key, "prob": prob, "value": float(np.quantile(values, prob)) if len(values) else None}
+            for key, values in self._groups(query.column, query.by)
+            for prob in query.probs
+        ]
+        return pl.DataFrame(rows, schema=self._key_schema(query.by) | {"prob": pl.Float64, "value": pl.Float64})
+
+    def _largest(self, query: Largest) -> pl.DataFrame:
+        rows = [
+            {**key, "rank": rank, "value": float(value)}
+            for key, values in self._groups(query.column, query.by)
+            for rank, value in enumerate(values[::-1][: query.top], start=1)
+        ]
+        return pl.DataFrame(rows, schema=self._key_schema(query.by) | {"rank": pl.Int64, "value": pl.Float64})
