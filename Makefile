@@ -1,0 +1,50 @@
+# Every target sets up what it needs: an environment in .venv, from hash-locked requirements.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all lint docs bench build clean lock
+
+help:  ## List the targets.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+$(READY): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+demo: $(READY)  ## Protect an invented cohort and say where the report is.
+	$(BIN)/sfumato demo --out demo
+
+test: $(READY)  ## Layers, types, style and all fast tests (under 3 minutes).
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n auto
+
+test-all: $(READY)  ## The slower tests too: simulations, large inputs, a real browser.
+	$(BIN)/pytest -n auto -m "slow or browser"
+
+lint: $(READY)  ## Mend style where it can be mended.
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+docs: $(READY)  ## Build the documentation into site/.
+	$(BIN)/zensical build --clean
+
+bench: $(READY)  ## Run the benchmarks and write their results.
+	$(BIN)/python -m benchmarks
+
+build: $(READY)  ## Build the wheel and the source archive into dist/.
+	$(BIN)/python -m build --no-isolation
+
+lock:  ## Resolve the requirements anew (needs uv).
+	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
+	    pyproject.toml --all-extras --group dev -o requirements/dev.txt
+
+clean:  ## Remove everything that was built.
+	rm -rf .venv demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
