@@ -91,7 +91,7 @@ class Variable(BaseModel):
     order
         Values of an ordinal variable from lowest to highest.
     hierarchy
-        Name of the file that holds its generalisation hierarchy.
+        Broader and broader categories of each value: `{Leeds: [Yorkshire, North], York: [Yorkshire, North]}`.
     measure
         Measure level as the file's format names it (`nominal`, `ordinal`, `scale`), kept for the way out.
     format
@@ -113,7 +113,7 @@ class Variable(BaseModel):
     unit: str | None = None
     range: tuple[float | None, float | None] | None = None
     order: tuple[Scalar, ...] = ()
-    hierarchy: str | None = None
+    hierarchy: dict[Scalar, tuple[Scalar, ...]] = Field(default_factory=dict)
     measure: str | None = None
     format: str | None = None
 

@@ -29,7 +29,12 @@ class Dataset(Protocol):
         """Answer one of the four questions of `sfumato.data.query`, in the form stated there."""
         ...
 
-    def map(self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str] | None = None) -> Self:
+    def map(
+        self,
+        f: Callable[[pl.DataFrame], pl.DataFrame],
+        by: Sequence[str] | None = None,
+        codebook: Codebook | None = None,
+    ) -> Self:
         """Apply `f` to every batch of rows and put the results together.
 
         Parameters
@@ -40,11 +45,13 @@ class Dataset(Protocol):
         by
             Without it, batches are any partition of the rows. With it (even with no names), each call receives one
             whole stratum: all records that share the values of `by`, null and NaN counting as one value of their own.
+        codebook
+            What is known about the variables afterwards; without it, what was known before.
 
         Returns
         -------
         Dataset
             Rows that are left keep the order of the input. The codebook keeps what is known of the columns that are
-            left; new columns have an empty entry.
+            left; columns that it does not list have an empty entry.
         """
         ...

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
+from sfumato.errors import DataError
 from sfumato.kernels.grid import decimals
 from sfumato.kernels.moments import moments
 
-__all__ = ["empty_moments", "moment_row"]
+__all__ = ["empty_moments", "moment_row", "refuse_unknown"]
 
 
 def empty_moments() -> dict[str, Any]:
@@ -39,3 +42,17 @@ def moment_row(variable: str, values: NDArray[np.float64]) -> dict[str, Any]:
         "high": float(values.max()) if n else None,
         "decimals": decimals(values),
     }
+
+
+def refuse_unknown(query: Query, columns: Iterable[str]) -> None:
+    """Refuse a question that names a column which the data do not have."""
+    match query:
+        case Counts(by, weight):
+            names = (*by, *((weight,) if weight else ()))
+        case Moments(asked, by):
+            names = (*asked, *by)
+        case Quantiles(column, _, by) | Largest(column, by, _):
+            names = (column, *by)
+    unknown = [n for n in names if n not in set(columns)]
+    if unknown:
+        raise DataError(f"There is no column {', '.join(map(repr, unknown))} in the data.")

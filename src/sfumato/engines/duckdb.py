@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
-from sfumato.engines.answers import empty_moments, moment_row
+from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
 
 __all__ = ["DuckDBDataset"]
@@ -74,12 +74,7 @@ class DuckDBDataset:
 
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer one of the four questions, see `sfumato.data.query`."""
-        try:
-            return self._answer(query)
-        except duckdb.BinderException:
-            raise DataError("The question names a column that is not in the data.") from None
-
-    def _answer(self, query: Query) -> pl.DataFrame:
+        refuse_unknown(query, self.schema)
         match query:
             case Counts(by, weight):
                 extra = f", sum({_name(weight)})::DOUBLE AS weight" if weight else ""
@@ -93,13 +88,18 @@ class DuckDBDataset:
             case Largest(column, by, top):
                 return self._largest(column, by, top)
 
-    def map(self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str] | None = None) -> DuckDBDataset:
+    def map(
+        self,
+        f: Callable[[pl.DataFrame], pl.DataFrame],
+        by: Sequence[str] | None = None,
+        codebook: Codebook | None = None,
+    ) -> DuckDBDataset:
         """Apply `f` to batches of rows, or to whole strata of `by`, see `sfumato.data.dataset`."""
         done = [f(batch) for batch in self._batches(by)]
         out = pl.concat(done)
         table = _store(self.connection, out)
         schema = pl.Schema({n: t for n, t in out.schema.items() if n != _ROW})
-        return replace(self, table=table, schema=schema, codebook=self.codebook.only(schema))
+        return replace(self, table=table, schema=schema, codebook=(codebook or self.codebook).only(schema))
 
     def _batches(self, by: Sequence[str] | None) -> Iterator[pl.DataFrame]:
         types: dict[str, Any] = {_ROW: pl.UInt32, **self.schema}
@@ -116,7 +116,7 @@ class DuckDBDataset:
 
     def _key(self, column: str) -> str:
         """A grouping column, with NaN as null."""
-        if column in self.schema and self.schema[column].is_float():
+        if self.schema[column].is_float():
             return f"CASE WHEN isnan({_name(column)}) THEN NULL ELSE {_name(column)} END"
         return _name(column)
 
@@ -131,7 +131,7 @@ class DuckDBDataset:
 
     def _present(self, column: str) -> str:
         """SQL for the values of a column as doubles, null wherever there is none."""
-        dtype = self.schema[column] if column in self.schema else pl.Null()
+        dtype = self.schema[column]
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
         value = f"{_name(column)}::DOUBLE"

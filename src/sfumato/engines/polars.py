@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
-from sfumato.engines.answers import empty_moments, moment_row
+from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
 
 __all__ = ["PolarsDataset"]
@@ -71,13 +71,9 @@ class PolarsDataset:
         """Names of the columns, in order."""
         return self.frame.columns
 
-    def with_codebook(self, codebook: Codebook) -> PolarsDataset:
-        """The same rows under another codebook."""
-        return replace(self, codebook=codebook)
-
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer one of the four questions, see `sfumato.data.query`."""
-        self._refuse_unknown(query)
+        refuse_unknown(query, self.frame.columns)
         match query:
             case Counts():
                 return self._counts(query)
@@ -89,14 +85,17 @@ class PolarsDataset:
                 return self._largest(query)
 
     def map(
-        self, f: Callable[[pl.DataFrame], pl.DataFrame], by: Sequence[str] | None = None
+        self,
+        f: Callable[[pl.DataFrame], pl.DataFrame],
+        by: Sequence[str] | None = None,
+        codebook: Codebook | None = None,
     ) -> PolarsDataset:
         """Apply `f` to batches of rows, or to whole strata of `by`, see `sfumato.data.dataset`."""
         if by is None:
             out = self._map_batches(f)
         else:
             out = self._map_strata(f, by)
-        return replace(self, frame=out, codebook=self.codebook.only(out.columns))
+        return replace(self, frame=out, codebook=(codebook or self.codebook).only(out.columns))
 
     def _map_batches(self, f: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
         if self.batch_rows is None or self.frame.is_empty():
@@ -122,18 +121,6 @@ class PolarsDataset:
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
             raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
         return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
-
-    def _refuse_unknown(self, query: Query) -> None:
-        match query:
-            case Counts(by, weight):
-                names = (*by, *((weight,) if weight else ()))
-            case Moments(columns, by):
-                names = (*columns, *by)
-            case Quantiles(column, _, by) | Largest(column, by, _):
-                names = (column, *by)
-        unknown = [n for n in names if n not in self.frame.columns]
-        if unknown:
-            raise DataError(f"There is no column {', '.join(map(repr, unknown))} in the data.")
 
     def _counts(self, query: Counts) -> pl.DataFrame:
         weight = [pl.col(query.weight).sum().alias("weight")] if query.weight else []

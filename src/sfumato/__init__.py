@@ -1,0 +1,73 @@
+"""sfumato: statistical disclosure control. Protect every person in the data, keep what the data say.
+
+::
+
+    import sfumato as sf
+
+    data = sf.read("cohort.csv")
+    plan = sf.Plan.load("plan.yaml")
+    release = sf.protect(plan, data, secret=b"at least sixteen bytes")
+    release.report.findings.tidy()
+    release.write("release")
+
+Names are loaded when they are first used, so that `import sfumato` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato import errors as errors
+    from sfumato import examples as examples
+    from sfumato import steps as steps
+    from sfumato.api import compare as compare
+    from sfumato.api import protect as protect
+    from sfumato.api import read as read
+    from sfumato.api import risk as risk
+    from sfumato.data.codebook import Codebook as Codebook
+    from sfumato.data.codebook import Variable as Variable
+    from sfumato.data.disclosure import Disclosure as Disclosure
+    from sfumato.data.finding import Finding as Finding
+    from sfumato.data.finding import Findings as Findings
+    from sfumato.data.roles import Kind as Kind
+    from sfumato.data.roles import Role as Role
+    from sfumato.release.plan import Plan as Plan
+    from sfumato.release.protect import Release as Release
+
+_HOMES = {
+    "Codebook": "sfumato.data.codebook",
+    "Disclosure": "sfumato.data.disclosure",
+    "Finding": "sfumato.data.finding",
+    "Findings": "sfumato.data.finding",
+    "Kind": "sfumato.data.roles",
+    "Plan": "sfumato.release.plan",
+    "Release": "sfumato.release.protect",
+    "Role": "sfumato.data.roles",
+    "Variable": "sfumato.data.codebook",
+    "compare": "sfumato.api",
+    "errors": "sfumato",
+    "examples": "sfumato",
+    "protect": "sfumato.api",
+    "read": "sfumato.api",
+    "risk": "sfumato.api",
+    "steps": "sfumato",
+}
+
+__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  the names are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("sfumato")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    home = _HOMES[name]
+    if home == "sfumato":
+        return importlib.import_module(f"sfumato.{name}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,61 @@
+"""The command line: parse, call, print. No statistics here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status.
+
+    0: done. 1: a limit is exceeded. 2: misuse or unfit data, with a message. 70: a fault of sfumato's own. 130: stopped.
+    """
+    if sys.argv[1:] == ["--version"]:  # before anything heavy is imported
+        from importlib.metadata import version
+
+        print(f"sfumato {version('sfumato')}")
+        return
+    try:
+        sys.exit(_run())
+    except KeyboardInterrupt:
+        print("Stopped. Nothing was left behind.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _run() -> int:
+    from sfumato.errors import LimitExceeded, SfumatoError
+
+    try:
+        from sfumato.cli.app import app
+
+        return int(app(standalone_mode=False) or 0)
+    except SfumatoError as error:
+        print(f"sfumato: {error}", file=sys.stderr)
+        return 1 if isinstance(error, LimitExceeded) else 2
+    except Exception as error:
+        return _fault(error)
+
+
+def _fault(error: Exception) -> int:
+    """Usage errors as their library words them; anything else by its type alone, since its text may hold data."""
+    import click
+
+    if isinstance(error, click.exceptions.Abort):
+        raise KeyboardInterrupt from None
+    if isinstance(error, click.ClickException):
+        error.show()
+        return 2
+    if os.environ.get("SFUMATO_DEBUG"):
+        raise error
+    print(
+        f"sfumato: a fault of its own ({type(error).__name__}); no output was written. SFUMATO_DEBUG=1 shows where; what "
+        "it shows may hold data values, so do not pass it on unread.",
+        file=sys.stderr,
+    )
+    return 70

@@ -1,0 +1,34 @@
+"""All commands."""
+
+from __future__ import annotations
+
+import typer
+
+from sfumato.cli import assess, demo, init, protect, schema
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="sfumato",
+    help="Statistical disclosure control: share what sensitive data say without giving away whom they are about.",
+    epilog="Example: sfumato init cohort.csv --out plan.yaml",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True, callback=schema.show_version),
+) -> None:
+    pass
+
+
+app.command(epilog=demo.EXAMPLE)(demo.demo)
+app.command(epilog=init.EXAMPLE)(init.init)
+app.command(epilog=protect.EXAMPLE)(protect.protect)
+app.command(epilog=assess.RISK_EXAMPLE)(assess.risk)
+app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
+app.command(epilog=schema.EXAMPLE)(schema.schema)

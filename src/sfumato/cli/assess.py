@@ -1,0 +1,104 @@
+"""`sfumato risk` and `sfumato compare`: measure files as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import (
+    W1,
+    W2,
+    Align,
+    By,
+    Columns,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Family,
+    Json,
+    Model,
+    PlanFile,
+    Record,
+    names,
+)
+
+__all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
+
+RISK_EXAMPLE = "Example: sfumato risk before.csv --protected after.csv --columns age,income --by sex --record id"
+COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --model 'asthma ~ bmi' --family logistic"
+
+
+def risk(
+    data: Annotated[Path, typer.Argument(help="The data file, or the original of a protected one.")],
+    protected: Annotated[Path | None, typer.Option(help="The protected file.")] = None,
+    columns: Columns = None,
+    by: By = None,
+    record: Record = None,
+    align: Align = None,
+    plan: PlanFile = None,
+    w1: W1 = 0.01,
+    w2: W2 = 0.05,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Measure the risk of one file, or of a protected file against its original."""
+    from sfumato.api import risk as measure
+    from sfumato.cli.talk import finish, open_table, working
+
+    first = open_table(data, delimiter, encoding, decimal)
+    second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
+    with working() as progress:
+        found = measure(
+            first,
+            second,
+            columns=names(columns),
+            by=names(by),
+            record=record,
+            align=align,
+            plan=plan,
+            w1=w1,
+            w2=w2,
+            progress=progress,
+        )
+    finish(found, json)
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(help="The original file.")],
+    after: Annotated[Path, typer.Argument(help="The protected file.")],
+    columns: Columns = None,
+    by: By = None,
+    record: Record = None,
+    align: Align = None,
+    plan: PlanFile = None,
+    model: Model = None,
+    family: Family = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
+    from sfumato.api import compare as measure
+    from sfumato.cli.talk import finish, open_table, working
+
+    first = open_table(before, delimiter, encoding, decimal)
+    second = open_table(after, delimiter, encoding, decimal)
+    with working() as progress:
+        found = measure(
+            first,
+            second,
+            columns=names(columns),
+            by=names(by),
+            record=record,
+            align=align,
+            plan=plan,
+            model=model,
+            family=family,
+            progress=progress,
+        )
+    finish(found, json)

@@ -1,0 +1,57 @@
+"""`sfumato demo`: the whole way on invented data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["EXAMPLE", "demo"]
+
+EXAMPLE = "Example: sfumato demo --out demo"
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo"),
+    records: Annotated[int, typer.Option(min=200, max=1_000_000, help="How many people to invent.")] = 2000,
+) -> None:
+    """Invent a birth cohort, draft a plan, protect it, compare, and say what to look at."""
+    from sfumato.cli.assess import compare
+    from sfumato.cli.init import init
+    from sfumato.cli.protect import protect
+    from sfumato.cli.talk import say
+
+    data, plan, release, internal = (
+        out / name for name in ("cohort.csv", "plan.yaml", "release", "internal-report.html")
+    )
+    say([f"1. Inventing {records} people: {data}"])
+    _invent(records, data)
+    say(["", f"2. sfumato init {data} --out {plan}"])
+    init(data, out=plan)
+    say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal}"])
+    protect(plan, data, out=release, internal_report=internal, overwrite=True)
+    say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
+    compare(data, release / "data.csv", plan=plan)
+    say([
+        "",
+        "Look at, in this order:",
+        f"  {release / 'report.html'}",
+        "      the report that goes out with the release: open it in a browser",
+        f"  {internal}",
+        "      the custodian's report, with the pictures that show confidential values",
+        f"  {plan}",
+        "      the drafted plan: each guess with its reason, for you to change",
+    ])
+
+
+def _invent(records: int, path: Path) -> None:
+    from sfumato.data.files import Table, write_table
+    from sfumato.errors import FileError
+    from sfumato.examples import cohort, cohort_codebook
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"The folder {str(path.parent)!r} cannot be made: {error.strerror}.") from None
+    write_table(Table(cohort(records), cohort_codebook(), ".csv"), path)

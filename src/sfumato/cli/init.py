@@ -1,0 +1,40 @@
+"""`sfumato init`: draft a plan from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Json, Out
+
+__all__ = ["EXAMPLE", "init"]
+
+EXAMPLE = "Example: sfumato init cohort.csv --out plan.yaml"
+
+
+def init(
+    data: Annotated[Path, typer.Argument(help="The data file.")],
+    out: Out = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Look at a file and draft a commented plan: a role and a kind for each variable, with the reason.
+
+    Nothing is guessed silently. Read the plan and change what is wrong before you use it.
+    """
+    from sfumato.cli.talk import open_table, print_json, write_out
+    from sfumato.data.profile import profile
+    from sfumato.release.draft import draft_plan
+
+    table = open_table(data, delimiter, encoding, decimal)
+    guesses = profile(table.frame, table.codebook)
+    text = draft_plan(table.frame, guesses, data.stem)
+    if json:
+        variables = {g.name: {"role": g.variable.role, "kind": g.variable.kind, "reason": g.reason} for g in guesses}
+        print_json({"plan": text, "variables": variables})
+    if out is not None or not json:
+        write_out(text, out)

@@ -1,0 +1,53 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+__all__ = [
+    "Align",
+    "By",
+    "Columns",
+    "Decimal",
+    "Delimiter",
+    "Encoding",
+    "Family",
+    "Json",
+    "Model",
+    "Out",
+    "PlanFile",
+    "Record",
+    "W1",
+    "W2",
+    "names",
+]
+
+_READING = "Reading"
+
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file.", rich_help_panel=_READING)]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", rich_help_panel=_READING)]
+Decimal = Annotated[str | None, typer.Option(help="Decimal sign of a CSV file.", rich_help_panel=_READING)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+Out = Annotated[Path | None, typer.Option(help="File to write, in place of stdout.")]
+Columns = Annotated[str | None, typer.Option(help="Numeric columns that an intruder knows, with commas between.")]
+By = Annotated[str | None, typer.Option(help="Categorical columns that an intruder knows, with commas between.")]
+Record = Annotated[str | None, typer.Option(help="Column with the record's id, on which two tables are joined.")]
+Align = Annotated[
+    Literal["row-order"] | None, typer.Option(help="Row i of one table is row i of the other; use with care.")
+]
+PlanFile = Annotated[Path | None, typer.Option("--plan", help="Plan with roles, kinds, preparing steps and limits.")]
+W1 = Annotated[float, typer.Option(min=0, help="Width of the boxes of risk1.")]
+W2 = Annotated[float, typer.Option(min=0, help="Radius within which others make a record of risk1 safe (risk2).")]
+Model = Annotated[str | None, typer.Option(help="The intended analysis, for instance 'asthma ~ bmi + C(sex)'.")]
+Family = Annotated[Literal["linear", "logistic", "probit"] | None, typer.Option(help="Family of the model.")]
+
+
+def names(text: str | None) -> list[str] | None:
+    """Column names from a list with commas between; a backslash before a comma keeps it."""
+    if text is None:
+        return None
+    parts = text.replace("\\,", "\0").split(",")
+    return [p.strip().replace("\0", ",") for p in parts if p.strip()]

@@ -1,0 +1,82 @@
+"""`sfumato protect`: from a plan and a file to a release folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import W1, W2, Decimal, Delimiter, Encoding, Family, Json, Model
+
+__all__ = ["EXAMPLE", "protect"]
+
+EXAMPLE = "Example: sfumato protect plan.yaml cohort.csv --out release --secret-file key"
+
+
+def protect(
+    plan: Annotated[Path, typer.Argument(help="The plan.")],
+    data: Annotated[Path, typer.Argument(help="The data file.")],
+    out: Annotated[Path, typer.Option(help="The release folder to write.")],
+    secret_file: Annotated[
+        Path | None, typer.Option(help="File with the secret, 16 bytes or more. Else SFUMATO_SECRET, in hexadecimal.")
+    ] = None,
+    internal_report: Annotated[
+        Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing release.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write it although a limit is exceeded.")] = False,
+    model: Model = None,
+    family: Family = None,
+    w1: W1 = 0.01,
+    w2: W2 = 0.05,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Protect a file as the plan says, measure risk and utility, and write the release folder.
+
+    Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
+    """
+    from sfumato.api import protect as run
+    from sfumato.cli.talk import open_table, say, working
+    from sfumato.release.folder import refuse_existing
+    from sfumato.release.plan import Plan
+    from sfumato.release.secret import Secret
+
+    steps = Plan.load(plan)
+    secret = Secret.find(secret_file)
+    refuse_existing(out, overwrite)
+    table = open_table(data, delimiter, encoding, decimal)
+    say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
+    with working() as progress:
+        release = run(
+            steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress
+        )
+        written = release.ok or force
+        notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report) if written else ()
+    _tell(release, out if written else None, notes, json)
+
+
+def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bool) -> None:
+    """Print what came of it, and leave with status 1 where it was not written."""
+    from rich.console import Console
+
+    from sfumato.cli.talk import print_json, say
+    from sfumato.errors import LimitExceeded
+    from sfumato.release.protect import Release, exceeded
+    from sfumato.render.text import summary
+
+    assert isinstance(release, Release)
+    report = release.report
+    say([*report.warnings, *notes])
+    if as_json:
+        plain = [f.to_plain() for f in report.findings]
+        place = None if out is None else str(out)
+        print_json({"release": place, "ok": release.ok, "findings": plain, "notes": list(report.findings.notes)})
+    else:
+        summary(report, Console())
+    if out is None:
+        raise LimitExceeded(exceeded(report.findings))
+    say([f"Release written: {out} (open report.html there)"])

@@ -1,0 +1,85 @@
+"""Talking to people on stderr and to programs on stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from sfumato.data.finding import Findings
+from sfumato.data.files.atomic import write_bytes
+from sfumato.engines.polars import PolarsDataset
+from sfumato.release.run import Progress
+
+__all__ = ["finish", "open_table", "print_findings", "print_json", "say", "working", "write_out"]
+
+
+def say(lines: Sequence[str]) -> None:
+    """Tell the user something, on stderr."""
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+@contextmanager
+def working() -> Iterator[Progress]:
+    """Show what is being done and for how long; silent where stderr is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda what: None
+        return
+    from rich.progress import Progress as Bar
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    with Bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True) as bar:
+        task = bar.add_task("starting")
+        yield lambda what: bar.update(task, description=what)
+
+
+def open_table(path: Path, delimiter: str | None, encoding: str | None, decimal: str | None) -> PolarsDataset:
+    """Read a table and tell what was found out about its file."""
+    from sfumato.api import read
+
+    data = read(path, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    say([f"{path.name}: {note}" for note in data.notes])
+    return data
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object to stdout."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:
+    """Print findings for a program or for a person."""
+    if as_json:
+        plain = [f.to_plain() for f in findings]
+        print_json({**more, "findings": plain, "notes": list(findings.notes)})
+        return
+    from sfumato.render.text import show
+
+    show(findings, Console())
+    say(findings.notes)
+
+
+def write_out(text: str, out: Path | None) -> None:
+    """Write a text to a file, whole or not at all, or to stdout."""
+    if out is None:
+        print(text, end="")
+    else:
+        write_bytes(out, text.encode())
+        say([f"Written: {out}"])
+
+
+def finish(findings: Findings, as_json: bool) -> None:
+    """Print findings and leave with status 1 where a limit does not hold."""
+    import typer
+
+    print_findings(findings, as_json)
+    if not findings.ok:
+        say(["A limit of the plan is exceeded."])
+        raise typer.Exit(1)

@@ -1,0 +1,165 @@
+"""What a method is: frozen parameters, and stages made of pure functions.
+
+A stage asks the data set for aggregates, fits a state to the answers, and transforms batches of rows under that state.
+Parameters are public (they stand in the plan); states are confidential; what analysts may know is the disclosure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.disclosure import Disclosed
+from sfumato.data.query import Query
+from sfumato.data.roles import Role
+from sfumato.draws import Draws, Purpose, units
+
+__all__ = ["HIDDEN", "ROW", "Method", "Stage", "StepDraws", "numeric_problems", "unknown_problems"]
+
+HIDDEN = "sfumato:"
+"""Prefix of the columns that a method keeps between its stages; no data set may have such a column."""
+
+ROW = f"{HIDDEN}row"
+"""Column that numbers the records of one run, so that tables are joined and never aligned by position."""
+
+
+@dataclass(frozen=True)
+class StepDraws:
+    """The draws of one step: knows which columns hold the units.
+
+    Parameters
+    ----------
+    draws
+        The release's keyed draws.
+    method
+        Name of the method that draws.
+    record
+        Column with the record's id, if there is one.
+    """
+
+    draws: Draws
+    method: str
+    record: str | None
+
+    def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64]:
+        """A keyed number for each record, shape (n,), to break ties so that row order does not matter."""
+        assert self.record is not None, "a method that draws needs a record column and says so in `needs_record`"
+        return self.draws.words(units(batch[self.record].to_numpy()), Purpose(self.method, "tie"))[:, 0]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One look at the data and one pass over them.
+
+    Parameters
+    ----------
+    transform
+        Gives the new rows of a batch from (batch, state, draws).
+    queries
+        What is asked before.
+    fit
+        Makes the state of the answers, in the order of `queries`.
+    by
+        Columns whose whole strata `transform` must see; None if any batch will do.
+    """
+
+    transform: Callable[[pl.DataFrame, Any, StepDraws], pl.DataFrame]
+    queries: tuple[Query, ...] = ()
+    fit: Callable[[Sequence[pl.DataFrame]], Any] = lambda answers: None
+    by: tuple[str, ...] | None = None
+
+
+class Method(BaseModel):
+    """A step of a plan. Subclasses hold its parameters, and `do` names it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    masks: ClassVar[bool] = False
+    """Whether it protects; steps that only prepare the data do not."""
+
+    @property
+    def name(self) -> str:
+        """The method's name, as `do` has it."""
+        return str(getattr(self, "do"))  # noqa: B009  every subclass has its own literal `do`
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The columns that it keeps apart."""
+        return tuple(getattr(self, "by", ()) or ())
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The columns whose values it changes."""
+        return tuple(getattr(self, "columns", ()))
+
+    def needs_record(self) -> bool:
+        """Whether it cannot run without a record column."""
+        return False
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Tell what is wrong with the step for a table with this codebook, before any data are touched."""
+        return unknown_problems(codebook, (*self.changes, *self.strata))
+
+    def describe(self, codebook: Codebook) -> Codebook:
+        """Give the codebook after the step."""
+        return codebook
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """Give the next stage, from the states of those before it; None when there are no more."""
+        raise NotImplementedError
+
+    def disclose(self, states: tuple[Any, ...]) -> Disclosed | None:
+        """What analysts must know; None where there is nothing."""
+        return None
+
+    def sentence(self) -> str:
+        """What it does, in words that may be published; for steps without a disclosure."""
+        return f"{self.name}: {', '.join(self.changes)}."
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """What the custodian should know of how it went. May hold counts."""
+        return ()
+
+    def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
+        """Columns that an attacker could compute from the release, to be attacked as well as it.
+
+        Each frame holds `ROW` and the columns of which the attacker has a better view.
+
+        Parameters
+        ----------
+        frames
+            The table after each stage.
+        states
+            The state of each stage.
+        """
+        return {}
+
+
+def unknown_problems(codebook: Codebook, names: Sequence[str]) -> list[str]:
+    """One sentence for all of `names` that the table does not have."""
+    unknown = [n for n in dict.fromkeys(names) if n not in codebook]
+    if not unknown:
+        return []
+    return [f"there is no column {', '.join(map(repr, unknown))} at this step; columns: {', '.join(codebook)}"]
+
+
+def numeric_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
+    """A sentence for each of `columns` that may not be averaged."""
+    problems = []
+    for name in columns:
+        variable = codebook[name] if name in codebook else Variable(kind="continuous")  # type: ignore[arg-type]
+        if variable.role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
+            problems.append(f"column {name!r} has role {variable.role}, which this step must not change")
+        elif not variable.numeric:
+            problems.append(
+                f"column {name!r} is {variable.kind}; this step averages numbers. If its values are amounts and not "
+                f"codes, say so under variables: {name}: {{kind: continuous}}"
+            )
+    return problems

@@ -1,0 +1,48 @@
+"""Keep only the records that have a value in every one of some columns."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Suppressed
+from sfumato.methods.base import Method, Stage, StepDraws
+
+__all__ = ["CompleteCases"]
+
+
+class CompleteCases(Method):
+    """Leave out records with a missing value in any of the columns.
+
+    Prepares data for methods that need every value. It protects nobody, and estimates hold only for people like those
+    who answered everything.
+
+    Parameters
+    ----------
+    columns
+        The columns that must have a value; null, NaN and user-missing codes are none.
+
+    Examples
+    --------
+    >>> CompleteCases(columns=("bmi",)).name
+    'complete_cases'
+    """
+
+    do: Literal["complete_cases"] = "complete_cases"
+    columns: tuple[str, ...] = Field(min_length=1)
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass that filters."""
+
+        def transform(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
+            missing = [codebook.missing(n, batch.schema[n]) for n in self.columns]
+            return batch.filter(~pl.any_horizontal(missing))
+
+        return None if states else Stage(transform=transform)
+
+    def disclose(self, states: tuple[Any, ...]) -> Suppressed:
+        """The rule."""
+        return Suppressed(columns=self.columns, rule="records with a missing value in any of these were left out")

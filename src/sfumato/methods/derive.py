@@ -1,0 +1,81 @@
+"""Compute a new column from others by a formula."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field, field_validator
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.expression import parse
+from sfumato.data.roles import Kind, Role
+from sfumato.errors import FormulaError
+from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
+
+__all__ = ["Derive"]
+
+
+class Derive(Method):
+    """Compute a column from others, in a small grammar that is parsed and never executed as code.
+
+    Prepares; it protects nobody by itself.
+
+    Parameters
+    ----------
+    column
+        Name of the column to make; one of that name is replaced.
+    formula
+        The expression, see `sfumato.data.expression`.
+    role
+        The new column's role.
+
+    Examples
+    --------
+    >>> Derive(column="Family", formula="SibSp + Parch > 0").changes
+    ('Family',)
+    """
+
+    do: Literal["derive"] = "derive"
+    column: str = Field(min_length=1)
+    formula: str
+    role: Role = Role.OTHER
+
+    @field_validator("formula")
+    @classmethod
+    def _parses(cls, formula: str) -> str:
+        try:
+            parse(formula)
+        except FormulaError as error:
+            raise ValueError(str(error)) from None
+        return formula
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The new column."""
+        return (self.column,)
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """The formula's names must be there."""
+        problems = unknown_problems(codebook, parse(self.formula).names)
+        if self.column.startswith(HIDDEN):
+            problems.append(f"names that begin with {HIDDEN!r} are sfumato's own")
+        return problems
+
+    def describe(self, codebook: Codebook) -> Codebook:
+        """The new variable: categorical where the formula is a yes or no, else continuous."""
+        kind = Kind.CATEGORICAL if parse(self.formula).kind() == "boolean" else Kind.CONTINUOUS
+        return codebook.replace(**{self.column: Variable(role=self.role, kind=kind)})
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass, row by row."""
+        expression = parse(self.formula)
+
+        def transform(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
+            return batch.with_columns(expression.polars(codebook, batch.schema).alias(self.column))
+
+        return None if states else Stage(transform=transform)
+
+    def sentence(self) -> str:
+        """The formula's columns."""
+        return f"{self.column}: computed from {', '.join(parse(self.formula).names) or 'constants'}."

@@ -1,0 +1,46 @@
+"""Leave columns out: the first thing to do with direct identifiers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Dropped
+from sfumato.methods.base import Method, Stage
+
+__all__ = ["Drop"]
+
+
+class Drop(Method):
+    """Leave columns out of the release.
+
+    Protects against anyone who would look a direct identifier up; says nothing about what the other columns give away.
+
+    Parameters
+    ----------
+    columns
+        The columns to leave out.
+
+    Examples
+    --------
+    >>> Drop(columns=("name",)).describe(Codebook({"name": {}, "age": {}}))
+    Codebook(age: other/None)
+    """
+
+    do: Literal["drop"] = "drop"
+    columns: tuple[str, ...] = Field(min_length=1)
+
+    def describe(self, codebook: Codebook) -> Codebook:
+        """The codebook without the columns."""
+        return codebook.without(*self.columns)
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass that drops them."""
+        return None if states else Stage(transform=lambda batch, state, draws: batch.drop(self.columns))
+
+    def disclose(self, states: tuple[Any, ...]) -> Dropped:
+        """Which columns are gone."""
+        return Dropped(columns=self.columns)

@@ -1,0 +1,137 @@
+"""Recode values to broader categories: by a map, or into bands."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field, model_validator
+
+from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
+from sfumato.data.disclosure import Coarsened
+from sfumato.data.roles import Kind
+from sfumato.errors import DataError
+from sfumato.methods.base import Method, Stage, StepDraws
+
+__all__ = ["Recode"]
+
+
+class Recode(Method):
+    """Replace values by broader ones: listed values by a map, numbers by bands.
+
+    Protects against an intruder who knows a value, by making more people share it (global recoding). It cannot protect
+    a combination of other columns.
+
+    Parameters
+    ----------
+    columns
+        The columns to recode, all alike.
+    map
+        New value for each old one.
+    other
+        What becomes of values that `map` does not list: they stay, become missing, or are refused.
+    band
+        Cut points in rising order: [18, 65] gives below 18, 18 to below 65, and 65 and over.
+    labels
+        Names of the bands, one more than there are cut points.
+
+    Examples
+    --------
+    >>> Recode(columns=("age",), band=(18, 65)).band_labels
+    ('below 18', '18 to below 65', '65 and over')
+    """
+
+    do: Literal["recode"] = "recode"
+    columns: tuple[str, ...] = Field(min_length=1)
+    map: dict[Scalar, Scalar] | None = None
+    other: Literal["keep", "missing", "error"] = "keep"
+    band: tuple[float, ...] | None = Field(default=None, min_length=1)
+    labels: tuple[str, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Recode:
+        if (self.map is None) == (self.band is None):
+            raise ValueError("recode takes either `map` or `band`")
+        if self.band is not None:
+            if any(b <= a for a, b in itertools.pairwise(self.band)):
+                raise ValueError("`band` takes cut points in rising order")
+            if self.labels is not None and len(set(self.labels)) != len(self.band) + 1:
+                raise ValueError("`labels` takes one different name for each band: one more than there are cut points")
+        elif self.labels is not None:
+            raise ValueError("`labels` goes with `band`")
+        return self
+
+    @property
+    def band_labels(self) -> tuple[str, ...]:
+        """Name of each band, lowest first."""
+        cuts = [f"{b:g}" for b in self.band or ()]
+        inner = (f"{low} to below {high}" for low, high in itertools.pairwise(cuts))
+        return self.labels or (f"below {cuts[0]}", *inner, f"{cuts[-1]} and over")
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Bands need numbers."""
+        problems = super().check(codebook)
+        if self.band is not None:
+            wrong = (Kind.TEXT, Kind.DATE, Kind.GEOGRAPHIC)
+            known = [n for n in self.columns if n in codebook]
+            problems += [
+                f"column {n!r} is {codebook[n].kind}; `band` needs numbers" for n in known if codebook[n].kind in wrong
+            ]
+        return problems
+
+    def describe(self, codebook: Codebook) -> Codebook:
+        """Bands become an ordinal variable; mapped values keep only the labels that still apply."""
+        return codebook.replace(**{n: self._described(codebook[n]) for n in self.columns})
+
+    def _described(self, old: Variable) -> Variable:
+        if self.band is None:
+            labels = {v: text for v, text in old.labels.items() if v not in (self.map or {})}
+            kind = Kind.CATEGORICAL if old.kind != Kind.ORDINAL else Kind.ORDINAL
+            return old.model_copy(update={"labels": labels, "kind": kind, "range": None, "order": ()})
+        codes = tuple(Missing(code=str(m.code), label=m.label) for m in old.missing if m.code is not None)
+        update = {"kind": Kind.ORDINAL, "order": self.band_labels, "labels": {}, "missing": codes, "range": None}
+        return old.model_copy(update=update | {"measure": None, "format": None})
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass, value by value."""
+
+        def transform(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
+            change = self._banded if self.band is not None else self._mapped
+            return batch.with_columns(change(n, batch, codebook) for n in self.columns)
+
+        return None if states else Stage(transform=transform)
+
+    def _banded(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
+        dtype = batch.schema[column]
+        if not dtype.is_numeric():
+            raise DataError(f"Column {column!r} holds {dtype}; `band` of recode needs numbers.")
+        value = pl.col(column)
+        reached = pl.sum_horizontal((value >= cut).cast(pl.Int64) for cut in self.band or ())
+        band = reached.replace_strict(range(len(self.band_labels)), list(self.band_labels), return_dtype=pl.String)
+        none = pl.when(value.is_not_null() & value.is_not_nan() if dtype.is_float() else value.is_not_null()).then(
+            value.cast(pl.String)
+        )
+        return pl.when(codebook.missing(column, dtype)).then(none).otherwise(band).alias(column)
+
+    def _mapped(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
+        dtype, value = batch.schema[column], pl.col(column)
+        old, new = list(self.map or {}), list((self.map or {}).values())
+        numeric = dtype.is_numeric() and not any(isinstance(v, str | bool) for v in new)
+        try:
+            keys = pl.Series([str(k) for k in old] if dtype == pl.String else old, strict=True).cast(dtype)
+        except (pl.exceptions.PolarsError, TypeError):
+            raise DataError(f"The keys of `map` do not fit column {column!r}, which holds {dtype}.") from None
+        missing = codebook.missing(column, dtype)
+        if self.other == "error" and not batch.select((value.is_in(keys.implode()) | missing).all()).item():
+            raise DataError(f"Column {column!r} holds values that `map` of recode does not list (other: error).")
+        rest = value if numeric else value.cast(pl.String)
+        if self.other == "missing":
+            rest = pl.when(missing).then(rest)
+        return value.replace_strict(keys, new if numeric else [str(v) for v in new], default=rest).alias(column)
+
+    def disclose(self, states: tuple[Any, ...]) -> Coarsened:
+        """That values are broader, and for bands the cut points."""
+        if self.band is None:
+            return Coarsened(columns=self.columns, how="to broader categories")
+        return Coarsened(columns=self.columns, how=f"into the bands {', '.join(self.band_labels)}")

@@ -1,0 +1,71 @@
+"""Leave out the records of strata that are too small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Suppressed
+from sfumato.data.query import Counts
+from sfumato.errors import DataError
+from sfumato.methods.base import Method, Stage, StepDraws
+
+__all__ = ["SuppressStrata"]
+
+
+class SuppressStrata(Method):
+    """Leave out all records of strata that hold fewer than a smallest count.
+
+    Protects against an intruder who knows the stratum of somebody in it: nobody who is left stands in a stratum smaller
+    than `min_count`. It does not hide that the stratum was small, nor protect the other columns.
+
+    Parameters
+    ----------
+    by
+        The columns whose combinations are the strata.
+    min_count
+        Smallest stratum that stays.
+    max_suppressed
+        Largest share of the records that may go; more is an error.
+
+    Examples
+    --------
+    >>> SuppressStrata(by=("sex", "region"), min_count=5).max_suppressed
+    0.05
+    """
+
+    do: Literal["suppress_strata"] = "suppress_strata"
+    by: tuple[str, ...] = Field(min_length=1)
+    min_count: int = Field(ge=2)
+    max_suppressed: float = Field(default=0.05, ge=0, le=1)
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass over whole strata, after a look at how much would go."""
+
+        def fit(frames: Sequence[pl.DataFrame]) -> int:
+            counts = frames[0]["count"]
+            small = int(counts.filter(counts < self.min_count).sum())
+            if small > self.max_suppressed * counts.sum():
+                raise DataError(
+                    f"suppress_strata would leave out more than the share {self.max_suppressed:g} of the records "
+                    f"(max_suppressed). Use fewer or broader columns in by ({', '.join(self.by)}), a smaller "
+                    f"min_count, or allow a larger share."
+                )
+            return small
+
+        def transform(batch: pl.DataFrame, state: int, draws: StepDraws) -> pl.DataFrame:
+            return batch if batch.height >= self.min_count else batch.clear()
+
+        return None if states else Stage(transform=transform, queries=(Counts(self.by),), fit=fit, by=self.by)
+
+    def disclose(self, states: tuple[Any, ...]) -> Suppressed:
+        """The rule."""
+        return Suppressed(columns=self.by, rule=f"records in combinations of fewer than {self.min_count} were left out")
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """How many went."""
+        return (f"{states[0]} records were left out.",)

@@ -1,0 +1,36 @@
+"""The steps of a plan as Python values: `sf.steps.Centroids(columns=["age"], k=3)`.
+
+Every registered method is here under its class name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.methods.centroids import Centroids as Centroids
+    from sfumato.methods.complete_cases import CompleteCases as CompleteCases
+    from sfumato.methods.derive import Derive as Derive
+    from sfumato.methods.drop import Drop as Drop
+    from sfumato.methods.impute import Impute as Impute
+    from sfumato.methods.recode import Recode as Recode
+    from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
+
+
+def _classes() -> dict[str, Any]:
+    from sfumato.methods.registry import methods
+
+    return {method.__name__: method for method in methods().values()}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return sorted(_classes())
+    try:
+        return _classes()[name]
+    except KeyError:
+        raise AttributeError(f"there is no step {name!r}; steps: {', '.join(sorted(_classes()))}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted(_classes())

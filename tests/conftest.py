@@ -1,0 +1,17 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("sfumato")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder with real data sets; tests that need one are skipped where it is absent."""
+    folder = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the real data sets are absent (set SFUMATO_DATA to their folder)")
+    return folder

@@ -1,0 +1,111 @@
+"""Every engine answers alike, and as plain Python would."""
+
+import math
+import statistics
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.dataset import Dataset
+from sfumato.data.query import Counts, Largest, Moments, Quantiles
+from sfumato.engines.duckdb import DuckDBDataset
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import DataError
+
+ENGINES = {"polars": PolarsDataset, "duckdb": DuckDBDataset.of}
+BOOK = Codebook({"x": Variable(missing=[-9, {"low": -5, "high": -4}])})
+
+rows = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", None]),
+        st.sampled_from([0.5, float("nan"), None]),
+        st.sampled_from([-9, -5, -4.5, 1, 2, 2.5, 1e9, None, float("nan")]),
+    ),
+    max_size=20,
+)
+QUERIES = [
+    Counts(()),
+    Counts(("g",)),
+    Counts(("g", "h")),
+    Counts(("g",), "w"),
+    Moments(("x", "w")),
+    Moments(("x",), ("g", "h")),
+    Quantiles("x", (0.05, 0.5, 0.9)),
+    Quantiles("x", (0.5,), ("g",)),
+    Largest("x", ("g",), 2),
+    Largest("x", (), 3),
+]
+
+
+def table(values):
+    schema = {"g": pl.String, "h": pl.Float64, "x": pl.Float64}
+    return pl.DataFrame(values, schema=schema, orient="row").with_columns(w=pl.int_range(1, pl.len() + 1) * 0.5)
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_engines_are_data_sets(make):
+    assert isinstance(make(table([]), BOOK), Dataset)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows, st.sampled_from(QUERIES))
+def test_law_2_every_engine_gives_the_same_answers(values, query):
+    frame = table(values)
+    assert_frame_equal(PolarsDataset(frame, BOOK).ask(query), DuckDBDataset.of(frame, BOOK).ask(query), rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_answers_by_hand(make):
+    data = make(table([("a", 0.5, 1), ("a", float("nan"), -9), ("b", None, 2.5), ("a", 0.5, 2), ("b", None, -5)]), BOOK)
+    assert data.ask(Counts(("g",))).rows() == [("a", 3), ("b", 2)]
+    # NaN and null are one group
+    assert data.ask(Counts(("h",))).rows() == [(None, 3), (0.5, 2)]
+    moments = data.ask(Moments(("x",))).row(0, named=True)
+    assert (moments["n"], moments["low"], moments["high"], moments["decimals"]) == (3, 1, 2.5, 1)
+    assert math.isclose(moments["mean"], 5.5 / 3)
+    assert math.isclose(moments["variance"], statistics.variance([1, 2, 2.5]))
+    assert data.ask(Quantiles("x", (0.5,)))["value"].to_list() == [2]
+    assert data.ask(Largest("x", ("g",), 1)).rows() == [("a", 1, 2.0), ("b", 1, 2.5)]
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_map_by_strata_sees_whole_strata_and_keeps_the_order(make):
+    frame = table([("a", None, 1), ("b", None, 2), ("a", None, 3), (None, None, 4), ("b", float("nan"), 5)])
+    counted = make(frame, BOOK).map(lambda batch: batch.with_columns(n=pl.len()), by=["g"])
+    assert counted.frame["n"].to_list() == [2, 2, 2, 1, 2]
+    assert counted.frame["x"].to_list() == [1, 2, 3, 4, 5]
+    by_h = make(frame, BOOK).map(lambda batch: batch.with_columns(n=pl.len()), by=["h"])
+    assert by_h.frame["n"].to_list() == [5] * 5
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("by", [None, [], ["g"]])
+def test_map_may_drop_rows_and_change_columns(make, by):
+    frame = table([("a", None, 1), ("b", None, 2), ("a", None, 3)])
+    left = make(frame, BOOK).map(lambda b: b.filter(pl.col("x") > 1).drop("w", "h"), by=by)
+    assert left.frame.rows() == [("b", 2.0), ("a", 3.0)]
+    assert list(left.codebook) == ["g", "x"]
+    assert left.codebook["x"].missing
+    assert make(frame, BOOK).map(lambda b: b.clear(), by=by).frame.columns == frame.columns
+    assert make(frame.clear(), BOOK).map(lambda b: b, by=by).frame.height == 0
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_bad_questions_are_refused(make):
+    data = make(table([("a", 1.0, 1)]), BOOK)
+    for query in (Counts(("nope",)), Moments(("nope",)), Quantiles("x", (0.5,), ("nope",))):
+        with pytest.raises(DataError, match="no column|not in the data"):
+            data.ask(query)
+    with pytest.raises(DataError, match="numeric"):
+        data.ask(Moments(("g",)))
+
+
+def test_other_libraries_can_take_the_rows():
+    data = PolarsDataset(table([("a", 1.0, 1)]), BOOK)
+    assert pl.DataFrame(data).equals(data.frame)
+    assert data["g"].to_list() == ["a"]
+    assert len(data) == 1

@@ -1,0 +1,116 @@
+"""The laws that every method keeps, run over the whole registry.
+
+Each method's own test file lists, as `LAWFUL`, the steps that are run here, on the table `people`.
+"""
+
+import importlib
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from ruamel.yaml import YAML
+
+from sfumato.draws import Draws
+from sfumato.engines.duckdb import DuckDBDataset
+from sfumato.engines.polars import PolarsDataset
+from sfumato.methods.registry import methods
+from sfumato.release.plan import Plan
+from sfumato.release.run import run_steps
+from tests.methods.tables import PEOPLE_BOOK, people
+
+SECRET = bytes(range(16))
+STEPS = [
+    pytest.param(step, id=f"{name}-{i}")
+    for name in methods()
+    for i, step in enumerate(importlib.import_module(f"tests.methods.test_{name}").LAWFUL)
+]
+each_step = pytest.mark.parametrize("step", STEPS)
+
+
+def table():
+    """People, some with a missing code, some with nothing."""
+    return people().with_columns(
+        n=pl.when(pl.col("id") % 13 == 0).then(-9).otherwise("n"), h=pl.when(pl.col("id") % 17 != 0).then("h")
+    )
+
+
+def released(step, frame, secret=SECRET, batch_rows=None):
+    ran = run_steps([step], PolarsDataset(frame, PEOPLE_BOOK, batch_rows=batch_rows), Draws(secret))
+    return ran.after.frame.sort("id") if "id" in ran.after.columns else ran.after.frame
+
+
+def test_every_method_is_held_to_the_laws():
+    assert all(importlib.import_module(f"tests.methods.test_{name}").LAWFUL for name in methods())
+
+
+@each_step
+@pytest.mark.parametrize("seed", [1, 2])
+def test_law_1_order_changes_nothing(step, seed):
+    frame = table()
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
+    assert_frame_equal(released(step, frame), released(step, shuffled), rel_tol=1e-9)
+
+
+@each_step
+@pytest.mark.parametrize("rows", [1, 7, 50])
+def test_law_1_partition_changes_nothing(step, rows):
+    assert_frame_equal(released(step, table()), released(step, table(), batch_rows=rows), rel_tol=1e-9)
+
+
+@each_step
+def test_law_2_every_engine_gives_the_same_release(step):
+    ran = run_steps([step], DuckDBDataset.of(table(), PEOPLE_BOOK), Draws(SECRET))
+    assert_frame_equal(released(step, table()), ran.after.frame.sort("id"), rel_tol=1e-9)
+
+
+@each_step
+def test_law_3_ids_and_untouched_columns_survive(step):
+    before, after = table(), released(step, table())
+    strata = step.strata if getattr(step, "on_small", None) in ("merge", "drop_variable") else ()
+    kept = [n for n in before.columns if n not in step.changes and n not in strata]
+    assert not after["id"].is_duplicated().any()
+    assert_frame_equal(before.filter(pl.col("id").is_in(after["id"].implode())).select(kept), after.select(kept))
+
+
+@each_step
+def test_law_4_a_step_reads_back_from_yaml_as_itself(step):
+    plan = Plan(title="t", steps=[step])
+    again = Plan.from_yaml(plan.to_yaml())
+    assert again.steps[0].model_dump() == step.model_dump()
+    assert again.digest == plan.digest
+
+
+@each_step
+def test_law_4_any_parameter_changes_the_hash(step):
+    plan = Plan(title="t", steps=[step])
+    plain = YAML(typ="safe").load(plan.to_yaml())["steps"][0]
+    for name in plain:
+        if name in ("do", "columns", "column", "formula", "by", "map", "band", "labels", "clip", "preset", "method"):
+            continue
+        other = {**plain, name: _other(plain[name])}
+        try:
+            changed = Plan.model_validate({"title": "t", "steps": [other]})
+        except ValueError:
+            continue
+        assert changed.digest != plan.digest, name
+
+
+def _other(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return "other" if isinstance(value, str) else 1
+
+
+@each_step
+def test_law_5_same_secret_same_output(step):
+    assert released(step, table()).equals(released(step, table()))
+
+
+@each_step
+def test_steps_leave_the_input_alone_and_no_hidden_columns(step):
+    frame = table()
+    copy = frame.clone()
+    assert not [n for n in released(step, frame).columns if n.startswith("sfumato:")]
+    assert frame.equals(copy)

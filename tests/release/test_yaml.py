@@ -1,0 +1,41 @@
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.release.yaml import MAX_BYTES, dump_yaml, load_yaml
+
+
+def test_lines_of_keys_and_items():
+    value, lines = load_yaml("sfumato: 1\nvariables:\n  Age: {role: key}\nsteps:\n  - do: drop\n    columns: [a,\n      b]\n")
+    assert value["steps"] == [{"do": "drop", "columns": ["a", "b"]}]
+    assert lines[("variables", "Age")] == 3
+    assert lines[("steps", 0)] == 5
+    assert lines[("steps", 0, "columns")] == 6
+    assert lines[("steps", 0, "columns", 1)] == 7
+
+
+BOMB = "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB, "line 1: anchors"),
+        ("a: 1\nb: *a\n", "line 2"),
+        ("a: !!python/object:os.system ls\n", "line 1: tags"),
+        ("a: !secret x\n", "line 1: tags"),
+        ("a: [1\nb: 2\n", "this is not YAML"),
+        ("a: 1\na: 2\n", "line 2: this is not YAML"),
+        ("[" * 100 + "]" * 100, "nested too deeply"),
+        ("a: [" + "1," * 150_000 + "]", "too large"),
+        ("x" * (MAX_BYTES + 1), "larger than"),
+        ("a: \x00", "not YAML"),
+    ],
+)
+def test_what_is_refused(text, says):
+    with pytest.raises(PlanError, match=says):
+        load_yaml(text)
+
+
+def test_what_is_dumped_reads_back():
+    value = {"title": "a: b # c", "variables": {"yes": {"role": "key"}, "é ": {}}, "steps": [{"x": [1, None, True, "1"]}]}
+    assert load_yaml(dump_yaml(value))[0] == value
