@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NO_GRID", "decimals", "round_half_up"]
+__all__ = ["NO_GRID", "decimals", "round_half_up", "round_to_multiple"]
 
 NO_GRID = 15
 """Decimal places that stand for "no grid": full precision."""
+_FINEST = 10
 
 
 def decimals(x: NDArray[np.float64]) -> int:
-    """Fewest decimal places that write every value, 0 to 15.
+    """Fewest decimal places, 0 to 10, that write every value.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ def decimals(x: NDArray[np.float64]) -> int:
     Returns
     -------
     int
-        15 where there is no such grid below it.
+        `NO_GRID` (15) where ten are not enough.
 
     Examples
     --------
@@ -32,14 +33,16 @@ def decimals(x: NDArray[np.float64]) -> int:
     step = max(1, len(x) // 1000)
     place = 0
     for part in (x[::step], x):  # a sample first: most columns without a grid are told by it
-        while place < NO_GRID and not _on_grid(part, place):
+        while not _on_grid(part, place):
             place += 1
+            if place > _FINEST:
+                return NO_GRID
     return place
 
 
 def _on_grid(x: NDArray[np.float64], place: int) -> bool:
-    scaled = x * 10.0**place
-    return bool(np.all(np.abs(scaled - np.rint(scaled)) <= 1e-9 * np.maximum(1.0, np.abs(scaled)) * 1e-3 + 1e-10))
+    """Whether rounding moves no value by more than the last bits of its float."""
+    return bool(np.all(np.abs(np.round(x, place) - x) <= 4 * np.spacing(np.abs(x))))
 
 
 def round_half_up(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
@@ -52,3 +55,17 @@ def round_half_up(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
     scaled = x * 10.0**place
     whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
     return np.asarray(np.round(whole / 10.0**place, place) + 0.0)
+
+
+def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Round to the nearest multiple of `step` > 0, halves up, shape (n,).
+
+    Examples
+    --------
+    >>> round_to_multiple(np.array([2.4, 2.5, -2.5]), 5).tolist()
+    [0.0, 5.0, 0.0]
+    """
+    scaled = x / step
+    whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
+    place = min(NO_GRID, decimals(np.array([step])))
+    return np.asarray(np.round(whole * step, place) + 0.0)

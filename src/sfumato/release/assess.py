@@ -1,0 +1,179 @@
+"""Measure files as they are: the risk of one table or of two, and what a protected table still says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Findings
+from sfumato.data.pair import Pair
+from sfumato.data.roles import Role
+from sfumato.draws import PUBLIC
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import DataError
+from sfumato.release.limits import apply_limits
+from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
+from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
+from sfumato.release.plan import Plan
+from sfumato.release.run import Progress, run_steps
+
+__all__ = ["compare", "risk"]
+
+
+def _quiet(what: str) -> None:
+    """Report no progress."""
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables to assess, prepared, with what the plan or the caller says of them."""
+
+    before: PolarsDataset
+    after: PolarsDataset | None
+    plan: Plan
+
+    @classmethod
+    def prepare(cls, before: PolarsDataset, after: PolarsDataset | None, plan: Plan | None) -> _Tables:
+        """Run the plan's preparing steps on the original; a protected table has been through them."""
+        plan = plan or Plan()
+        book = plan.codebook(before.frame, before.codebook)
+        if plan.steps:
+            plan.check(book)
+        ran = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), PUBLIC)
+        if after is not None:
+            known = {n: ran.after.codebook[n] for n in after.columns if n in ran.after.codebook}
+            after_book = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
+            after = PolarsDataset(after.frame, after_book, after.suffix)
+        return cls(ran.after, after, plan)
+
+    @property
+    def codebook(self) -> Codebook:
+        """What is known about the variables of both."""
+        return Codebook({**(self.after.codebook if self.after else {}), **self.before.codebook})
+
+    def columns(self, given: Sequence[str] | None) -> tuple[str, ...]:
+        """The columns asked for, else those that the plan masks, else every numeric one."""
+        if given:
+            refuse_unknown(given, self.before.frame, "the original")
+            not_numeric = [n for n in given if not self.before.frame.schema[n].is_numeric()]
+            if not_numeric:
+                raise DataError(
+                    f"Column {', '.join(map(repr, not_numeric))} is not numeric. Name numeric columns only."
+                )
+            return tuple(given)
+        common = [n for n in self.before.columns if self.after is None or n in self.after.columns]
+        masked = tuple(n for n in self.plan.masked if n in common)
+        return masked or numeric_columns(self.before.codebook, common)
+
+    def by(self, given: Sequence[str] | None) -> tuple[str, ...]:
+        """The strata asked for, else the plan's."""
+        if given:
+            refuse_unknown(given, self.before.frame, "the original")
+            return tuple(given)
+        return tuple(n for n in self.plan.strata if n in self.before.columns)
+
+    def record(self, given: str | None) -> str | None:
+        """The record column named, else the plan's where both tables have it."""
+        if given is not None:
+            return given
+        known = self.before.codebook.the(Role.RECORD)
+        return known if known and self.after is not None and known in self.after.columns else None
+
+    def pair(
+        self, columns: Sequence[str] | None, by: Sequence[str] | None, record: str | None, align: Align | None
+    ) -> Pair:
+        """Both tables, joined or aligned."""
+        assert self.after is not None, "a pair needs two tables"
+        return pair_tables(
+            self.before.frame,
+            self.after.frame,
+            self.codebook,
+            columns=self.columns(columns),
+            by=self.by(by),
+            record=record,
+            align=align,
+        )
+
+
+def risk(
+    data: PolarsDataset,
+    protected: PolarsDataset | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    record: str | None = None,
+    align: Align | None = None,
+    plan: Plan | None = None,
+    how: Measuring | None = None,
+    progress: Progress = _quiet,
+) -> Findings:
+    """Measure the risk of a table as it is, or of a protected table against its original.
+
+    Parameters
+    ----------
+    data
+        The table, or the original.
+    protected
+        The protected table.
+    columns
+        Numeric columns that an intruder knows; by default those that the plan masks, else all.
+    by
+        Categorical columns that an intruder knows (strata); by default the plan's, else the categorical keys.
+    record
+        Column with the record's id, on which the two are joined.
+    align
+        `row-order`: row i of one is row i of the other.
+    plan
+        Roles, kinds, limits; its preparing steps are run on `data` first.
+
+    Raises
+    ------
+    DataError
+        For two tables with neither `record` nor `align`: guessing would blame the wrong record.
+    """
+    tables = _Tables.prepare(data, protected, plan)
+    how = how or Measuring()
+    classes = tables.by(by) or categorical_keys(tables.before.codebook)
+    if tables.after is None:
+        if columns:
+            tables.columns(columns)
+        return apply_limits(
+            class_findings(tables.before.frame, None, tables.codebook, classes, progress), tables.plan.limits
+        )
+    record = tables.record(record)
+    if record is None and align is None:
+        raise DataError(
+            "To compare records of two tables, name the column with the record's id (--record NAME), or say that row i of "
+            "one is row i of the other (--align row-order)."
+        )
+    pair = tables.pair(columns, by, record, align)
+    shared = tuple(n for n in classes if n in tables.after.columns)
+    found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
+    return apply_limits(found + risk_findings(pair, how, progress), tables.plan.limits)
+
+
+def compare(
+    before: PolarsDataset,
+    after: PolarsDataset,
+    *,
+    columns: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    record: str | None = None,
+    align: Align | None = None,
+    plan: Plan | None = None,
+    how: Measuring | None = None,
+    progress: Progress = _quiet,
+) -> Findings:
+    """Measure what a protected table still says.
+
+    Without `record` and `align` the tables are compared as wholes, and measures that need pairs of records are left out,
+    which a note says. Parameters as in `risk`.
+    """
+    tables = _Tables.prepare(before, after, plan)
+    pair = tables.pair(columns, by, tables.record(record), align)
+    found = utility_findings(pair, how or Measuring(), progress)
+    measured = {f.measure for f in found}
+    return apply_limits(found, [limit for limit in tables.plan.limits if limit.measure in measured])

@@ -1,0 +1,134 @@
+"""Draft a plan for a table: what each variable seems to be, with the reason, and steps to begin with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from sfumato.data.profile import Guess
+from sfumato.data.roles import Kind, Role
+
+__all__ = ["draft_plan"]
+
+_K = 5
+_MIN_STRATUM = 2 * _K
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_YAML_WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+
+def _quoted(text: str) -> str:
+    """A YAML scalar; JSON's strings are YAML's."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return "[" + ", ".join(_quoted(n) for n in names) + "]"
+
+
+def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str:
+    """Write a commented plan as YAML: every guess is a line that the user can change.
+
+    Parameters
+    ----------
+    frame
+        The table; used to see which columns may stratify without strata that are too small.
+    guesses
+        What `profile` proposes.
+    title
+        Title of the plan.
+
+    Returns
+    -------
+    str
+        A plan that runs as it stands, without data values in it.
+    """
+    return "\n".join([*_head(title), *_variables(guesses), *_steps(frame, guesses), *_limits()]) + "\n"
+
+
+def _head(title: str) -> Iterator[str]:
+    yield "# A first plan, drafted from the data. Every line is a guess: read it, and change what is wrong."
+    yield "# Roles: identifier (must not leave), key (an intruder may know it), sensitive, outcome, other,"
+    yield "#        weight, household, record. Kinds: continuous, integer, categorical, ordinal, date, text, geographic."
+    yield "sfumato: 1"
+    yield f"title: {json.dumps(title, ensure_ascii=False)}"
+
+
+def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
+    yield "variables:"
+    rows = [(f"  {_quoted(g.name)}:", _described(g), g) for g in guesses]
+    left = max((len(name) for name, _, _ in rows), default=0)
+    middle = max((len(text) for _, text, _ in rows), default=0)
+    for name, text, guess in rows:
+        doubt = "" if guess.certain else "perhaps: "
+        yield f"{name:<{left}} {text:<{middle}}  # {doubt}{guess.reason}"
+
+
+def _described(guess: Guess) -> str:
+    variable = guess.variable
+    parts = [f"role: {variable.role}"]
+    if variable.kind is not None:
+        parts.append(f"kind: {variable.kind}")
+    codes = [m.code for m in variable.missing if m.code is not None]
+    if codes:
+        parts.append(f"missing: {json.dumps(codes)}")
+    return "{" + ", ".join(parts) + "}"
+
+
+def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
+    by_name = {g.name: g.variable for g in guesses}
+    dates = [n for n, v in by_name.items() if v.kind == Kind.DATE and v.role == Role.KEY and frame.schema[n].is_temporal()]
+    gone = [n for n, v in by_name.items() if n not in dates and _must_go(v.role, v.kind)]
+    yield "steps:"
+    if gone:
+        yield "  # Direct identifiers, free text and places leave first."
+        yield f"  - {{do: drop, columns: {_listed(gone)}}}"
+    for n in dates:
+        yield f"  # {n} is coarsened to the year."
+        yield f"  - {{do: derive, column: {_quoted(n + '_year')}, formula: {json.dumps(f'year(`{n}`)')}, role: key}}"
+    if dates:
+        yield f"  - {{do: drop, columns: {_listed(dates)}}}"
+    yield from _centroids(frame, by_name)
+
+
+def _must_go(role: Role, kind: Kind | None) -> bool:
+    if role in (Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD):
+        return False
+    return role == Role.IDENTIFIER or kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
+
+
+def _centroids(frame: pl.DataFrame, variables: dict[str, object]) -> Iterator[str]:
+    from sfumato.data.codebook import Variable
+
+    known = {n: v for n, v in variables.items() if isinstance(v, Variable)}
+    numbers = [n for n, v in known.items() if v.kind == Kind.CONTINUOUS and v.role in (Role.KEY, Role.SENSITIVE, Role.OUTCOME)]
+    if not numbers:
+        yield "  # No continuous variable looks like one that an intruder could know, so nothing is masked yet."
+        return
+    keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
+    by = _strata(frame, keys)
+    yield f"  # Each value becomes the average of its {_K} most similar records" + (f" with equal {', '.join(by)}." if by else ".")
+    strata = f", by: {_listed(by)}" if by else ""
+    yield f"  - {{do: centroids, columns: {_listed(numbers)}{strata}, k: {_K}, on_small: merge}}" if by else (
+        f"  - {{do: centroids, columns: {_listed(numbers)}, k: {_K}}}"
+    )
+
+
+def _strata(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Categorical keys, those with fewest values first, as long as every combination holds enough records."""
+    chosen: list[str] = []
+    for n in sorted(keys, key=lambda n: (frame[n].n_unique(), n)):
+        smallest = frame.group_by([*chosen, n]).len()["len"].min()
+        if isinstance(smallest, int) and smallest >= 2 * _MIN_STRATUM:
+            chosen.append(n)
+    return [n for n in frame.columns if n in chosen]
+
+
+def _limits() -> Iterator[str]:
+    yield "# What must hold, or the release is not written."
+    yield "limits:"
+    yield f"  - {{measure: k_anonymity, at_least: {_K}}}"
+    yield "  - {measure: risk1, at_most: 0.05}"

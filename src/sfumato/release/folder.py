@@ -1,0 +1,112 @@
+"""Write a folder so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sfumato.errors import FileError, ReleaseExists
+
+__all__ = ["refuse_existing", "whole_folder"]
+
+
+def refuse_existing(target: Path, overwrite: bool) -> None:
+    """Refuse a folder that is there, unless it is a release and may be replaced.
+
+    Raises
+    ------
+    ReleaseExists
+        Before any work is done in vain.
+    """
+    if not target.exists():
+        return
+    if not overwrite:
+        raise ReleaseExists(f"{str(target)!r} exists already. Choose another folder, or allow it to be replaced: --overwrite.")
+    if not target.is_dir() or (any(target.iterdir()) and not (target / "datapackage.json").exists()):
+        raise ReleaseExists(f"{str(target)!r} exists and is not a release (no datapackage.json), so it is not replaced.")
+
+
+@contextmanager
+def whole_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a temporary folder beside `target`, which takes its name when the block ends without an error.
+
+    Whatever goes wrong, nothing stands under the wanted name but what was there before, and the temporary folder goes.
+    Folders that a killed run has left are removed first.
+
+    Parameters
+    ----------
+    target
+        The wanted folder. Its parent must exist.
+    overwrite
+        Whether it may replace an existing folder.
+
+    Raises
+    ------
+    ReleaseExists
+        Where the folder exists and may not be replaced.
+    FileError
+        Where it cannot be written.
+    """
+    target = Path(os.path.abspath(target))
+    refuse_existing(target, overwrite)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(target)
+        work = target.parent / f".sfumato-{target.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+        work.mkdir()
+    except OSError as error:
+        raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
+    try:
+        yield work
+        _settle(work, target)
+    except OSError as error:
+        raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _settle(work: Path, target: Path) -> None:
+    """Bring everything to the disk, then rename: the one step that makes the folder appear."""
+    for path in [*work.iterdir(), work]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    if target.exists():
+        old = work.with_name(work.name.replace(".tmp", "-old.tmp"))
+        target.rename(old)
+        try:
+            work.rename(target)
+        except OSError:
+            old.rename(target)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+    else:
+        work.rename(target)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what killed runs have left for this target. A run that is alive keeps its folder."""
+    pattern = re.compile(rf"\.sfumato-{re.escape(target.name)}-(\d+)-[0-9a-f]{{8}}(-old)?\.tmp")
+    for path in target.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if match and not _alive(int(match[1])):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    if os.name == "nt":  # there, signal 0 is not a question
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True

@@ -1,0 +1,124 @@
+"""Put an original and a protected table side by side, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.pair import Pair
+from sfumato.data.roles import Kind, Role
+from sfumato.errors import DataError
+
+__all__ = ["Align", "categorical_keys", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
+
+Align = Literal["row-order"]
+
+
+def refuse_unknown(names: Sequence[str], frame: pl.DataFrame, where: str) -> None:
+    """Refuse names that a table does not have."""
+    unknown = [n for n in names if n not in frame.columns]
+    if unknown:
+        raise DataError(
+            f"There is no column {', '.join(map(repr, unknown))} in {where}. Columns: {', '.join(frame.columns)}."
+        )
+
+
+def unique_record(frame: pl.DataFrame, record: str, where: str) -> None:
+    """Refuse record ids that are missing or stand twice."""
+    if frame[record].null_count():
+        raise DataError(f"The record column {record!r} of {where} has missing ids. Every record needs one.")
+    if frame[record].n_unique() < frame.height:
+        raise DataError(f"The record column {record!r} of {where} holds an id more than once. Ids must be unique.")
+
+
+def numeric_columns(codebook: Codebook, names: Sequence[str]) -> tuple[str, ...]:
+    """Columns that measures of numbers are of: continuous and integer ones, without ids and weights."""
+    not_measured = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
+    return tuple(n for n in names if n in codebook and codebook[n].numeric and codebook[n].role not in not_measured)
+
+
+def categorical_keys(codebook: Codebook) -> tuple[str, ...]:
+    """Quasi-identifiers that make classes: keys, but not continuous ones, texts or dates."""
+    kinds = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC, Kind.INTEGER)
+    return tuple(n for n in codebook.with_role(Role.KEY) if codebook[n].kind in kinds)
+
+
+def pair_tables(
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    codebook: Codebook,
+    *,
+    columns: Sequence[str],
+    by: Sequence[str] = (),
+    record: str | None = None,
+    align: Align | None = None,
+) -> Pair:
+    """Join two tables on the record id, or align them row by row where that is asked for.
+
+    Parameters
+    ----------
+    before, after
+        Original and protected table.
+    codebook
+        What is known about the variables of both.
+    columns, by
+        As in `Pair`.
+    record
+        Column with the record's id in both. Records that only one table has are left out.
+    align
+        `row-order`: row i of one goes with row i of the other. Without `record` and `align` the pair is not aligned,
+        and only whole tables can be compared.
+
+    Raises
+    ------
+    DataError
+        For unknown columns, ids that are not unique, unequal heights, or columns of different types.
+    """
+    for frame, where in ((before, "the original"), (after, "the protected table")):
+        refuse_unknown((*columns, *by, *((record,) if record else ())), frame, where)
+    before, after = _same_types(before, after)
+    notes: tuple[str, ...] = ()
+    if record is not None:
+        unique_record(before, record, "the original")
+        unique_record(after, record, "the protected table")
+        before, after, notes = _joined(before, after, record)
+    elif align == "row-order" and before.height != after.height:
+        raise DataError("align: row-order needs tables with equal numbers of rows. Name the record column instead.")
+    aligned = record is not None or align == "row-order"
+    return Pair(before, after, codebook, tuple(columns), tuple(by), aligned, record, notes)
+
+
+def _joined(
+    before: pl.DataFrame, after: pl.DataFrame, record: str
+) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
+    """The records that both tables have, in the order of ids."""
+    if before.schema[record] != after.schema[record]:
+        raise DataError(
+            f"The record column {record!r} holds {before.schema[record]} in the original and {after.schema[record]} in "
+            "the protected table; ids must be of one type to be joined."
+        )
+    both = before.select(record).join(after.select(record), on=record).sort(record)
+    if both.is_empty():
+        raise DataError(f"No id of {record!r} stands in both tables. Are they the same people's, with the same ids?")
+    notes = ()
+    if both.height < max(before.height, after.height):
+        notes = ("Some records stand in one of the tables only; measures that compare records leave them out.",)
+    ordered = (both.join(t, on=record, how="left", maintain_order="left").select(t.columns) for t in (before, after))
+    first, second = ordered
+    return first, second, notes
+
+
+def _same_types(before: pl.DataFrame, after: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Bring columns that both tables have to comparable types: yes/no and 0/1 are one, whole numbers and floats are."""
+    for n in before.columns:
+        if n not in after.columns or before.schema[n] == after.schema[n]:
+            continue
+        one, two = before.schema[n], after.schema[n]
+        if pl.Boolean in (one, two) and (one.is_numeric() or two.is_numeric()):
+            before, after = (t.with_columns(pl.col(n).cast(pl.Int64)) for t in (before, after))
+        elif not (one.is_numeric() and two.is_numeric()) and pl.Null not in (one, two):
+            before, after = (t.with_columns(pl.col(n).cast(pl.String)) for t in (before, after))
+    return before, after

@@ -1,0 +1,250 @@
+"""The plan: what the variables are, which steps are taken, and what must hold at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.profile import sniff_kinds
+from sfumato.data.roles import Role
+from sfumato.errors import PlanError
+from sfumato.methods.base import HIDDEN, Method
+from sfumato.methods.registry import methods
+from sfumato.release.limits import Limit
+from sfumato.release.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMAT", "Plan"]
+
+FORMAT = 1
+"""Version of the plan's format."""
+
+if TYPE_CHECKING:
+    AnyStep = Method
+else:
+    AnyStep = Annotated[Union[tuple(methods().values())], Field(discriminator="do")]  # noqa: UP007
+
+_ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+
+
+class Plan(BaseModel):
+    """What is done to a table, in a form that can be written down, checked and repeated.
+
+    Parameters
+    ----------
+    sfumato
+        Version of the format, 1.
+    title
+        What the release is called.
+    description
+        Anything that readers of the release should know.
+    variables
+        What each variable is; any not listed has role other, and its kind is taken from the data.
+    steps
+        The steps in order.
+    limits
+        What must hold for the release to be written.
+
+    Examples
+    --------
+    >>> from sfumato.methods.drop import Drop
+    >>> plan = Plan(title="cohort", variables={"name": {"role": "identifier"}}, steps=[Drop(columns=["name"])])
+    >>> Plan.from_yaml(plan.to_yaml()) == plan
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sfumato: Literal[1] = FORMAT
+    title: str = "Untitled"
+    description: str | None = None
+    variables: dict[str, Variable] = Field(default_factory=dict)
+    steps: tuple[SerializeAsAny[AnyStep], ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    _lines: Lines = PrivateAttr(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Plan:
+        """Read a plan file.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once, each with its line.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                raw = file.read(MAX_BYTES + 1)
+            text = raw.decode("utf-8-sig")
+        except FileNotFoundError:
+            raise PlanError([f"there is no file {str(path)!r}"]) from None
+        except OSError as error:
+            raise PlanError([f"{str(path)!r} cannot be read: {error.strerror}"]) from None
+        except UnicodeDecodeError:
+            raise PlanError([f"{str(path)!r} is not a text file in UTF-8"]) from None
+        return cls.from_yaml(text)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Plan:
+        """Read a plan from YAML text; errors as in `load`."""
+        value, lines = load_yaml(text)
+        if not isinstance(value, Mapping):
+            raise PlanError(["a plan is a mapping that begins with `sfumato: 1`"])
+        given = value.get("sfumato")
+        if isinstance(given, int) and given > FORMAT:
+            raise PlanError(
+                [
+                    f"line {lines[('sfumato',)]}: this plan has format {given}; this version of sfumato reads format "
+                    f"{FORMAT}. Install a newer sfumato."
+                ]
+            )
+        if given is None:
+            raise PlanError(["the key `sfumato: 1`, the version of the format, is missing"])
+        try:
+            plan = cls.model_validate({k: v if v is not None else _EMPTY.get(k) for k, v in value.items()})
+        except ValidationError as error:
+            raise PlanError(list(_explain(error, lines))) from None
+        plan._lines = lines
+        return plan
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values, every parameter written out."""
+        plain: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
+        if self.description:
+            plain["description"] = self.description
+        plain["variables"] = Codebook(self.variables).to_plain()
+        plain["steps"] = [step.model_dump(mode="json") for step in self.steps]
+        if self.limits:
+            plain["limits"] = [limit.model_dump(mode="json", exclude_none=True) for limit in self.limits]
+        return plain
+
+    def to_yaml(self) -> str:
+        """The plan as YAML."""
+        return dump_yaml(self.to_plain())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan; it changes with any parameter."""
+        return hashlib.sha256(json.dumps(self.to_plain(), sort_keys=True).encode()).hexdigest()
+
+    def codebook(self, frame: pl.DataFrame, known: Codebook) -> Codebook:
+        """What is known about the variables of a table: the plan's word first, then the file's, then what its data show.
+
+        A kind that the plan leaves open is told from the data.
+        """
+        merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
+        return sniff_kinds(frame, Codebook(merged))
+
+    def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
+        """A sentence for every variable whose role or kind the plan does not say."""
+        book = self.codebook(frame, known)
+        return tuple(f"{n}: taken as {v.role}, {v.kind}" for n, v in book.items() if n not in self.variables)
+
+    def check(self, codebook: Codebook) -> None:
+        """Refuse a plan that cannot run on a table with this codebook, before any data are touched.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        problems = [f"{self._at('variables', n)}variable {n!r} is not in the data" for n in self._strangers(codebook)]
+        problems += [f"names that begin with {HIDDEN!r} are sfumato's own" for n in codebook if n.startswith(HIDDEN)]
+        for role in _ONCE:
+            if len(codebook.with_role(role)) > 1:
+                problems.append(f"only one variable can have the role {role}: {', '.join(codebook.with_role(role))}")
+        book = codebook
+        for i, step in enumerate(self.steps):
+            where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
+            found = step.check(book)
+            if step.needs_record() and book.the(Role.RECORD) is None:
+                found.append("it needs a variable with role record, on which its draws are keyed")
+            problems += [where + p for p in found]
+            if not found:
+                book = step.describe(book)
+        problems += [
+            f"variable {n!r} is an identifier and no step drops or replaces it; add: {{do: drop, columns: [{n}]}}"
+            for n in book.with_role(Role.IDENTIFIER)
+        ]
+        if problems:
+            raise PlanError(problems)
+
+    def _strangers(self, codebook: Codebook) -> Iterator[str]:
+        made = {n for step in self.steps for n in step.changes if step.name == "derive"}
+        return (n for n in self.variables if n not in codebook and n not in made)
+
+    def _at(self, *path: str | int) -> str:
+        return f"line {self._lines[path]}: " if path in self._lines else ""
+
+    def preparing(self) -> tuple[Method, ...]:
+        """The steps before the first one that masks."""
+        first = next((i for i, step in enumerate(self.steps) if step.masks), len(self.steps))
+        return self.steps[:first]
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The columns that masking steps change, in order."""
+        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.changes))
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The columns that masking steps keep apart, in order."""
+        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.strata))
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """JSON Schema of the format, from which editors complete."""
+        schema = cls.model_json_schema()
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
+
+
+_EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled"}
+
+
+def _merged(said: Variable | None, known: Variable) -> Variable:
+    """The plan's word where it says something, else what the file knows."""
+    if said is None:
+        return known
+    return known.model_copy(update={name: getattr(said, name) for name in said.model_fields_set})
+
+
+def _explain(error: ValidationError, lines: Lines) -> Iterator[str]:
+    """One sentence for each of pydantic's errors, with its line."""
+    names = ", ".join(methods())
+    for problem in error.errors(include_url=False):
+        path = tuple(p for p in problem["loc"] if p not in methods())
+        at = next((f"line {lines[path[:i]]}: " for i in range(len(path), 0, -1) if path[:i] in lines), "")
+        where = _where(path)
+        kind = problem["type"]
+        if kind == "extra_forbidden":
+            yield f"{at}{where}: there is no such key"
+        elif kind in ("union_tag_invalid", "union_tag_not_found"):
+            yield f"{at}{where}: `do` must name a method: {names}"
+        elif kind == "missing":
+            yield f"{at}{where}: it is required"
+        else:
+            yield f"{at}{where}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def _where(path: Sequence[str | int]) -> str:
+    words = [
+        f"step {p + 1}" if isinstance(p, int) and i == 1 and path[0] == "steps" else str(p) for i, p in enumerate(path)
+    ]
+    return ", ".join(w for w in words if w != "steps") or "plan"

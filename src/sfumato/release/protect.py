@@ -1,0 +1,266 @@
+"""From a plan and data to a release: run, measure, judge, write."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.files import Table, write_table
+from sfumato.data.files.atomic import write_bytes
+from sfumato.data.finding import Findings
+from sfumato.data.pair import Pair, numbers
+from sfumato.data.roles import Role
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import LimitExceeded
+from sfumato.methods.base import ROW
+from sfumato.release.datapackage import datapackage
+from sfumato.release.external import external
+from sfumato.release.folder import whole_folder
+from sfumato.release.intended import intended_analysis
+from sfumato.release.limits import apply_limits
+from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
+from sfumato.release.pairing import categorical_keys, numeric_columns, unique_record
+from sfumato.release.pictures import draw_pictures
+from sfumato.release.plan import Plan
+from sfumato.release.report import Renderer, Report
+from sfumato.release.run import Progress, Ran, run_steps
+from sfumato.release.secret import Secret
+
+__all__ = ["Release", "exceeded", "protect"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """A protected table with its papers.
+
+    Parameters
+    ----------
+    data
+        The protected table.
+    report
+        What was done and measured; the custodian's, so it may be confidential.
+    plan
+        The plan as run.
+    renderer
+        Draws the reports; without one the release has none.
+    """
+
+    data: PolarsDataset
+    report: Report
+    plan: Plan
+    renderer: Renderer | None = field(default=None, repr=False)
+
+    @property
+    def disclosure(self) -> Disclosure:
+        """What analysts are told."""
+        return self.report.disclosure
+
+    @property
+    def ok(self) -> bool:
+        """Whether every limit of the plan holds."""
+        return self.report.ok
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        overwrite: bool = False,
+        force: bool = False,
+        internal_report: str | PathLike[str] | None = None,
+    ) -> tuple[str, ...]:
+        """Write the release folder: the data, `datapackage.json`, `report.html` and `plan.yaml`.
+
+        It is there whole or not at all.
+
+        Parameters
+        ----------
+        folder
+            Where to.
+        overwrite
+            Whether an existing release there may be replaced.
+        force
+            Write it although a limit is exceeded; the report says so.
+        internal_report
+            Path for the custodian's report, which shows confidential values.
+
+        Returns
+        -------
+        tuple of str
+            What the data's file format could not hold.
+
+        Raises
+        ------
+        LimitExceeded
+            Where a limit of the plan does not hold and `force` is not given.
+        ReleaseExists, FileError
+            As the folder can or cannot be written.
+        """
+        if internal_report is not None:
+            self._write_internal(Path(internal_report))
+        if not self.ok and not force:
+            raise LimitExceeded(exceeded(self.report.findings))
+        name = f"data{self.data.suffix}"
+        with whole_folder(Path(folder), overwrite=overwrite) as work:
+            notes = write_table(Table(self.data.frame, self.data.codebook, self.data.suffix), work / name)
+            documents = {"datapackage.json": self._package(name), "plan.yaml": self.report.plan_yaml.encode()}
+            if self.renderer is not None:
+                documents |= self.renderer(external(self.report))
+            for file, content in documents.items():
+                (work / file).write_bytes(content)
+        return notes
+
+    def _write_internal(self, path: Path) -> None:
+        if self.renderer is not None:
+            write_bytes(path, self.renderer(self.report)["report.html"])
+
+    def _package(self, file: str) -> bytes:
+        return datapackage(
+            title=self.plan.title,
+            description=self.plan.description,
+            created=self.report.created.isoformat(),
+            version=self.report.version,
+            file=file,
+            frame=self.data.frame,
+            codebook=self.data.codebook,
+            disclosure=self.disclosure,
+            fingerprint=self.report.fingerprint,
+            plan_digest=self.plan.digest,
+        )
+
+    def _repr_html_(self) -> str:
+        return self.report.findings._repr_html_()
+
+
+def protect(
+    plan: Plan,
+    data: PolarsDataset,
+    secret: Secret,
+    *,
+    how: Measuring | None = None,
+    renderer: Renderer | None = None,
+    progress: Progress = lambda what: None,
+) -> Release:
+    """Run a plan over a table and measure what came of it.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    data
+        The table; it is left as it was.
+    secret
+        What draws are keyed with.
+    how
+        How things are measured; with no model named, the first outcome is explained by all other variables.
+    renderer
+        Draws the reports.
+    progress
+        Called with what is being done.
+
+    Raises
+    ------
+    PlanError
+        Where the plan cannot run on these columns; every problem at once.
+    DataError
+        Where the data are not fit for a step.
+    """
+    book = plan.codebook(data.frame, data.codebook)
+    plan.check(book)
+    if (record := book.the(Role.RECORD)) is not None:
+        unique_record(data.frame, record, "the data")
+    numbered = PolarsDataset(data.frame.with_row_index(ROW), book, data.suffix)
+    ran = run_steps(plan.steps, numbered, Draws(secret.value), progress)
+    after = replace(data, frame=ran.after.frame.drop(ROW), codebook=ran.after.codebook.without(ROW))
+    pair = _pair(plan, ran)
+    how = _with_model(how or Measuring(), pair)
+    findings = Findings.together(
+        [
+            class_findings(
+                after.frame, ran.before.frame.drop(ROW), after.codebook, _classes(plan, after.codebook), progress
+            ),
+            risk_findings(pair, how, progress, _unscaled(pair, ran)),
+            utility_findings(pair, how, progress),
+        ]
+    )
+    progress("drawing pictures")
+    report = Report(
+        title=plan.title,
+        created=datetime.date.today(),
+        version=version("sfumato"),
+        steps=ran.steps,
+        disclosure=ran.disclosure,
+        findings=apply_limits(findings, plan.limits),
+        plan_yaml=plan.to_yaml(),
+        fingerprint=secret.fingerprint,
+        repeatable=secret.repeatable,
+        warnings=_warnings(after),
+        pictures=draw_pictures(pair, how) if renderer is not None else (),
+    )
+    return Release(after, report, plan, renderer)
+
+
+def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
+    """The table as it enters the first masking step beside the result, joined on the run's own record numbers."""
+    before, after = ran.before.frame, ran.after.frame
+    if before.height != after.height:
+        before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
+    book = ran.after.codebook
+    columns = tuple(n for n in plan.masked if n in after.columns and ran.before.codebook[n].numeric)
+    by = tuple(n for n in plan.strata if n in after.columns)
+    known = Codebook({**ran.before.codebook, **book}).without(ROW)
+    return Pair(before.drop(ROW), after.drop(ROW), known, columns, by, aligned=True, record=book.the(Role.RECORD))
+
+
+def _classes(plan: Plan, codebook: Codebook) -> tuple[str, ...]:
+    return tuple(n for n in plan.strata if n in codebook) or categorical_keys(codebook)
+
+
+def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
+    """What an attacker could rebuild of the masked columns, row by row of the pair."""
+    view = ran.reconstructions.get("unscaled")
+    if view is None:
+        return None
+    better = [n for n in view.columns if n in pair.columns]
+    joined = ran.after.frame.drop(better).join(view, on=ROW, how="left", maintain_order="left")
+    return numbers(joined, pair.columns, pair.codebook)
+
+
+def _with_model(how: Measuring, pair: Pair) -> Measuring:
+    if how.model is None and (intended := intended_analysis(pair.before, pair.after, pair.codebook)) is not None:
+        return replace(how, model=intended[0], family=intended[1])
+    return how
+
+
+def _warnings(after: PolarsDataset) -> tuple[str, ...]:
+    record = after.codebook.the(Role.RECORD)
+    if record is None or record not in after.columns or not _looks_real(after.frame[record]):
+        return ()
+    return (
+        f"The record column {record!r} is released and does not look like a mere running number. If it is a number from "
+        "the real world (a hospital, pupil or insurance number), drop it before anybody receives the release.",
+    )
+
+
+def _looks_real(ids: pl.Series) -> bool:
+    """Whether ids are text, or numbers far above how many there are."""
+    if not ids.dtype.is_numeric():
+        return True
+    return ids.len() > 0 and float(ids.max() or 0) > 100 * ids.len() + 10_000  # type: ignore[arg-type]
+
+
+def exceeded(findings: Findings) -> str:
+    """Say which limits do not hold and what to try."""
+    from sfumato.release.advice import advice
+
+    broken = sorted({f"{f.measure} (limit {f.limit:g})" for f in findings if f.ok is False})
+    try_this = "".join(f"\n  - {sentence}" for sentence in advice(findings).to_try)
+    return f"The release was not written: it exceeds the limit on {', '.join(broken)}. What to try:{try_this}"

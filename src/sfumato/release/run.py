@@ -1,0 +1,113 @@
+"""Run the steps of a plan over a data set, on whatever engine it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import polars as pl
+
+from sfumato.data.dataset import Dataset
+from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.roles import Role
+from sfumato.draws import Draws
+from sfumato.methods.base import ROW, Method, StepDraws
+from sfumato.release.report import StepDone
+
+__all__ = ["Progress", "Ran", "run_steps"]
+
+D = TypeVar("D", bound=Dataset)
+Progress = Callable[[str], None]
+"""Called with what is being done now."""
+
+
+@dataclass(frozen=True)
+class Ran(Generic[D]):
+    """What a run of steps leaves behind.
+
+    Parameters
+    ----------
+    before
+        The data as they entered the first step that masks; the result where none does.
+    after
+        The result.
+    steps
+        Each step as it was run.
+    disclosure
+        What analysts are told.
+    reconstructions
+        What an attacker could compute from the result, by name: columns, with the numbers of the records.
+    """
+
+    before: D
+    after: D
+    steps: tuple[StepDone, ...] = ()
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    reconstructions: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+
+def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress = lambda what: None) -> Ran[D]:
+    """Run steps one after another.
+
+    Parameters
+    ----------
+    steps
+        Methods, already checked against the codebook.
+    data
+        The data; they are left as they were.
+    draws
+        Keyed draws.
+    progress
+        Called before each step.
+    """
+    before: D | None = None
+    done: list[StepDone] = []
+    disclosed: list[Disclosed] = []
+    reconstructions: dict[str, pl.DataFrame] = {}
+    for i, step in enumerate(steps):
+        progress(f"step {i + 1} of {len(steps)}: {step.name}")
+        if step.masks and before is None:
+            before = data
+        data, states, frames = _run(step, data, draws)
+        if (said := step.disclose(states)) is not None:
+            disclosed.append(said)
+        done.append(StepDone(step.name, step.masks, said.sentence() if said else step.sentence(), step.notes(states)))
+        if step.masks and ROW in data.codebook:
+            for name, view in step.reconstructions(frames, states).items():
+                earlier = reconstructions.get(name)
+                reconstructions[name] = (
+                    view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
+                )
+    return Ran(before or data, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
+
+
+def _run(step: Method, data: D, draws: Draws) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
+    """Run the stages of one step."""
+    book = data.codebook
+    own = StepDraws(draws, step.name, book.the(Role.RECORD))
+    states: tuple[Any, ...] = ()
+    frames: list[pl.DataFrame] = []
+    while (stage := step.stage(book, states)) is not None:
+        state = stage.fit([data.ask(query) for query in stage.queries])
+        transform = stage.transform
+
+        def f(batch: pl.DataFrame, transform: Any = transform, state: Any = state) -> pl.DataFrame:
+            return transform(batch, state, own)  # type: ignore[no-any-return]
+
+        data = data.map(f, stage.by)
+        states = (*states, state)
+        frames.append(_rows(data) if step.masks else pl.DataFrame())
+    return data.map(lambda batch: batch, codebook=step.describe(book)), states, frames
+
+
+def _rows(data: Dataset) -> pl.DataFrame:
+    """The rows of a data set in memory."""
+    batches: list[pl.DataFrame] = []
+
+    def keep(batch: pl.DataFrame) -> pl.DataFrame:
+        batches.append(batch)
+        return batch
+
+    data.map(keep)
+    return pl.concat(batches)

@@ -1,0 +1,131 @@
+"""Read YAML that may come from anyone: bounded, without tags and anchors, with the line of every key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
+
+from sfumato.errors import PlanError
+
+__all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml"]
+
+MAX_BYTES = 1_000_000
+"""Largest plan file."""
+_MAX_NODES = 100_000
+_MAX_DEPTH = 30
+
+Lines = Mapping[tuple[str | int, ...], int]
+"""Line number (from 1) of each key and item, by its path."""
+
+
+def load_yaml(text: str) -> tuple[Any, Lines]:
+    """Read one YAML document into plain values.
+
+    Parameters
+    ----------
+    text
+        The document. Anchors, aliases and tags are refused: they are how a small file grows without end, or becomes
+        something else than data.
+
+    Returns
+    -------
+    value, lines
+        The plain value, and the line of each key and item.
+
+    Raises
+    ------
+    PlanError
+        Where it is not such a document.
+
+    Examples
+    --------
+    >>> load_yaml("a: {b: 1}")[0]
+    {'a': {'b': 1}}
+    """
+    if len(text) > MAX_BYTES:
+        raise PlanError([f"the file is larger than {MAX_BYTES} bytes"])
+    try:
+        _refuse_tricks(text)
+        loaded = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"line {mark.line + 1}: " if mark else ""
+        raise PlanError([f"{where}this is not YAML: {error.problem or 'it cannot be parsed'}"]) from None
+    except (YAMLError, ValueError, RecursionError):
+        raise PlanError(["this is not YAML: it cannot be parsed"]) from None
+    lines: dict[tuple[str | int, ...], int] = {}
+    return _plain(loaded, (), lines), lines
+
+
+def _refuse_tricks(text: str) -> None:
+    depth = nodes = 0
+    for event in YAML(typ="safe", pure=True).parse(StringIO(text)):
+        line = event.start_mark.line + 1
+        if isinstance(event, NodeEvent):
+            nodes += 1
+            if isinstance(event, AliasEvent) or event.anchor is not None:
+                raise PlanError([f"line {line}: anchors and aliases (& and *) are not allowed in a plan"])
+            if isinstance(event, ScalarEvent | CollectionStartEvent) and _tagged(event):
+                raise PlanError([f"line {line}: tags (!) are not allowed in a plan"])
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        if depth > _MAX_DEPTH or nodes > _MAX_NODES:
+            raise PlanError([f"line {line}: the plan is nested too deeply or is too large"])
+
+
+def _tagged(event: ScalarEvent | CollectionStartEvent) -> bool:
+    tag = getattr(event, "ctag", None) or getattr(event, "tag", None)
+    return tag is not None and str(tag) not in ("None", "")
+
+
+def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> Any:
+    if isinstance(node, CommentedMap):
+        for key in node:
+            lines[(*path, key)] = node.lc.key(key)[0] + 1
+        return {key: _plain(value, (*path, key), lines) for key, value in node.items()}
+    if isinstance(node, CommentedSeq):
+        for i in range(len(node)):
+            lines[(*path, i)] = node.lc.item(i)[0] + 1
+        return [_plain(value, (*path, i), lines) for i, value in enumerate(node)]
+    for kind in (bool, int, float, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return node if node is None else str(node)
+
+
+def dump_yaml(value: Mapping[str, Any]) -> str:
+    """Write plain values, block style above and one line for each variable and step."""
+    yaml = YAML()
+    yaml.width = 4096
+    out = StringIO()
+    yaml.dump(_flow_below(value), out)
+    return out.getvalue()
+
+
+def _flow_below(value: Mapping[str, Any]) -> CommentedMap:
+    top = CommentedMap()
+    for key, part in value.items():
+        if isinstance(part, Mapping):
+            top[key] = CommentedMap({k: _flow(v) for k, v in part.items()})
+        elif isinstance(part, Sequence) and not isinstance(part, str):
+            top[key] = CommentedSeq([_flow(v) for v in part])
+        else:
+            top[key] = part
+    return top
+
+
+def _flow(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        flow: Any = CommentedMap({k: _flow(v) for k, v in value.items()})
+    elif isinstance(value, list | tuple):
+        flow = CommentedSeq([_flow(v) for v in value])
+    else:
+        return value
+    flow.fa.set_flow_style()
+    return flow
