@@ -55,7 +55,7 @@ _HOMES = {
     "steps": "sfumato",
 }
 
-__all__ = [*_HOMES, "__version__"]  # noqa: PLE0604  the names are strings
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

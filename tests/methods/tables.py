@@ -8,22 +8,26 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.release.run import run_steps
 
-BOOK = Codebook({
-    "age": Variable(kind="integer", missing=[-9]),
-    "city": Variable(kind="categorical"),
-    "size": Variable(kind="continuous"),
-})
+BOOK = Codebook(
+    {
+        "age": Variable(kind="integer", missing=[-9]),
+        "city": Variable(kind="categorical"),
+        "size": Variable(kind="continuous"),
+    }
+)
 FRAME = pl.DataFrame({"age": [20, 30, -9, 41], "city": ["a", "b", "a", None], "size": [1.5, None, float("nan"), 2.5]})
 
 NUMBER = Variable(kind="continuous")
-PEOPLE_BOOK = Codebook({
-    "id": Variable(role="record", kind="integer"),
-    "x": NUMBER,
-    "y": NUMBER,
-    "n": Variable(kind="integer", missing=[-9]),
-    "g": Variable(kind="categorical"),
-    "h": Variable(kind="categorical"),
-})
+PEOPLE_BOOK = Codebook(
+    {
+        "id": Variable(role="record", kind="integer"),
+        "x": NUMBER,
+        "y": NUMBER,
+        "n": Variable(kind="integer", missing=[-9]),
+        "g": Variable(kind="categorical"),
+        "h": Variable(kind="categorical"),
+    }
+)
 
 
 def run(step, frame=FRAME, book=BOOK):
@@ -35,11 +39,13 @@ def run(step, frame=FRAME, book=BOOK):
 def people(n=120, seed=1):
     """A table on which every method can run, see `tests/laws`."""
     rng = np.random.default_rng(seed)
-    return pl.DataFrame({
-        "id": np.arange(n),
-        "x": rng.normal(10, 2, n),
-        "y": rng.lognormal(size=n),
-        "n": rng.integers(20, 60, n),
-        "g": rng.choice(["a", "b"], n),
-        "h": rng.choice(["u", "v", "w"], n, p=[0.5, 0.4, 0.1]),
-    })
+    return pl.DataFrame(
+        {
+            "id": np.arange(n),
+            "x": rng.normal(10, 2, n),
+            "y": rng.lognormal(size=n),
+            "n": rng.integers(20, 60, n),
+            "g": rng.choice(["a", "b"], n),
+            "h": rng.choice(["u", "v", "w"], n, p=[0.5, 0.4, 0.1]),
+        }
+    )

@@ -20,7 +20,8 @@ LAWFUL = [
     Centroids(columns=["n"], k=5, preset="avraam2021", ties="all", distinct=True, round_to=0.5),
     Centroids(columns=["x", "y", "n"], k=4, grouping="mdav", rescale=False, missing="median"),
     Centroids(columns=["x", "y"], by=["g", "h"], k=3, on_small="suppress", max_suppressed=0.5, missing="drop"),
-    Centroids(columns=["x", "n"], by=["h", "g"], k=3, on_small="drop_variable", min_stratum=30, missing="category"),
+    Centroids(columns=["x", "y"], by=["g", "h"], k=3, on_small="drop_variable", min_stratum=30),
+    Centroids(columns=["x", "n"], k=3, missing="category"),
     Centroids(columns=["x", "y"], k=3, block_size=20, clip={"x": [6, 14]}),
 ]
 
@@ -111,7 +112,9 @@ def test_missing_values_keep_their_place_and_neighbours_have_the_same_columns():
     np.testing.assert_allclose(released["y"].to_numpy()[~only_x], expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("missing", "height", "empty"), [("median", 60, 0), ("mean", 60, 0), ("drop", 45, 0), ("category", 60, 15)])
+@pytest.mark.parametrize(
+    ("missing", "height", "empty"), [("median", 60, 0), ("mean", 60, 0), ("drop", 45, 0), ("category", 60, 15)]
+)
 def test_other_ways_with_missing_values(missing, height, empty):
     frame = people(60).with_columns(y=pl.when(pl.col("id") % 4 != 0).then("y"))
     released = run(frame, missing=missing).after.frame

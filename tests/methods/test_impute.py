@@ -31,7 +31,9 @@ def test_impute(column, method, filled):
 
 def test_the_first_of_several_modes_is_taken():
     frame = pl.DataFrame({"city": ["b", "a", None]})
-    assert run(Impute(columns=["city"], method="mode"), frame, BOOK.only(["city"])).after.frame["city"].to_list()[2] == "a"
+    assert (
+        run(Impute(columns=["city"], method="mode"), frame, BOOK.only(["city"])).after.frame["city"].to_list()[2] == "a"
+    )
 
 
 def test_impute_needs_something_to_go_by():

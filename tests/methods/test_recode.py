@@ -39,7 +39,14 @@ def test_recode_by_a_map():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"map": {1: 2}, "band": [1]}, {"band": [3, 1]}, {"band": [1], "labels": ["x"]}, {"map": {1: 2}, "labels": ["x"]}]
+    "wrong",
+    [
+        {},
+        {"map": {1: 2}, "band": [1]},
+        {"band": [3, 1]},
+        {"band": [1], "labels": ["x"]},
+        {"map": {1: 2}, "labels": ["x"]},
+    ],
 )
 def test_recode_takes_one_way(wrong):
     with pytest.raises(ValidationError):

@@ -33,7 +33,9 @@ with folder.whole_folder(Path(sys.argv[1]), overwrite=True) as work:
 
 
 def start(target, point):
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(target), point], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(target), point], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "ready\n"
     return process
 

@@ -11,7 +11,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and leave with its exit status.
 
-    0: done. 1: a limit is exceeded. 2: misuse or unfit data, with a message. 70: a fault of sfumato's own. 130: stopped.
+    0: done. 1: a limit is exceeded. 2: misuse or unfit data, with a message. 70: a fault of its own. 130: stopped.
     """
     if sys.argv[1:] == ["--version"]:  # before anything heavy is imported
         from importlib.metadata import version
@@ -43,7 +43,7 @@ def _run() -> int:
 
 
 def _fault(error: Exception) -> int:
-    """Usage errors as their library words them; anything else by its type alone, since its text may hold data."""
+    """Show usage errors as their library words them, anything else by its type alone: its text may hold data."""
     import click
 
     if isinstance(error, click.exceptions.Abort):
@@ -54,8 +54,8 @@ def _fault(error: Exception) -> int:
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     print(
-        f"sfumato: a fault of its own ({type(error).__name__}); no output was written. SFUMATO_DEBUG=1 shows where; what "
-        "it shows may hold data values, so do not pass it on unread.",
+        f"sfumato: a fault of its own ({type(error).__name__}); no output was written. SFUMATO_DEBUG=1 shows where, "
+        "and may show data values: do not pass it on unread.",
         file=sys.stderr,
     )
     return 70

@@ -21,7 +21,9 @@ app = typer.Typer(
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True, callback=schema.show_version),
+    version: bool = typer.Option(
+        False, "--version", help="Print the version.", is_eager=True, callback=schema.show_version
+    ),
 ) -> None:
     pass
 

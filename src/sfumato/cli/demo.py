@@ -33,16 +33,18 @@ def demo(
     protect(plan, data, out=release, internal_report=internal, overwrite=True)
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
-    say([
-        "",
-        "Look at, in this order:",
-        f"  {release / 'report.html'}",
-        "      the report that goes out with the release: open it in a browser",
-        f"  {internal}",
-        "      the custodian's report, with the pictures that show confidential values",
-        f"  {plan}",
-        "      the drafted plan: each guess with its reason, for you to change",
-    ])
+    say(
+        [
+            "",
+            "Look at, in this order:",
+            f"  {release / 'report.html'}",
+            "      the report that goes out with the release: open it in a browser",
+            f"  {internal}",
+            "      the custodian's report, with the pictures that show confidential values",
+            f"  {plan}",
+            "      the drafted plan: each guess with its reason, for you to change",
+        ]
+    )
 
 
 def _invent(records: int, path: Path) -> None:

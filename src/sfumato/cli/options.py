@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 __all__ = [
+    "W1",
+    "W2",
     "Align",
     "By",
     "Columns",
@@ -20,8 +22,6 @@ __all__ = [
     "Out",
     "PlanFile",
     "Record",
-    "W1",
-    "W2",
     "names",
 ]
 

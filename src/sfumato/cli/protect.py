@@ -51,9 +51,7 @@ def protect(
     table = open_table(data, delimiter, encoding, decimal)
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
     with working() as progress:
-        release = run(
-            steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress
-        )
+        release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress)
         written = release.ok or force
         notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report) if written else ()
     _tell(release, out if written else None, notes, json)

@@ -18,7 +18,7 @@ def schema(out: Out = None) -> None:
     from sfumato.cli.talk import write_out
     from sfumato.release.plan import Plan
 
-    write_out(json.dumps(Plan.schema(), indent=2) + "\n", out)
+    write_out(json.dumps(Plan.json_schema(), indent=2) + "\n", out)
 
 
 def show_version(wanted: bool) -> None:

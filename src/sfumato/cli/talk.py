@@ -11,8 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
+from sfumato.data.files.atomic import replacing
 from sfumato.data.finding import Findings
-from sfumato.data.files.atomic import write_bytes
 from sfumato.engines.polars import PolarsDataset
 from sfumato.release.run import Progress
 
@@ -35,7 +35,9 @@ def working() -> Iterator[Progress]:
     from rich.progress import Progress as Bar
     from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with Bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True) as bar:
+    with Bar(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True
+    ) as bar:
         task = bar.add_task("starting")
         yield lambda what: bar.update(task, description=what)
 
@@ -71,7 +73,8 @@ def write_out(text: str, out: Path | None) -> None:
     if out is None:
         print(text, end="")
     else:
-        write_bytes(out, text.encode())
+        with replacing(out) as temporary:
+            temporary.write_bytes(text.encode())
         say([f"Written: {out}"])
 
 

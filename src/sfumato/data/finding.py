@@ -57,7 +57,7 @@ class Finding:
         return plain
 
 
-_SCHEMA = {
+_SCHEMA: dict[str, Any] = {
     "measure": pl.String,
     "variable": pl.String,
     "group": pl.String,

@@ -107,12 +107,12 @@ class Pair:
         if not self.by:
             return np.zeros(self.before.height, dtype=np.int64)
         rank = self.before.select(pl.struct(list(self.by)).rank("dense").alias("s")).to_series()
-        return rank.to_numpy().astype(np.int64) - 1
+        return np.asarray(rank.to_numpy().astype(np.int64) - 1)
 
     @cached_property
     def whole(self) -> np.ndarray:
         """Rows (aligned tables) in which every one of `columns` has a value before and after, shape (n,), bool."""
-        return ~(np.isnan(self.x).any(axis=1) | np.isnan(self.z).any(axis=1))
+        return np.asarray(~(np.isnan(self.x).any(axis=1) | np.isnan(self.z).any(axis=1)))
 
     def complete(self) -> tuple[np.ndarray, np.ndarray]:
         """Before and after of the rows that are `whole`, two arrays of shape (n', p)."""

@@ -69,8 +69,8 @@ class DuckDBDataset:
     @property
     def frame(self) -> pl.DataFrame:
         """All rows, in memory."""
-        rows = self.connection.sql(f"SELECT * FROM {self.table} ORDER BY {_name(_ROW)}").pl()
-        return rows.drop(_ROW).cast(dict(self.schema))  # type: ignore[arg-type]
+        rows: pl.DataFrame = self.connection.sql(f"SELECT * FROM {self.table} ORDER BY {_name(_ROW)}").pl()
+        return rows.drop(_ROW).cast(self.schema)
 
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer one of the four questions, see `sfumato.data.query`."""
@@ -81,7 +81,7 @@ class DuckDBDataset:
                 return self._grouped(by, f"count(*) AS count{extra}")
             case Moments(columns, by):
                 rows = [{**k, **moment_row(c, v)} for c in columns for k, v in self._groups(c, by)]
-                answer = pl.DataFrame(rows, schema=self._key_schema(by) | empty_moments())
+                answer = pl.DataFrame(rows, schema=self._key_schema(by, **empty_moments()))
                 return answer.sort(by, maintain_order=True) if by else answer
             case Quantiles(column, probs, by):
                 return self._quantiles(column, probs, by)
@@ -102,7 +102,7 @@ class DuckDBDataset:
         return replace(self, table=table, schema=schema, codebook=(codebook or self.codebook).only(schema))
 
     def _batches(self, by: Sequence[str] | None) -> Iterator[pl.DataFrame]:
-        types: dict[str, Any] = {_ROW: pl.UInt32, **self.schema}
+        types = pl.Schema({_ROW: pl.UInt32(), **self.schema})
         if by is None or not by:
             yield self.connection.sql(f"SELECT * FROM {self.table}").pl().cast(types)
             return
@@ -120,13 +120,13 @@ class DuckDBDataset:
             return f"CASE WHEN isnan({_name(column)}) THEN NULL ELSE {_name(column)} END"
         return _name(column)
 
-    def _key_schema(self, by: Sequence[str]) -> dict[str, Any]:
-        return {n: self.schema[n] for n in by}
+    def _key_schema(self, by: Sequence[str], **more: Any) -> pl.Schema:
+        return pl.Schema({n: self.schema[n] for n in by} | more)
 
     def _grouped(self, by: Sequence[str], what: str) -> pl.DataFrame:
         keys = "".join(f"{self._key(n)} AS {_name(n)}, " for n in by)
         tail = f" GROUP BY {', '.join(str(i + 1) for i in range(len(by)))}" if by else ""
-        answer = self.connection.sql(f"SELECT {keys}{what} FROM {self.table}{tail}").pl()
+        answer: pl.DataFrame = self.connection.sql(f"SELECT {keys}{what} FROM {self.table}{tail}").pl()
         return answer.cast(self._key_schema(by)).sort(by) if by else answer
 
     def _present(self, column: str) -> str:
@@ -166,8 +166,8 @@ class DuckDBDataset:
             f"SELECT {keys}row_number() OVER ({parts}ORDER BY value DESC) AS rank, value "
             f"FROM (SELECT *, {self._present(column)} AS value FROM {self.table}) WHERE value IS NOT NULL"
         )
-        answer = self.connection.sql(f"SELECT * FROM ({inner}) WHERE rank <= {int(top)}").pl()
-        return answer.cast(self._key_schema(by) | {"rank": pl.Int64}).sort(*by, "rank")  # type: ignore[arg-type]
+        answer: pl.DataFrame = self.connection.sql(f"SELECT * FROM ({inner}) WHERE rank <= {int(top)}").pl()
+        return answer.cast(self._key_schema(by, rank=pl.Int64())).sort(*by, "rank")
 
 
 def _store(connection: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> str:

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 __all__ = ["compiled"]
 
@@ -30,5 +30,4 @@ def compiled(f: F) -> F:
     _use_writable_cache()
     import numba
 
-    result: F = numba.njit(cache=True, nogil=True)(f)
-    return result
+    return cast(F, numba.njit(cache=True, nogil=True)(f))

@@ -14,6 +14,7 @@ __all__ = ["group_means", "mdav"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 def mdav(z: Floats, k: int) -> Ints:
@@ -53,7 +54,7 @@ def group_means(z: Floats, group: Ints) -> Floats:
 
 
 @compiled
-def _distances(x, left, centre, out):  # type: ignore[no-untyped-def]
+def _distances(x: Floats, left: int, centre: Floats, out: Floats) -> None:
     """Squared distances of the first `left` points to `centre`, column by column so that the loop vectorises."""
     out[:left] = 0.0
     for j in range(x.shape[0]):
@@ -65,7 +66,7 @@ def _distances(x, left, centre, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _farthest(distance, left):  # type: ignore[no-untyped-def]
+def _farthest(distance: Floats, left: int) -> int:
     best = 0
     for i in range(1, left):
         if distance[i] > distance[best]:
@@ -74,7 +75,7 @@ def _farthest(distance, left):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _nearest(distance, left, count, taken, chosen):  # type: ignore[no-untyped-def]
+def _nearest(distance: Floats, left: int, count: int, taken: Bools, chosen: Ints) -> None:
     """Rows of the `count` smallest distances among those not taken, nearest first, into `chosen`."""
     found = 0
     worst = np.inf
@@ -92,7 +93,7 @@ def _nearest(distance, left, count, taken, chosen):  # type: ignore[no-untyped-d
 
 
 @compiled
-def _compact(x, row, left, taken):  # type: ignore[no-untyped-def]
+def _compact(x: Floats, row: Ints, left: int, taken: Bools) -> int:
     """Close the gaps of taken points; the order of the others stays."""
     kept = 0
     for i in range(left):
@@ -107,7 +108,7 @@ def _compact(x, row, left, taken):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _take(distance, left, k, taken, chosen, row, group, label):  # type: ignore[no-untyped-def]
+def _take(distance: Floats, left: int, k: int, taken: Bools, chosen: Ints, row: Ints, group: Ints, label: int) -> None:
     """Give `label` to the k nearest points."""
     _nearest(distance, left, k, taken, chosen)
     for c in range(k):
@@ -116,7 +117,7 @@ def _take(distance, left, k, taken, chosen, row, group, label):  # type: ignore[
 
 
 @compiled
-def _mdav(points, k):  # type: ignore[no-untyped-def]
+def _mdav(points: Floats, k: int) -> Ints:
     p, n = points.shape
     x = points.copy()
     row = np.arange(n)

@@ -15,8 +15,8 @@ def merge_small(
 ) -> dict[S, S]:
     """Join each small stratum to the nearest other one, smallest first, until none is small.
 
-    The joined stratum takes the name of the one that was joined to. Of equally near strata the larger is taken, then the
-    first in `strata`, so that the result depends on the strata alone.
+    The joined stratum takes the name of the one that was joined to. Of equally near strata the larger is taken, then
+    the first in `strata`, so that the result depends on the strata alone.
 
     Parameters
     ----------

@@ -154,7 +154,7 @@ def numeric_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
     """A sentence for each of `columns` that may not be averaged."""
     problems = []
     for name in columns:
-        variable = codebook[name] if name in codebook else Variable(kind="continuous")  # type: ignore[arg-type]
+        variable = codebook[name] if name in codebook else Variable(kind="continuous")
         if variable.role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
             problems.append(f"column {name!r} has role {variable.role}, which this step must not change")
         elif not variable.numeric:

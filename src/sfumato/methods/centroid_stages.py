@@ -56,17 +56,19 @@ class Preparing:
     codebook: Codebook
 
     def stage(self) -> Stage:
+        """The look and the pass."""
         queries: tuple[Query, ...] = (Moments(self.method.columns),)
         if self.method.missing == "median":
             queries += tuple(Quantiles(n, (0.5,)) for n in self.method.columns)
         return Stage(self.transform, queries, self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Prepared:
+        """What the answers tell."""
         moments = {row["variable"]: row for row in answers[0].iter_rows(named=True)}
         empty = [n for n in self.method.columns if moments[n]["n"] == 0]
         if empty:
             raise DataError(
-                f"centroids: column {', '.join(map(repr, empty))} has no value at all. Drop it, or leave it out of columns."
+                f"centroids: column {', '.join(map(repr, empty))} has no value at all. Leave it out of columns."
             )
         fill: dict[str, float] = {}
         if self.method.missing == "mean":
@@ -76,6 +78,7 @@ class Preparing:
         return Prepared({n: moments[n]["decimals"] for n in self.method.columns}, fill)
 
     def transform(self, batch: pl.DataFrame, state: Prepared, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a batch."""
         floats = [n for n in self.method.by if batch.schema[n].is_float()]
         batch = batch.with_columns(pl.col(n).fill_nan(None) for n in floats)
         missing = {n: self.codebook.missing(n, batch.schema[n]) for n in self.method.columns}
@@ -113,9 +116,11 @@ class Stratifying:
     prepared: Prepared
 
     def stage(self) -> Stage:
+        """The look and the pass."""
         return Stage(self.transform, (Counts((*self.method.by, _PATTERN)),), self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Settled:
+        """What the answers tell."""
         by = self.method.by
         counts = {row[:-1]: row[-1] for row in answers[0].iter_rows()}
         strata = self._strata(counts, len(by))
@@ -158,7 +163,9 @@ class Stratifying:
                 return True
         return False
 
-    def _size(self, strata: Sequence[tuple[Any, ...]], counts: dict[tuple[Any, ...], int]) -> dict[tuple[Any, ...], int]:
+    def _size(
+        self, strata: Sequence[tuple[Any, ...]], counts: dict[tuple[Any, ...], int]
+    ) -> dict[tuple[Any, ...], int]:
         size = dict.fromkeys(strata, 0)
         for key, count in counts.items():
             size[key if key in size else key[:-1]] += count
@@ -205,6 +212,7 @@ class Stratifying:
         raise DataError(self._too_small())
 
     def transform(self, batch: pl.DataFrame, state: Settled, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a batch."""
         batch = batch.drop(n for n in self.method.by if n not in state.by)
         on = [*self.method.by, _PATTERN][: len((*state.moved, *state.gone, ())[0])]
         schema = {n: batch.schema[n] for n in on}
@@ -215,7 +223,11 @@ class Stratifying:
             return batch
         new = [f"{HIDDEN}to:{n}" for n in on]
         rows = [(*s, *t, True) for s, t in state.moved.items()]
-        to = pl.DataFrame(rows, schema={**schema, **dict(zip(new, schema.values(), strict=True)), f"{HIDDEN}moved": pl.Boolean}, orient="row")
+        to = pl.DataFrame(
+            rows,
+            schema={**schema, **dict(zip(new, schema.values(), strict=True)), f"{HIDDEN}moved": pl.Boolean},
+            orient="row",
+        )
         joined = batch.join(to, on=on, how="left", nulls_equal=True, maintain_order="left")
         chosen = [
             pl.when(pl.col(f"{HIDDEN}moved").is_not_null()).then(pl.col(t)).otherwise(pl.col(n)).alias(n)
@@ -243,10 +255,12 @@ class Averaging:
     settled: Settled
 
     def stage(self) -> Stage:
+        """The look and the pass."""
         pattern = (_PATTERN,) if self.method.missing == "category" else ()
         return Stage(self.transform, (Moments(self.method.columns),), self.fit, by=(*self.settled.by, *pattern))
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Standardised:
+        """What the answers tell."""
         mean: dict[str, float] = {}
         sd: dict[str, float] = {}
         notes = []
@@ -258,6 +272,7 @@ class Averaging:
         return Standardised(mean, sd, tuple(notes))
 
     def transform(self, batch: pl.DataFrame, state: Standardised, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a batch."""
         active = list(state.sd)
         if not active or batch.is_empty():
             return batch.with_columns(pl.lit(None, pl.Float64).alias(_z(n)) for n in active)
@@ -294,7 +309,9 @@ class Averaging:
 
     def _in_block(self, z: Floats, tie: NDArray[np.uint64] | None, wanted: NDArray[np.bool_] | None) -> Floats:
         if tie is None:
-            return nearest_centroids(z, self.method.k, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted)
+            return nearest_centroids(
+                z, self.method.k, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted
+            )
         from sfumato.kernels.mdav import group_means, mdav
 
         order = np.lexsort((tie, *z.T[::-1]))
@@ -323,10 +340,12 @@ class Restoring:
     standardised: Standardised
 
     def stage(self) -> Stage:
+        """The look and the pass."""
         columns = tuple(_z(n) for n in self.standardised.sd)
         return Stage(self.transform, (Moments(columns),) if columns else (), self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Restored:
+        """What the answers tell."""
         slope: dict[str, float] = {}
         intercept: dict[str, float] = {}
         notes = []
@@ -342,6 +361,7 @@ class Restoring:
         return Restored(slope, intercept, tuple(notes))
 
     def transform(self, batch: pl.DataFrame, state: Restored, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a batch."""
         released = [self._released(n, batch, state) for n in state.slope]
         hidden = [n for n in batch.columns if n == _PATTERN or n.startswith(_z(""))]
         return batch.with_columns(released).drop(hidden)

@@ -125,7 +125,9 @@ class Centroids(Method):
     @model_validator(mode="after")
     def _sane(self) -> Centroids:
         if self.k < 3 and not self.allow_small_k:
-            raise ValueError("k must be at least 3: with k = 2 every value is the average of a pair (allow_small_k: true)")
+            raise ValueError(
+                "k must be at least 3: with k = 2 every value is the average of a pair (allow_small_k: true)"
+            )
         if self.min_stratum < self.k:
             raise ValueError("min_stratum must be at least k")
         if self.block_size is not None and self.block_size < 2 * self.k:

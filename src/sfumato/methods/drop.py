@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import polars as pl
 from pydantic import Field
 
 from sfumato.data.codebook import Codebook

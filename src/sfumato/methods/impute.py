@@ -85,7 +85,9 @@ class Impute(Method):
             ordered = present.sort("count", column, descending=[True, False])
             fill = ordered[column][0] if ordered.height else None
         if fill is None:
-            raise DataError(f"Column {column!r} has no value at all, so impute has nothing to fill in. Drop it instead.")
+            raise DataError(
+                f"Column {column!r} has no value at all, so impute has nothing to fill in. Drop it instead."
+            )
         return fill
 
     def _filled(self, column: str, dtype: pl.DataType, codebook: Codebook, fill: Any) -> pl.Expr:

@@ -90,7 +90,13 @@ class Recode(Method):
             kind = Kind.CATEGORICAL if old.kind != Kind.ORDINAL else Kind.ORDINAL
             return old.model_copy(update={"labels": labels, "kind": kind, "range": None, "order": ()})
         codes = tuple(Missing(code=str(m.code), label=m.label) for m in old.missing if m.code is not None)
-        update = {"kind": Kind.ORDINAL, "order": self.band_labels, "labels": {}, "missing": codes, "range": None}
+        update: dict[str, Any] = {
+            "kind": Kind.ORDINAL,
+            "order": self.band_labels,
+            "labels": {},
+            "missing": codes,
+            "range": None,
+        }
         return old.model_copy(update=update | {"measure": None, "format": None})
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:

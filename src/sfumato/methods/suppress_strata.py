@@ -47,8 +47,8 @@ class SuppressStrata(Method):
         """One pass over whole strata, after a look at how much would go."""
 
         def fit(frames: Sequence[pl.DataFrame]) -> int:
-            counts = frames[0]["count"]
-            small = int(counts.filter(counts < self.min_count).sum())
+            counts = frames[0]["count"].to_numpy()
+            small = int(counts[counts < self.min_count].sum())
             if small > self.max_suppressed * counts.sum():
                 raise DataError(
                     f"suppress_strata would leave out more than the share {self.max_suppressed:g} of the records "

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
@@ -146,8 +144,8 @@ def risk(
     record = tables.record(record)
     if record is None and align is None:
         raise DataError(
-            "To compare records of two tables, name the column with the record's id (--record NAME), or say that row i of "
-            "one is row i of the other (--align row-order)."
+            "To compare records of two tables, name the column with the record's id (--record NAME), or say that row "
+            "i of one is row i of the other (--align row-order)."
         )
     pair = tables.pair(columns, by, record, align)
     shared = tuple(n for n in classes if n in tables.after.columns)
@@ -169,7 +167,7 @@ def compare(
 ) -> Findings:
     """Measure what a protected table still says.
 
-    Without `record` and `align` the tables are compared as wholes, and measures that need pairs of records are left out,
+    Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
     which a note says. Parameters as in `risk`.
     """
     tables = _Tables.prepare(before, after, plan)

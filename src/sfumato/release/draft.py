@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from sfumato.data.codebook import Variable
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 
@@ -52,7 +53,8 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
 def _head(title: str) -> Iterator[str]:
     yield "# A first plan, drafted from the data. Every line is a guess: read it, and change what is wrong."
     yield "# Roles: identifier (must not leave), key (an intruder may know it), sensitive, outcome, other,"
-    yield "#        weight, household, record. Kinds: continuous, integer, categorical, ordinal, date, text, geographic."
+    yield "#        weight, household, record."
+    yield "# Kinds: continuous, integer, categorical, ordinal, date, text, geographic."
     yield "sfumato: 1"
     yield f"title: {json.dumps(title, ensure_ascii=False)}"
 
@@ -80,7 +82,9 @@ def _described(guess: Guess) -> str:
 
 def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
     by_name = {g.name: g.variable for g in guesses}
-    dates = [n for n, v in by_name.items() if v.kind == Kind.DATE and v.role == Role.KEY and frame.schema[n].is_temporal()]
+    dates = [
+        n for n, v in by_name.items() if v.kind == Kind.DATE and v.role == Role.KEY and frame.schema[n].is_temporal()
+    ]
     gone = [n for n, v in by_name.items() if n not in dates and _must_go(v.role, v.kind)]
     yield "steps:"
     if gone:
@@ -100,20 +104,23 @@ def _must_go(role: Role, kind: Kind | None) -> bool:
     return role == Role.IDENTIFIER or kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
 
 
-def _centroids(frame: pl.DataFrame, variables: dict[str, object]) -> Iterator[str]:
-    from sfumato.data.codebook import Variable
-
-    known = {n: v for n, v in variables.items() if isinstance(v, Variable)}
-    numbers = [n for n, v in known.items() if v.kind == Kind.CONTINUOUS and v.role in (Role.KEY, Role.SENSITIVE, Role.OUTCOME)]
+def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]:
+    numbers = [
+        n for n, v in known.items() if v.kind == Kind.CONTINUOUS and v.role in (Role.KEY, Role.SENSITIVE, Role.OUTCOME)
+    ]
     if not numbers:
         yield "  # No continuous variable looks like one that an intruder could know, so nothing is masked yet."
         return
     keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
     by = _strata(frame, keys)
-    yield f"  # Each value becomes the average of its {_K} most similar records" + (f" with equal {', '.join(by)}." if by else ".")
+    yield f"  # Each value becomes the average of its {_K} most similar records" + (
+        f" with equal {', '.join(by)}." if by else "."
+    )
     strata = f", by: {_listed(by)}" if by else ""
-    yield f"  - {{do: centroids, columns: {_listed(numbers)}{strata}, k: {_K}, on_small: merge}}" if by else (
-        f"  - {{do: centroids, columns: {_listed(numbers)}, k: {_K}}}"
+    yield (
+        f"  - {{do: centroids, columns: {_listed(numbers)}{strata}, k: {_K}, on_small: merge}}"
+        if by
+        else (f"  - {{do: centroids, columns: {_listed(numbers)}, k: {_K}}}")
     )
 
 

@@ -26,9 +26,13 @@ def refuse_existing(target: Path, overwrite: bool) -> None:
     if not target.exists():
         return
     if not overwrite:
-        raise ReleaseExists(f"{str(target)!r} exists already. Choose another folder, or allow it to be replaced: --overwrite.")
+        raise ReleaseExists(
+            f"{str(target)!r} exists already. Choose another folder, or allow it to be replaced: --overwrite."
+        )
     if not target.is_dir() or (any(target.iterdir()) and not (target / "datapackage.json").exists()):
-        raise ReleaseExists(f"{str(target)!r} exists and is not a release (no datapackage.json), so it is not replaced.")
+        raise ReleaseExists(
+            f"{str(target)!r} exists and is not a release (no datapackage.json), so it is not replaced."
+        )
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def _joined(
     both = before.select(record).join(after.select(record), on=record).sort(record)
     if both.is_empty():
         raise DataError(f"No id of {record!r} stands in both tables. Are they the same people's, with the same ids?")
-    notes = ()
+    notes: tuple[str, ...] = ()
     if both.height < max(before.height, after.height):
         notes = ("Some records stand in one of the tables only; measures that compare records leave them out.",)
     ordered = (both.join(t, on=record, how="left", maintain_order="left").select(t.columns) for t in (before, after))

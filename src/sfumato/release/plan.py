@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "Plan"]
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 """Version of the plan's format."""
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Plan(BaseModel):
         try:
             plan = cls.model_validate({k: v if v is not None else _EMPTY.get(k) for k, v in value.items()})
         except ValidationError as error:
-            raise PlanError(list(_explain(error, lines))) from None
+            raise PlanError([sentence for _, sentence in sorted(_explain(error, lines))]) from None
         plan._lines = lines
         return plan
 
@@ -145,9 +145,9 @@ class Plan(BaseModel):
         return hashlib.sha256(json.dumps(self.to_plain(), sort_keys=True).encode()).hexdigest()
 
     def codebook(self, frame: pl.DataFrame, known: Codebook) -> Codebook:
-        """What is known about the variables of a table: the plan's word first, then the file's, then what its data show.
+        """What is known about the variables of a table: the plan's word first, then the file's.
 
-        A kind that the plan leaves open is told from the data.
+        A kind that both leave open is told from the data.
         """
         merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
         return sniff_kinds(frame, Codebook(merged))
@@ -209,7 +209,7 @@ class Plan(BaseModel):
         return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.strata))
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
+    def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of the format, from which editors complete."""
         schema = cls.model_json_schema()
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
@@ -225,26 +225,32 @@ def _merged(said: Variable | None, known: Variable) -> Variable:
     return known.model_copy(update={name: getattr(said, name) for name in said.model_fields_set})
 
 
-def _explain(error: ValidationError, lines: Lines) -> Iterator[str]:
+def _explain(error: ValidationError, lines: Lines) -> Iterator[tuple[int, str]]:
     """One sentence for each of pydantic's errors, with its line."""
-    names = ", ".join(methods())
     for problem in error.errors(include_url=False):
         path = tuple(p for p in problem["loc"] if p not in methods())
-        at = next((f"line {lines[path[:i]]}: " for i in range(len(path), 0, -1) if path[:i] in lines), "")
-        where = _where(path)
-        kind = problem["type"]
-        if kind == "extra_forbidden":
-            yield f"{at}{where}: there is no such key"
-        elif kind in ("union_tag_invalid", "union_tag_not_found"):
-            yield f"{at}{where}: `do` must name a method: {names}"
-        elif kind == "missing":
-            yield f"{at}{where}: it is required"
-        else:
-            yield f"{at}{where}: {problem['msg'].removeprefix('Value error, ')}"
+        line = next((lines[path[:i]] for i in range(len(path), 0, -1) if path[:i] in lines), 0)
+        at = f"line {line}: " if line else ""
+        yield line, f"{at}{_where(path)}: {_sentence(problem['type'], problem['msg'])}"
+
+
+def _sentence(kind: str, message: str) -> str:
+    """What is wrong, in our own words where pydantic's are for programmers."""
+    if kind == "extra_forbidden":
+        return "there is no such key"
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return f"`do` must name a method: {', '.join(methods())}"
+    if kind == "missing":
+        return "it is required"
+    if kind in ("tuple_type", "list_type"):
+        return "a list is needed here"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return "a mapping is needed here"
+    return message.removeprefix("Value error, ")
 
 
 def _where(path: Sequence[str | int]) -> str:
     words = [
         f"step {p + 1}" if isinstance(p, int) and i == 1 and path[0] == "steps" else str(p) for i, p in enumerate(path)
     ]
-    return ", ".join(w for w in words if w != "steps") or "plan"
+    return ", ".join(words[1:] if words[0] == "steps" and len(words) > 1 else words)

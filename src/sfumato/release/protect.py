@@ -14,7 +14,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.files import Table, write_table
-from sfumato.data.files.atomic import write_bytes
+from sfumato.data.files.atomic import replacing
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
@@ -28,7 +28,7 @@ from sfumato.release.folder import whole_folder
 from sfumato.release.intended import intended_analysis
 from sfumato.release.limits import apply_limits
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
-from sfumato.release.pairing import categorical_keys, numeric_columns, unique_record
+from sfumato.release.pairing import categorical_keys, unique_record
 from sfumato.release.pictures import draw_pictures
 from sfumato.release.plan import Plan
 from sfumato.release.report import Renderer, Report
@@ -120,7 +120,8 @@ class Release:
 
     def _write_internal(self, path: Path) -> None:
         if self.renderer is not None:
-            write_bytes(path, self.renderer(self.report)["report.html"])
+            with replacing(path) as temporary:
+                temporary.write_bytes(self.renderer(self.report)["report.html"])
 
     def _package(self, file: str) -> bytes:
         return datapackage(
@@ -245,8 +246,8 @@ def _warnings(after: PolarsDataset) -> tuple[str, ...]:
     if record is None or record not in after.columns or not _looks_real(after.frame[record]):
         return ()
     return (
-        f"The record column {record!r} is released and does not look like a mere running number. If it is a number from "
-        "the real world (a hospital, pupil or insurance number), drop it before anybody receives the release.",
+        f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
+        "from the real world (a hospital, pupil or insurance number), drop it before anybody receives the release.",
     )
 
 
