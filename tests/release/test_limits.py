@@ -4,12 +4,14 @@ from pydantic import ValidationError
 from sfumato.data.finding import Finding, Findings
 from sfumato.release.limits import Limit, apply_limits
 
-FOUND = Findings((
-    Finding("delta", variable="Age", value=0.01),
-    Finding("delta", variable="Fare", value=0.2),
-    Finding("k_anonymity", value=4),
-    Finding("risk1", at=0.01, value=None),
-))
+FOUND = Findings(
+    (
+        Finding("delta", variable="Age", value=0.01),
+        Finding("delta", variable="Fare", value=0.2),
+        Finding("k_anonymity", value=4),
+        Finding("risk1", at=0.01, value=None),
+    )
+)
 
 
 def test_a_limit_binds_every_line_of_its_measure():

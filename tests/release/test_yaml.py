@@ -5,7 +5,9 @@ from sfumato.release.yaml import MAX_BYTES, dump_yaml, load_yaml
 
 
 def test_lines_of_keys_and_items():
-    value, lines = load_yaml("sfumato: 1\nvariables:\n  Age: {role: key}\nsteps:\n  - do: drop\n    columns: [a,\n      b]\n")
+    value, lines = load_yaml(
+        "sfumato: 1\nvariables:\n  Age: {role: key}\nsteps:\n  - do: drop\n    columns: [a,\n      b]\n"
+    )
     assert value["steps"] == [{"do": "drop", "columns": ["a", "b"]}]
     assert lines[("variables", "Age")] == 3
     assert lines[("steps", 0)] == 5
@@ -37,5 +39,9 @@ def test_what_is_refused(text, says):
 
 
 def test_what_is_dumped_reads_back():
-    value = {"title": "a: b # c", "variables": {"yes": {"role": "key"}, "é ": {}}, "steps": [{"x": [1, None, True, "1"]}]}
+    value = {
+        "title": "a: b # c",
+        "variables": {"yes": {"role": "key"}, "é ": {}},
+        "steps": [{"x": [1, None, True, "1"]}],
+    }
     assert load_yaml(dump_yaml(value))[0] == value
