@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,8 @@ from sfumato.data.roles import Role
 from sfumato.errors import DataError
 
 __all__ = ["Pair", "numbers"]
+
+T = TypeVar("T")
 
 
 def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> np.ndarray:
@@ -68,6 +71,8 @@ class Pair:
         only one of the tables has were left out when they were joined.
     record
         Name of the column with the record's id, where there is one.
+    notes
+        What putting the tables side by side had to say.
 
     Examples
     --------
@@ -85,7 +90,8 @@ class Pair:
     by: tuple[str, ...] = ()
     aligned: bool = False
     record: str | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.aligned and self.before.height != self.after.height:
@@ -113,6 +119,13 @@ class Pair:
     def whole(self) -> np.ndarray:
         """Rows (aligned tables) in which every one of `columns` has a value before and after, shape (n,), bool."""
         return np.asarray(~(np.isnan(self.x).any(axis=1) | np.isnan(self.z).any(axis=1)))
+
+    def once(self, key: object, compute: Callable[[], T]) -> T:
+        """Compute something costly of this pair once; figures and pictures then share it."""
+        if key not in self._known:
+            self._known[key] = compute()
+        value: T = self._known[key]
+        return value
 
     def complete(self) -> tuple[np.ndarray, np.ndarray]:
         """Before and after of the rows that are `whole`, two arrays of shape (n', p)."""

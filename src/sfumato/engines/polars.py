@@ -107,8 +107,10 @@ class PolarsDataset:
         if not by or self.frame.is_empty():
             return f(numbered).drop(_ROW)
         rows = numbered.lazy().group_by(self._keys(by)).agg(pl.col(_ROW)).collect()[_ROW]
-        done = [f(numbered[group]) for group in rows]
-        return pl.concat(done).sort(_ROW).drop(_ROW)
+        done = pl.concat([f(numbered[group]) for group in rows])
+        order = done.drop_in_place(_ROW).arg_sort()
+        # column by column, so that the table is never in memory twice
+        return pl.DataFrame([done.drop_in_place(n).gather(order) for n in done.columns])
 
     def _keys(self, by: Sequence[str]) -> list[pl.Expr]:
         """Grouping columns, with NaN as null."""

@@ -93,7 +93,9 @@ class Preparing:
             pl.when(self.codebook.missing(n, batch.schema[n])).then(0).otherwise(1 << j)
             for j, n in enumerate(self.method.columns)
         )
-        return batch.with_columns(pl.sum_horizontal(present).cast(pl.Int64).alias(_PATTERN))
+        return batch.with_columns(
+            pl.sum_horizontal(present).cast(pl.UInt8 if len(self.method.columns) <= 8 else pl.UInt64).alias(_PATTERN)
+        )
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Centroids(Method):
     Parameters
     ----------
     columns
-        Continuous or integer columns to mask together.
+        Continuous or integer columns to mask together, at most 64.
     by
         Categorical columns; neighbours are sought within each of their combinations.
     k
@@ -91,7 +91,7 @@ class Centroids(Method):
     masks: ClassVar[bool] = True
 
     do: Literal["centroids"] = "centroids"
-    columns: tuple[str, ...] = Field(min_length=1)
+    columns: tuple[str, ...] = Field(min_length=1, max_length=64)
     by: tuple[str, ...] = ()
     k: int = Field(ge=2)
     grouping: Literal["knn", "mdav"] = "knn"

@@ -1,0 +1,122 @@
+"""The house keeps its shape: layers, sizes, what importing costs, and a word about everything public."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sfumato
+from sfumato.methods.registry import methods
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MODULES = sorted(m.name for m in pkgutil.walk_packages(sfumato.__path__, "sfumato."))
+
+
+def functions(tree):
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def test_layers_point_downward():
+    done = subprocess.run([Path(sys.executable).parent / "lint-imports"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_sizes():
+    """Modules: median at most 150 lines, none above 600. Functions: nine in ten at most 30 lines, none above 100."""
+    modules = sorted(len(p.read_text().splitlines()) for p in SOURCES)
+    lengths = sorted(
+        f.body[-1].end_lineno - f.body[0].lineno + 1 - _docstring(f)
+        for p in SOURCES
+        for f in functions(ast.parse(p.read_text()))
+    )
+    assert modules[len(modules) // 2] <= 150
+    assert modules[-1] <= 600
+    assert lengths[int(0.9 * len(lengths))] <= 30
+    assert lengths[-1] <= 100
+
+
+def _docstring(function):
+    first = function.body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return first.end_lineno - first.lineno + 1 if is_text else 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_is_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for public in getattr(module, "__all__", ()):
+        value = getattr(module, public)
+        if getattr(value, "__module__", None) != name or not (inspect.isclass(value) or inspect.isfunction(value)):
+            continue
+        assert value.__doc__, f"{name}.{public}"
+        if inspect.isclass(value):
+            undocumented = [n for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != "_" and not m.__doc__]
+            assert not undocumented, f"{name}.{public}: {undocumented}"
+
+
+def test_every_name_of_the_facade_is_there():
+    for name in sfumato.__all__:
+        assert getattr(sfumato, name) is not None
+    assert callable(sfumato.risk)
+
+
+def test_the_facade_stays_callable_after_its_parts_are_imported():
+    code = "import sfumato as sf, sfumato.measures.risk.linkage, sfumato.api; assert callable(sf.risk) and callable(sf.protect)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def loaded(code):
+    """Top-level modules that a fresh interpreter has loaded after `code`."""
+    show = f"{code}; import sys; print(*sorted({{m.partition('.')[0] for m in sys.modules}}))"
+    return set(subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_importing_sfumato_costs_next_to_nothing():
+    assert not loaded("import sfumato") & {"polars", "numpy", "scipy", "pydantic", "sklearn", "matplotlib", "rich"}
+
+
+def test_the_version_is_told_without_loading_anything():
+    code = "import sys; sys.argv = ['sfumato', '--version']; from sfumato.cli import main; main()"
+    assert not loaded(code) & {"polars", "numpy", "typer", "pydantic"}
+
+
+def test_polars_users_load_no_pandas():
+    code = "import polars as pl, sfumato as sf; sf.risk(pl.DataFrame({'a': ['x', 'x']}), by=['a'])"
+    assert not loaded(code) & {"pandas", "sklearn", "matplotlib", "jax", "pyspark", "statsmodels"}
+
+
+@pytest.mark.parametrize("name", methods())
+def test_a_method_has_its_test_and_its_page(name):
+    assert (ROOT / "tests" / "methods" / f"test_{name}.py").exists()
+    page = ROOT / "docs" / "methods" / f"{name}.md"
+    assert page.exists()
+    fields = set(methods()[name].model_fields) - {"do"}
+    assert all(f"`{field}`" in page.read_text() for field in fields)
+
+
+def test_every_measure_is_in_words():
+    from sfumato.render.words import MEASURES
+
+    for part in ("risk", "utility"):
+        for path in (ROOT / "src" / "sfumato" / "measures" / part).glob("*.py"):
+            for measure in _measured(path):
+                assert measure in MEASURES, measure
+
+
+def _measured(path):
+    """Measures that a module makes findings of: literal first arguments of `Finding(...)`."""
+    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    named = [c for c in calls if getattr(c.func, "id", None) == "Finding" and c.args]
+    return {c.args[0].value for c in named if isinstance(c.args[0], ast.Constant)}
+
+
+def test_no_source_names_a_registry():
+    for path in [*ROOT.glob("requirements/*"), ROOT / "pyproject.toml"]:
+        assert "://" not in path.read_text()
