@@ -1,4 +1,4 @@
-"""Fleishman's cubics and the Vale–Maurelli correlations, against published and closed-form figures and exact moments."""
+"""Fleishman's cubics and the correlations of Vale and Maurelli, against closed forms and exact moments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.errors import DataError
 from sfumato.kernels.vale_maurelli import fleishman, intermediate_correlation, vale_maurelli
 
-# Gauss-Hermite quadrature with 20 nodes integrates polynomials up to degree 39 exactly; the fourth moment has degree 12.
+# Gauss-Hermite quadrature with 20 nodes is exact for polynomials up to degree 39; the fourth moment has degree 12.
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
 WEIGHTS = WEIGHTS / math.sqrt(2 * math.pi)
 

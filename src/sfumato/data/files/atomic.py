@@ -1,0 +1,187 @@
+"""Replacing one file in one step: there is the old file or the whole new one, never half of it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from polars.exceptions import PanicException
+
+from sfumato.errors import FileError, SfumatoError
+
+try:  # The lock tells a file that is being written from one that a killed run left behind.
+    import fcntl
+except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["replacing"]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file through a temporary one beside it that takes its place at the end.
+
+    The temporary file is named `.sfumato-<name>-<random>.tmp`. It is gone after an error or an interruption; one that
+    a killed run left behind is removed by the next write to the same target. A symbolic link stays one: what it
+    points to is replaced.
+
+    Parameters
+    ----------
+    target
+        The path wanted. Its folder must be there.
+
+    Yields
+    ------
+    Path
+        The temporary file, empty, to be written to by its name.
+
+    Raises
+    ------
+    FileError
+        A target or folder that cannot be written to, a full disk, or any error of the library that writes (whose
+        text, which may quote data, is not passed on).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "a.txt") as temporary:
+    ...         _ = temporary.write_text("whole")
+    ...     (Path(folder) / "a.txt").read_text()
+    'whole'
+    """
+    shown = os.fspath(target)
+    path = Path(os.path.realpath(shown))
+    temporary: Path | None = None
+    try:
+        _refuse_odd_target(path, shown)
+        _remove_stale(path)
+        temporary = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.tmp")
+        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        try:
+            _lock(descriptor)
+            _keep_mode(path, temporary)
+            yield temporary
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except SfumatoError:
+        raise
+    except (Exception, PanicException) as error:
+        raise FileError(f"{shown!r} could not be written: {_reason(error, path.parent)}.") from None
+    finally:
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _keep_mode(path: Path, temporary: Path) -> None:
+    """Give the new file the permissions of the one that it replaces: what was private stays private."""
+    if path.exists():
+        temporary.chmod(path.stat().st_mode & 0o777)
+
+
+def _prefix(path: Path) -> str:
+    """Give the part of a temporary file's name before the random part, short enough for any file system."""
+    name = os.fsdecode(os.fsencode(path.name)[:180])
+    return f".sfumato-{name}-"
+
+
+def _refuse_odd_target(path: Path, shown: str) -> None:
+    if path.is_dir():
+        raise FileError(f"{shown!r} is a folder. Give the path of a file.")
+    if path.exists() and not path.is_file():
+        raise FileError(f"{shown!r} is not an ordinary file.")
+    if not path.parent.is_dir():
+        raise FileError(f"The folder of {shown!r} does not exist. Make it first.")
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove what killed runs left behind for this target."""
+    stale = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.tmp")
+    for entry in os.scandir(path.parent):
+        if stale.fullmatch(entry.name) and not _locked(entry.path):
+            with suppress(OSError):
+                os.unlink(entry.path)
+
+
+def _lock(descriptor: int) -> None:
+    if fcntl is not None:
+        with suppress(OSError):  # A file system without locks: then only the rule about the same target is lost.
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _locked(name: str) -> bool:
+    """Tell whether another run is writing this temporary file now."""
+    if fcntl is None:
+        return False
+    try:
+        descriptor = os.open(name, os.O_RDWR)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: BaseException, folder: Path) -> str:
+    """Give the system's reason for a failed write, dug out of what a library made of it; never the library's words."""
+    number = _system_error(error)
+    if number in _FULL or (number is None and _full(folder)):
+        return "the disk is full"
+    if number in _DENIED:
+        return "no permission to write in its folder"
+    return (
+        "the library that writes this format failed (is there room on the disk?)"
+        if number is None
+        else os.strerror(number)
+    )
+
+
+def _system_error(error: BaseException | None) -> int | None:
+    """Find the number of the system's error in an exception, its causes, or its text, where Rust has it."""
+    if error is None:
+        return None
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    if told:
+        return int(told.group(1))
+    inner = [cause for cause in (*error.args, error.__cause__, error.__context__) if isinstance(cause, BaseException)]
+    return next((number for number in map(_system_error, inner) if number is not None), None)
+
+
+def _full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < 1 << 16
+    except OSError:
+        return False

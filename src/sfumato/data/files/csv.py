@@ -1,0 +1,228 @@
+"""Comma-separated values, and their cousins with semicolons, tabs or bars."""
+
+from __future__ import annotations
+
+import csv
+import io
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.files.atomic import replacing
+from sfumato.data.files.infer import Decimal, infer, sniff_decimal
+from sfumato.data.files.prepare import refuse_zero_characters
+from sfumato.data.files.sniff import DELIMITERS, decode, sniff_delimiter
+from sfumato.data.files.table import Table, about, checked, checked_names, finite, opening, peek, unheld
+from sfumato.errors import DataError, FileError
+
+__all__ = ["read_csv", "write_csv"]
+
+_SAMPLE = 1 << 16
+_BLOCK = 1 << 24
+_HEADER_ONLY = "there is a header only. A table needs at least one row."
+
+
+def read_csv(
+    path: Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
+) -> Table:
+    """Read a delimited text file.
+
+    Encoding, delimiter and decimal sign are sniffed where they are not given, and told in the notes. An empty field is
+    missing, quoted or not. Types are inferred as `sfumato.data.files.infer.infer` says.
+
+    Parameters
+    ----------
+    path
+        The file; its first line holds the names of the columns.
+    delimiter
+        Comma, semicolon, vertical bar or tab (the word `tab` too).
+    encoding
+        Any name that Python knows.
+    decimal
+        Point or comma.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, empty, binary, in another encoding, with a header only, with lines of unequal numbers
+        of fields, or with quotes that are not closed; a delimiter or decimal sign that is not allowed.
+    DataError
+        Column names that are empty or duplicated; infinite values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "a.csv").write_text("id;height\\n007;1,75\\n")
+    ...     table = read_csv(Path(folder) / "a.csv")
+    >>> table.frame.row(0)
+    ('007', 1.75)
+    """
+    delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter  # As a command line gives a tab.
+    if delimiter is not None and delimiter not in DELIMITERS:
+        raise FileError(f"The delimiter {delimiter!r} is not known. Allowed: ',', ';', '|' and 'tab'.")
+    if decimal is not None and decimal not in (".", ","):
+        raise FileError(f"The decimal sign {decimal!r} is not known. Allowed: '.' and ','.")
+    peek(path)
+    with opening(path, "a delimited text file"):
+        data, told = _decoded(path, encoding)
+        sign = delimiter or sniff_delimiter(_beginning(data))
+        columns = _cells(path, data, sign)
+        del data
+        point: Decimal = "," if decimal == "," else "."
+        if decimal is None and sign != ",":
+            point = sniff_decimal(columns)
+        typed = [infer(column, point) for column in columns]
+        frame = checked(pl.DataFrame([column for column, _ in typed]))
+    notes = _how(path, (told, encoding), (DELIMITERS[sign], delimiter), (point, decimal))
+    notes += tuple(note for _, said in typed for note in said)
+    # A first record taken for names would be shown to everybody.
+    if 2 * sum(infer(pl.Series([name]))[0].dtype != pl.String for name in frame.columns) > frame.width:
+        notes += (f"{path.name}: the column names look like values. The first line must hold names.",)
+    return Table(frame, Codebook().only(frame.columns), ".csv", notes)
+
+
+def _how(path: Path, *facts: tuple[str, str | None]) -> tuple[str, ...]:
+    words = {".": "point", ",": "comma"}
+    told = [f"{words.get(found, found)} ({'given' if given else 'found'})" for found, given in facts]
+    return (f"{path.name}: encoding {told[0]}, delimiter {told[1]}, decimal {told[2]}.",)
+
+
+def _decoded(path: Path, encoding: str | None) -> tuple[bytes, str]:
+    try:
+        data, told = decode(path.read_bytes(), encoding)
+    except FileError as error:
+        raise FileError(f"{str(path)!r}: {error}") from None
+    if not data.strip():
+        raise FileError(f"{str(path)!r} is empty.")
+    return data, told
+
+
+def _beginning(data: bytes) -> str:
+    """Give the first lines as text, whole ones where the file goes on."""
+    text = data[:_SAMPLE].decode(errors="ignore")
+    if len(data) > _SAMPLE:
+        text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1] or text
+    return text
+
+
+def _cells(path: Path, data: bytes, delimiter: str) -> list[pl.Series]:
+    """Divide the text into columns of texts, null where a field is empty."""
+    arrow: Any = import_module("pyarrow")
+    arrow_csv: Any = import_module("pyarrow.csv")
+    names = checked_names(_header(path, data, delimiter))
+    numbered = [str(j) for j in range(len(names))]
+    body = data.lstrip(b"\r\n")
+    if len(names) == 1:
+        body = body.rstrip(b"\r\n")  # Elsewhere an empty line is no row; in a single column it is a missing value.
+    try:
+        table = arrow_csv.read_csv(
+            arrow.BufferReader(body),
+            arrow_csv.ReadOptions(column_names=numbered, skip_rows_after_names=1, block_size=_BLOCK),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(numbered, arrow.large_string()),
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=True,
+                null_values=[""],
+            ),
+        )
+    except arrow.ArrowInvalid:
+        raise FileError(_fault(path, data, delimiter, len(names))) from None
+    # The library takes an unclosed quote for text up to the end of the file. Then their number is odd.
+    if data.count(b'"') % 2 and (fault := _scan(data, delimiter, len(names))):
+        raise FileError(f"{str(path)!r}: {fault}")
+    if not table.num_rows:
+        raise FileError(f"{str(path)!r}: {_HEADER_ONLY}")
+    frame = pl.DataFrame(pl.from_arrow(table))
+    return [column.rename(name) for column, name in zip(frame.iter_columns(), names, strict=True)]
+
+
+def _header(path: Path, data: bytes, delimiter: str) -> list[str]:
+    text = data.lstrip(b"\r\n")[: 1 << 22].decode(errors="ignore")
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        raise FileError(f"{str(path)!r}: the header is badly quoted.") from None
+
+
+def _fault(path: Path, data: bytes, delimiter: str, width: int) -> str:
+    fault = _scan(data, delimiter, width) or f"a line is longer than {_BLOCK >> 20} MB. Is a quote not closed?"
+    return f"{str(path)!r}: {fault}"
+
+
+def _scan(data: bytes, delimiter: str, width: int) -> str | None:
+    """Find the first line that is not as it should be, and say which by its number only."""
+    reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter, strict=True)
+    start, rows = 1, 0
+    try:
+        for row in reader:
+            rows += bool(row)
+            if row and len(row) != width:
+                return (
+                    f"line {start} has another number of fields than the header ({width}). "
+                    "Mend the line, or state the delimiter."
+                )
+            start = reader.line_num + 1
+    except csv.Error:
+        return f"line {start} is badly quoted. Close every quote, and double those within a quoted field."
+    return _HEADER_ONLY if rows < 2 else None
+
+
+def write_csv(table: Table, path: str | Path) -> tuple[str, ...]:
+    """Write a table with commas, in UTF-8, numbers in full precision, `true` and `false`, dates as ISO 8601.
+
+    Reading gives back equal numbers, dates and texts, apart from what CSV cannot tell: an empty text and a missing
+    value are the same field, and a text that looks like a number, a date or a truth value reads back as one (a note
+    names its column).
+
+    A spreadsheet may take a text that begins with `=`, `+`, `-` or `@` for a formula when it opens a CSV file. CSV
+    has no way to prevent that and the values are written as they are; write .xlsx for spreadsheets.
+
+    Returns
+    -------
+    tuple of str
+        What the file does not hold.
+
+    Raises
+    ------
+    FileError
+        A path that cannot be written to, or text with zero characters.
+    DataError
+        Infinite values.
+    """
+    frame = finite(table.frame)
+    checked_names(frame.columns)
+    refuse_zero_characters(frame, ".csv")
+    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    with replacing(path) as temporary:
+        # A row whose only field is missing would be an empty line, which most readers skip.
+        frame.write_csv(temporary, null_value='""' if frame.width == 1 else None)
+    return _lost(frame) + unheld(table.codebook.only(frame.columns), (), ".csv")
+
+
+def _lost(frame: pl.DataFrame) -> tuple[str, ...]:
+    untyped = [n for n, t in frame.schema.items() if isinstance(t, pl.Time | pl.Duration) or _zoned(t)]
+    texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
+    # A file of one column may be taken for a continental one, with decimal commas.
+    decimals: tuple[Decimal, ...] = (".", ",") if frame.width == 1 else (".",)
+    alike = [column.name for column in texts if any(_looks_typed(column, sign) for sign in decimals)]
+    blank = [column.name for column in texts if (column == "").any()]
+    notes = about("CSV reads back times, durations and time zones as text", untyped)
+    notes += about("CSV cannot tell text that looks like numbers, dates or truth values", alike)
+    return notes + about("CSV reads back empty text as missing", blank)
+
+
+def _zoned(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.Datetime) and dtype.time_zone is not None
+
+
+def _looks_typed(column: pl.Series, decimal: Decimal) -> bool:
+    try:
+        return infer(column.replace("", None), decimal)[0].dtype != pl.String
+    except DataError:
+        return True

@@ -1,0 +1,157 @@
+"""Types from text: what the cells of a column of a CSV file look like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import polars as pl
+
+from sfumato.errors import DataError
+
+__all__ = ["Decimal", "infer", "mixed", "sniff_decimal"]
+
+Decimal = Literal[".", ","]
+
+_SIGN_AND_WHOLE = r"-?(?:0|[1-9][0-9]*)"
+_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
+_INTEGER = rf"^{_SIGN_AND_WHOLE}$"
+_INFINITE = r"^[+-]?(?i:inf|infinity)$"
+_DIGITS = r"^[+-]?[0-9]+$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?$"
+_BOOLEAN = r"^(?:true|True|TRUE|false|False|FALSE)$"
+_NOTHING = ["", "NA", "NaN", "nan"]
+
+
+def _number(decimal: Decimal) -> str:
+    point = r"\." if decimal == "." else ","
+    return rf"^(?:{_SIGN_AND_WHOLE}(?:{point}[0-9]*)?|-?{point}[0-9]+){_EXPONENT}$"
+
+
+def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str, ...]]:
+    """Give a column of texts the type that all of its cells have.
+
+    Whole numbers become Int64, other numbers Float64, `true`/`false` Boolean, ISO dates Date and ISO date-times
+    without a zone Datetime; anything else stays text. Codes with leading zeros (`007`) or a plus sign (telephone
+    numbers) stay text, and so do whole numbers beyond 64 bits. In a column that is typed otherwise, `NA`, `NaN` and
+    cells of blanks are missing.
+
+    Parameters
+    ----------
+    text
+        The cells; null where empty.
+    decimal
+        The sign before the decimal places.
+
+    Returns
+    -------
+    tuple
+        The typed column, and notes that name it: mixed content, `NA` read as missing.
+
+    Raises
+    ------
+    DataError
+        Numbers among which one is infinite or beyond the range of floating point.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> typed, notes = infer(pl.Series("age", ["31", None, "NA"]))
+    >>> typed.to_list(), notes
+    ([31, None, None], ("'NA' or 'NaN' is read as missing in column 'age'.",))
+    """
+    stripped = text.str.strip_chars()
+    tokens = stripped.set(stripped.is_in(_NOTHING), None)
+    present = tokens.drop_nulls()
+    if present.is_empty():
+        return text, ()
+    typed = _typed(tokens, present, decimal)
+    if typed is None:
+        return text, mixed(text, decimal) or _codes(text.name, present)
+    marked = stripped.is_in(_NOTHING[1:]).any()
+    notes = (f"'NA' or 'NaN' is read as missing in column {text.name!r}.",) if marked else ()
+    return typed, notes
+
+
+def _typed(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
+    """Give the typed column, or None where it is text. Looks at one cell first, as most columns are text."""
+    first = present.head(1)
+    if _all(first, _BOOLEAN):
+        return tokens.str.to_lowercase() == "true" if _all(present, _BOOLEAN) else None
+    if _all(first, _DATE) and _all(present, _DATE):
+        return _whole(tokens, tokens.str.to_date("%Y-%m-%d", strict=False))
+    if _all(first, _DATETIME) and _all(present, _DATETIME):
+        return _whole(tokens, _datetimes(tokens))
+    return _numbers(tokens, present, decimal)
+
+
+def _numbers(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
+    if _all(present, _INTEGER):
+        return _whole(tokens, tokens.cast(pl.Int64, strict=False))
+    infinite = present.str.contains(_INFINITE)
+    if not (infinite | present.str.contains(_number(decimal))).all():
+        return None
+    if decimal == ",":
+        tokens = tokens.str.replace(",", ".", literal=True)
+    numbers = tokens.cast(pl.Float64, strict=False)
+    if infinite.any() or numbers.is_infinite().any():
+        name = tokens.name
+        raise DataError(f"Column {name!r} holds infinite values. Replace them by missing values or by finite ones.")
+    return _whole(tokens, numbers)
+
+
+def _datetimes(tokens: pl.Series) -> pl.Series:
+    plain = tokens.str.replace("T", " ", literal=True)
+    plain = pl.select(pl.when(plain.str.len_bytes() == 16).then(plain + ":00").otherwise(plain)).to_series()
+    return plain.rename(tokens.name).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+
+
+def _whole(tokens: pl.Series, typed: pl.Series) -> pl.Series | None:
+    """Give `typed` if it lost no cell (a date of 30 February, a number beyond 64 bits)."""
+    return typed if typed.null_count() == tokens.null_count() else None
+
+
+def _all(cells: pl.Series, pattern: str) -> bool:
+    return bool(cells.str.contains(pattern).all())
+
+
+def mixed(text: pl.Series, decimal: Decimal = ".") -> tuple[str, ...]:
+    """Give a note if some cells of a column of texts are numbers and others are not.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> mixed(pl.Series("dose", ["5", "five"]))
+    ("Column 'dose' holds numbers and text; it is read as text.",)
+    """
+    numbers = text.drop_nulls().str.strip_chars().str.contains(_number(decimal))
+    if numbers.any() and not numbers.all():
+        return (f"Column {text.name!r} holds numbers and text; it is read as text.",)
+    return ()
+
+
+def _codes(name: str, present: pl.Series) -> tuple[str, ...]:
+    if _all(present, _DIGITS):
+        return (f"Column {name!r} holds codes (leading zeros, a plus sign, very long numbers); it is read as text.",)
+    return ()
+
+
+def sniff_decimal(columns: Sequence[pl.Series], sample: int = 10_000) -> Decimal:
+    """Tell whether numbers have a decimal point or a decimal comma, by the columns of texts that they stand in.
+
+    A comma needs more columns that are numbers with a comma than there are columns that are numbers with a point.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> sniff_decimal([pl.Series(["1,5", "2"]), pl.Series(["a", "b"])])
+    ','
+    """
+    votes: dict[Decimal, int] = {".": 0, ",": 0}
+    for column in columns:
+        cells = column.drop_nulls().head(sample).str.strip_chars()
+        for sign in votes:
+            if cells.str.contains(sign, literal=True).any() and _all(cells, _number(sign)):
+                votes[sign] += 1
+    return "," if votes[","] > votes["."] else "."

@@ -1,0 +1,100 @@
+"""Parquet, with the codebook as JSON under the file-level key `sfumato`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook, Scalar, Variable
+from sfumato.data.files.atomic import replacing
+from sfumato.data.files.table import Table, checked, checked_names, finite, opening, peek
+from sfumato.errors import FileError
+
+__all__ = ["read_parquet", "write_parquet"]
+
+_KEY = "sfumato"
+
+
+def read_parquet(path: Path) -> Table:
+    """Read a Parquet file, with its codebook where sfumato wrote one.
+
+    Raises
+    ------
+    FileError
+        A file that is missing or no Parquet file, or whose codebook is damaged.
+    DataError
+        Infinite values; columns of lists, records or bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import polars as pl
+    >>> from sfumato.data.codebook import Codebook, Variable
+    >>> table = Table(pl.DataFrame({"age": [31]}), Codebook({"age": Variable(unit="years")}), ".parquet")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_parquet(table, Path(folder) / "a.parquet")
+    ...     read_parquet(Path(folder) / "a.parquet").codebook["age"].unit
+    'years'
+    """
+    head = peek(path)
+    with opening(path, "Parquet"):
+        if not head.startswith(b"PAR1"):
+            raise ValueError
+        frame = checked(pl.read_parquet(path, glob=False, hive_partitioning=False))
+        stored = pl.read_parquet_metadata(path).get(_KEY)
+    codebook = Codebook() if stored is None else _codebook(stored, frame, path)
+    return Table(frame, codebook.only(frame.columns), ".parquet")
+
+
+def _codebook(stored: str, frame: pl.DataFrame, path: Path) -> Codebook:
+    try:
+        book = Codebook.from_plain(json.loads(stored))
+    except Exception:
+        raise FileError(f"The codebook within {str(path)!r} is damaged. Write the file again.") from None
+    return Codebook({n: _typed_keys(v, frame.schema[n]) for n, v in book.items() if n in frame.columns})
+
+
+def _typed_keys(variable: Variable, dtype: pl.DataType) -> Variable:
+    """Undo that JSON has only texts as keys: a key is of the type of its column."""
+    mappings: dict[str, dict[Scalar, Any]] = {"labels": variable.labels, "hierarchy": variable.hierarchy}
+    update = {field: {_key(k, dtype): v for k, v in mapping.items()} for field, mapping in mappings.items()}
+    return variable.model_copy(update=update)
+
+
+def _key(key: Scalar, dtype: pl.DataType) -> Scalar:
+    if dtype == pl.Boolean and key in ("True", "true", "False", "false"):
+        return key in ("True", "true")
+    if dtype.is_numeric():
+        for number in (int, float):
+            try:
+                return number(key)
+            except ValueError:
+                continue
+    return key
+
+
+def write_parquet(table: Table, path: str | Path) -> tuple[str, ...]:
+    """Write a Parquet file with all that the codebook says; every type is kept.
+
+    Returns
+    -------
+    tuple of str
+        Nothing: the format holds it all.
+
+    Raises
+    ------
+    FileError
+        A path that cannot be written to.
+    DataError
+        Infinite values.
+    """
+    frame = finite(table.frame)
+    checked_names(frame.columns)
+    plain: dict[str, Any] = table.codebook.only(frame.columns).to_plain()
+    with replacing(path) as temporary:
+        frame.write_parquet(temporary, metadata={_KEY: json.dumps(plain, ensure_ascii=False)})
+    return ()

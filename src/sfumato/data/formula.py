@@ -1,0 +1,278 @@
+"""Model formulas: `outcome ~ age + C(region) + age:C(region)`, read into our own small tree and never run as code.
+
+The text is cut into tokens here; Python's parser sees only a skeleton of operators and placeholders (it knows their
+precedence), and what it gives back is rebuilt as terms. Whatever is not listed is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sfumato.errors import FormulaError
+
+__all__ = ["MAX_DEPTH", "MAX_FACTORS", "MAX_LENGTH", "MAX_TERMS", "Factor", "Formula", "Term", "parse_formula"]
+
+MAX_LENGTH = 2_000
+"""Longest formula, in characters."""
+MAX_DEPTH = 20
+"""Deepest nesting of parentheses."""
+MAX_TERMS = 500
+"""Most terms, once every `*` is written out."""
+MAX_FACTORS = 6
+"""Most columns in one interaction."""
+_MAX_PRODUCTS = 200
+
+_GRAMMAR = (
+    "Write it as: outcome ~ a + C(b) + a:b + a*b. Allowed are names of columns (in backticks where they hold anything "
+    "but letters, digits and _), C() for a column of categories, + : * and parentheses, and `0 +` or `- 1` for no "
+    "intercept."
+)
+_TOKEN = re.compile(
+    r"(?P<space>\s+)|`(?P<quoted>[^`\n]+)`|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign>\*\*|[-+:*()~])"
+)
+_NAMES = ("word", "quoted")
+_HINTS = {
+    ".": "there are no attributes and no decimals; put a column name with a dot in backticks",
+    "[": "there are no subscripts and no lists",
+    "'": "there are no texts; put a column name in backticks",
+    '"': "there are no texts; put a column name in backticks",
+    "`": "a name in backticks needs a backtick on either side and no line break",
+    ",": "C() takes one column and nothing else",
+    "^": "write a*b for two columns and their interaction",
+    "**": "write a*b for two columns and their interaction",
+    "/": "write a + a:b",
+    "=": "the outcome stands before ~",
+}
+
+
+class Factor(NamedTuple):
+    """One column in a term.
+
+    Parameters
+    ----------
+    name
+        The column.
+    categorical
+        Whether `C()` stands around it, so that its values are categories whatever their type.
+    """
+
+    name: str
+    categorical: bool = False
+
+    def __str__(self) -> str:
+        return f"C({_quoted(self.name)})" if self.categorical else _quoted(self.name)
+
+
+Term = tuple[Factor, ...]
+"""The product of one or several columns."""
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A model: its response, its terms (main effects first), and whether it has an intercept.
+
+    Examples
+    --------
+    >>> str(Formula("y", ((Factor("a"),), (Factor("a"), Factor("b", True))), intercept=False))
+    'y ~ 0 + a + a:C(b)'
+    """
+
+    response: str
+    terms: tuple[Term, ...]
+    intercept: bool = True
+
+    def __str__(self) -> str:
+        parts = [":".join(map(str, term)) for term in self.terms]
+        if not self.intercept:
+            parts.insert(0, "0")
+        return f"{_quoted(self.response)} ~ {' + '.join(parts or ['1'])}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that it uses, each once, the response first."""
+        return tuple(dict.fromkeys((self.response, *(f.name for term in self.terms for f in term))))
+
+
+def parse_formula(text: str) -> Formula:
+    """Read the text of a model formula.
+
+    Parameters
+    ----------
+    text
+        At most `MAX_LENGTH` characters: `outcome ~ a + C(b) + a:b + a*b`. `a:b` is the interaction, `a*b` is
+        `a + b + a:b`; `0 +` or `- 1` leaves the intercept out; `y ~ 1` has nothing else. Names with odd characters
+        stand in backticks.
+
+    Returns
+    -------
+    Formula
+        Equal terms stand once, main effects before interactions.
+
+    Raises
+    ------
+    FormulaError
+        For anything else. Says what is allowed.
+
+    Examples
+    --------
+    >>> str(parse_formula("asthma ~ age*C(sex) + `body mass`"))
+    'asthma ~ age + C(sex) + `body mass` + age:C(sex)'
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise _refusal("A model formula is a text; this one is empty or no text.")
+    if len(text) > MAX_LENGTH:
+        raise _refusal(f"A model formula has at most {MAX_LENGTH} characters.")
+    tokens = _tokens(text)
+    signs = [token for kind, token in tokens if kind == "sign"]
+    if signs.count("~") != 1:
+        raise _refusal("A model formula has exactly one ~ between the outcome and the rest.")
+    if signs.count("*") + signs.count(":") > _MAX_PRODUCTS:
+        raise _refusal(f"A model formula has at most {_MAX_PRODUCTS} signs * and :.")
+    at = tokens.index(("sign", "~"))
+    left, right = tokens[:at], tokens[at + 1 :]
+    if len(left) != 1 or left[0][0] not in _NAMES:
+        raise _refusal("Before ~ stands the name of one column, and nothing else.")
+    reader = _Reader(right)
+    response, (terms, intercept) = left[0][1], reader.read()
+    if any(f.name == response for term in terms for f in term):
+        raise _refusal("The outcome must not stand on both sides of ~.")
+    return Formula(response, terms, intercept)
+
+
+def _refusal(what: str) -> FormulaError:
+    return FormulaError(f"{what} {_GRAMMAR}")
+
+
+def _quoted(name: str) -> str:
+    if "`" in name or "\n" in name:
+        raise _refusal("The name of a column in a model formula has no backtick and no line break; rename the column.")
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    """Cut into (kind, token): word, quoted, number or sign. `C` before a parenthesis is a sign."""
+    tokens: list[tuple[str, str]] = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        sign = text[at] if match is None else match.group()
+        if match is None or sign == "**":
+            hint = f": {_HINTS[sign]}" if sign in _HINTS else ""
+            raise _refusal(f"{sign!r} is not allowed in a model formula{hint}.")
+        kind, at = str(match.lastgroup), match.end()
+        if sign == "(" and tokens and tokens[-1][0] in _NAMES:
+            if tokens[-1] != ("word", "C"):
+                raise _refusal("C() is the only function of a model formula; derive other columns before.")
+            tokens[-1] = ("sign", "C")
+        if kind != "space":
+            tokens.append((kind, match.group(kind)))
+    return tokens
+
+
+class _Reader:
+    """Reads what stands right of ~."""
+
+    def __init__(self, tokens: Sequence[tuple[str, str]]) -> None:
+        self.tokens = tokens
+        self.names: list[str] = []
+
+    def read(self) -> tuple[tuple[Term, ...], bool]:
+        """The terms in order of their size, and whether there is an intercept."""
+        found: list[Term] = []
+        said: list[bool] = []  # what the numbers say of the intercept
+        for part, negative in self.summands(self.tree()):
+            number = self.number(part)
+            if negative and number != 1:
+                raise _refusal("A minus stands only before 1.")
+            if number is None:
+                found = _distinct([*found, *self.terms(part)])
+            else:
+                said.append(number == 1 and not negative)
+        if len(said) > 1 or not (found or said == [True]):
+            raise _refusal("After ~ stand columns, or 1 alone, and at most one statement on the intercept.")
+        return tuple(sorted(found, key=len)), said != [False]
+
+    def tree(self) -> ast.expr:
+        """Python's view of the skeleton; `:` is `**` in it, which binds tighter than `*`."""
+        skeleton, depth = [], 0
+        for kind, token in self.tokens:
+            depth += {"(": 1, ")": -1}.get(token, 0) if kind == "sign" else 0
+            if depth > MAX_DEPTH:
+                raise _refusal(f"Parentheses are nested at most {MAX_DEPTH} deep.")
+            if kind in _NAMES:
+                skeleton.append(f"q{len(self.names)}")
+                self.names.append(token)
+            elif kind == "number":
+                if token not in ("0", "1"):
+                    raise _refusal("The only numbers are `0 +` and `- 1`, for no intercept.")
+                skeleton.append(token)
+            else:
+                skeleton.append("**" if token == ":" else token)
+        try:
+            return ast.parse(" ".join(skeleton), mode="eval").body
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            raise _refusal("This is not a model formula; look for a missing + or parenthesis.") from None
+
+    def summands(self, tree: ast.expr) -> list[tuple[ast.expr, bool]]:
+        """What is added, each with whether a minus stands before it. A loop, so that a long sum needs no deep stack."""
+        parts: list[tuple[ast.expr, bool]] = []
+        while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub):
+            parts.extend(reversed(self.signed(tree.right, isinstance(tree.op, ast.Sub))))
+            tree = tree.left
+        parts.extend(reversed(self.signed(tree, False)))
+        return parts[::-1]
+
+    def signed(self, tree: ast.expr, negative: bool) -> list[tuple[ast.expr, bool]]:
+        if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub) and not negative:
+            return [(tree.operand, True)]
+        if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Add | ast.Sub) and not negative:
+            return self.summands(tree)
+        return [(tree, negative)]
+
+    @staticmethod
+    def number(tree: ast.expr) -> int | None:
+        return tree.value if isinstance(tree, ast.Constant) and isinstance(tree.value, int) else None
+
+    def terms(self, tree: ast.expr) -> list[Term]:
+        """The terms of one summand, or of what stands in parentheses."""
+        match tree:
+            case ast.Name(id=placeholder) if placeholder != "C":
+                return [(Factor(self.names[int(placeholder[1:])]),)]
+            case ast.Call(func=ast.Name(id="C"), args=[ast.Name(id=placeholder)], keywords=[]) if placeholder != "C":
+                return [(Factor(self.names[int(placeholder[1:])], True),)]
+            case ast.BinOp(op=ast.Add()):
+                parts = self.summands(tree)
+                if any(negative for _, negative in parts):
+                    raise _refusal("A minus stands only before 1, in the sum after ~.")
+                return _distinct([term for part, _ in parts for term in self.terms(part)])
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return _products(self.terms(left), self.terms(right))
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                one, other = self.terms(left), self.terms(right)
+                return _distinct([*one, *other, *_products(one, other)])
+            case ast.Constant():
+                raise _refusal("0 and 1 stand in the sum after ~ only, not within a product.")
+        raise _refusal("Something here is neither a column, C() of a column, a sum nor a product.")
+
+
+def _products(one: list[Term], other: list[Term]) -> list[Term]:
+    """The product of every term of one with every term of the other."""
+    if len(one) * len(other) > MAX_TERMS:
+        raise _refusal(f"A model has at most {MAX_TERMS} terms, every * written out.")
+    return _distinct([tuple(dict.fromkeys((*a, *b))) for a in one for b in other])
+
+
+def _distinct(terms: Sequence[Term]) -> list[Term]:
+    """Each term once, as it was written first."""
+    found: dict[frozenset[Factor], Term] = {}
+    for term in terms:
+        found.setdefault(frozenset(term), term)
+    if len(found) > MAX_TERMS:
+        raise _refusal(f"A model has at most {MAX_TERMS} terms, every * written out.")
+    if any(len(term) > MAX_FACTORS for term in found):
+        raise _refusal(f"An interaction is of at most {MAX_FACTORS} columns.")
+    return list(found.values())

@@ -1,0 +1,12 @@
+"""Invented data to try things on: nobody in them exists.
+
+They are drawn with an ordinary generator and a public seed, which is right for invented data and wrong for protecting
+real ones (see `sfumato.draws`).
+"""
+
+from __future__ import annotations
+
+from sfumato.examples.cohort import cohort, cohort_codebook
+from sfumato.examples.ncds import ncds_like
+
+__all__ = ["cohort", "cohort_codebook", "ncds_like"]

@@ -1,0 +1,135 @@
+"""Rows of a table of numbers as values: hash them, find equal ones, scatter positions.
+
+Everything here is public and fixed. It decides which rows stand together or are looked at first, and hides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Distinct", "complete_rows", "distinct", "row_hash", "scatter"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The distinct rows of a table.
+
+    Parameters
+    ----------
+    points
+        Each distinct row once, shape (m, p), in no particular order.
+    inverse
+        Which of `points` each row is, shape (n,).
+    multiplicity
+        How many rows each point stands for, shape (m,).
+    first
+        One row that is this point, shape (m,).
+    """
+
+    points: Floats
+    inverse: Ints
+    multiplicity: Ints
+    first: Ints
+
+
+def scatter(x: Words) -> Words:
+    """Scatter 64-bit words so that neighbours go far apart: the finaliser of SplitMix64, a bijection.
+
+    Source: Steele, Lea & Flood (2014), doi:10.1145/2660193.2660195.
+
+    Examples
+    --------
+    >>> hex(int(scatter(np.array([0x9E3779B97F4A7C15], dtype=np.uint64))[0]))
+    '0xe220a8397b1dcdaf'
+    """
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def row_hash(z: Floats) -> Words:
+    """Hash each row by the bits of its values; equal rows have equal hashes, whatever their place.
+
+    Parameters
+    ----------
+    z : ndarray, shape (n, p)
+        Finite values; −0 and 0 are one value.
+
+    Returns
+    -------
+    ndarray, shape (n,), uint64
+
+    Examples
+    --------
+    >>> h = row_hash(np.array([[1.0, 2.0], [0.0, 1.0], [-0.0, 1.0]]))
+    >>> bool(h[1] == h[2]), bool(h[0] == h[1])
+    (True, False)
+    """
+    h = np.zeros(len(z), dtype=np.uint64)
+    for column in z.T:
+        bits = np.ascontiguousarray(column + 0.0).view(np.uint64)
+        h = scatter((h + _GOLDEN) ^ bits)
+    return h
+
+
+def distinct(z: Floats) -> Distinct:
+    """Find the distinct rows, by their hashes; rows are compared in full, so that a collision changes nothing.
+
+    Parameters
+    ----------
+    z : ndarray, shape (n, p)
+        Finite values.
+
+    Returns
+    -------
+    Distinct
+
+    Examples
+    --------
+    >>> found = distinct(np.array([[1.0], [2.0], [1.0]]))
+    >>> sorted(found.multiplicity.tolist()), bool(found.inverse[0] == found.inverse[2])
+    ([1, 2], True)
+    """
+    z = np.ascontiguousarray(z)
+    h = row_hash(z)
+    order = np.argsort(h)
+    new = np.ones(len(z), dtype=bool)
+    new[1:] = h[order[1:]] != h[order[:-1]]
+    twins = np.flatnonzero(~new)
+    if np.any(z[order[twins]] != z[order[twins - 1]]):  # two different rows share a hash
+        order = np.lexsort(z.T[::-1])
+        new[1:] = (z[order[1:]] != z[order[:-1]]).any(axis=1)
+    first = order[new]
+    inverse = np.empty(len(z), dtype=np.int64)
+    inverse[order] = np.cumsum(new) - 1
+    ends = np.append(np.flatnonzero(new), len(z))
+    return Distinct(z[first], inverse, np.diff(ends).astype(np.int64), first.astype(np.int64))
+
+
+def complete_rows(*tables: Floats) -> NDArray[np.bool_]:
+    """Tell which rows have a value in every column of every table, shape (n,).
+
+    Parameters
+    ----------
+    *tables : ndarray, shape (n, p)
+        Tables of equal heights, NaN where a value is missing.
+
+    Examples
+    --------
+    >>> complete_rows(np.array([[1.0], [np.nan]]), np.array([[2.0], [3.0]])).tolist()
+    [True, False]
+    """
+    whole = np.ones(len(tables[0]), dtype=bool)
+    for table in tables:
+        for column in table.T:
+            whole &= ~np.isnan(column)
+    return whole

@@ -1,0 +1,265 @@
+"""The report as one page of HTML: no network, no script, readable on paper, on a phone and in the dark."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from sfumato.data.finding import Finding, Findings
+from sfumato.release.advice import advice
+from sfumato.release.external import CHANGES
+from sfumato.release.picture import Boxes, Coefficients, Picture, RiskCurves, Risky, Scatter, Strata
+from sfumato.release.report import Report
+from sfumato.render import words
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from markupsafe import Markup
+
+__all__ = ["render"]
+
+_MOST_GROUPS = 40
+
+
+def render(report: Report) -> Mapping[str, bytes]:
+    """Give the report as documents by file name: one page, `report.html`.
+
+    Parameters
+    ----------
+    report
+        The custodian's report, which becomes a page marked as confidential, or one that
+        `sfumato.release.external.external` narrowed, which becomes a page that may be published.
+
+    Returns
+    -------
+    mapping of str to bytes
+        Equal reports give equal bytes.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> from sfumato.data.disclosure import Disclosure
+    >>> report = Report("Ward 7", datetime.date(2024, 5, 1), "1.0", (), Disclosure(), Findings(), "", "ab12", True)
+    >>> b"INTERNAL" in render(report)["report.html"]
+    True
+    """
+    page = _template().render(
+        report=report,
+        verdict=_verdict(report),
+        advice=advice(report.findings),
+        plots=_plots(report.pictures),
+        families=_families(report),
+        promise=words.PROMISE,
+    )
+    return {"report.html": page.encode()}
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("sfumato.render"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _code
+    return environment.get_template("report.html.j2")
+
+
+def _code(text: str) -> Markup:
+    """Text for a page, with what stands in backticks set as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+@dataclass(frozen=True)
+class _Limit:
+    title: str
+    bound: str
+    figure: str
+    ok: bool
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    state: str
+    headline: str
+    sentence: str
+    limits: tuple[_Limit, ...]
+
+
+def _verdict(report: Report) -> _Verdict:
+    limits = tuple(_limits(report))
+    broken = sum(not limit.ok for limit in limits)
+    if not limits:
+        return _Verdict(
+            "none",
+            "No limits were set",
+            "The plan names no limit, so the figures below stand without a verdict.",
+            limits,
+        )
+    if not broken:
+        headline = {1: "The limit holds", 2: "Both limits hold"}.get(len(limits), f"All {len(limits)} limits hold")
+        return _Verdict("ok", headline, "What must hold was written into the plan before the run.", limits)
+    headline = "A limit is exceeded" if broken == 1 else f"{broken} limits are exceeded"
+    forced = "The data were released all the same, by the custodian's decision."
+    stopped = "The data are not released unless the custodian insists."
+    return _Verdict("bad", headline, stopped if report.internal else forced, limits)
+
+
+def _limits(report: Report) -> Iterator[_Limit]:
+    """Each limit of the plan once, with the worst of the figures that it binds."""
+    bound = [f for f in report.findings if f.ok is not None]
+    for _, group in groupby(sorted(bound, key=_limit_key), key=_limit_key):
+        lines = list(group)
+        worst = max(lines, key=lambda f: (f.ok is False, words.badness(f)))
+        yield _Limit(
+            title=words.word(worst.measure).title,
+            bound=words.bound(worst, internal=report.internal),
+            figure=words.figure(worst, worst.value, internal=report.internal),
+            ok=all(f.ok is not False for f in lines),
+        )
+
+
+def _limit_key(line: Finding) -> tuple[int, str, float]:
+    known = list(words.WORDS)
+    place = known.index(line.measure) if line.measure in known else len(known)
+    return place, line.measure, float("-inf") if line.limit is None else line.limit
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """A picture with its panels; consecutive pictures of one kind share a heading."""
+
+    title: str
+    how: str
+    key: tuple[tuple[str, str], ...]
+    panels: tuple[tuple[str, Markup], ...]
+    strata: tuple[Strata, ...]
+
+
+def _plots(pictures: Sequence[Picture]) -> list[_Plot]:
+    return [_plot(list(group), f"picture{number}") for number, (_, group) in enumerate(groupby(pictures, key=type), 1)]
+
+
+def _plot(pictures: Sequence[Picture], name: str) -> _Plot:
+    from markupsafe import Markup
+
+    from sfumato.render.plots import draw
+
+    title, how = words.how_to_read(pictures[0])
+    drawn = [panel for i, picture in enumerate(pictures) for panel in draw(picture, f"{name}-{i}")]
+    return _Plot(
+        title=title,
+        how=how,
+        key=_key(pictures[0]),
+        panels=tuple((panel.title, Markup(panel.svg)) for panel in drawn),  # drawn here, its text escaped
+        strata=tuple(picture for picture in pictures if isinstance(picture, Strata)),
+    )
+
+
+def _key(picture: Picture) -> tuple[tuple[str, str], ...]:
+    """What the marks mean: class of the swatch and its label."""
+    match picture:
+        case Strata() | Boxes() | RiskCurves():
+            return ()
+        case Risky():
+            return ("mark risky", "at risk"), ("mark dot", "others")
+        case Coefficients():
+            return ("mark solid", "original"), ("mark released diamond", "released")
+        case Scatter(before=()):
+            return ("mark cell", "original, as density"), ("mark released", "released")
+        case Scatter():
+            return ("mark original", "original"), ("mark released", "released")
+        case _:
+            return ("mark cell", "original"), ("mark outline", "released")
+
+
+@dataclass(frozen=True)
+class _Row:
+    of: str
+    value: str
+    interval: str
+    baseline: str
+    bound: str
+    ok: bool | None
+
+
+@dataclass(frozen=True)
+class _Table:
+    measure: str
+    title: str
+    what: str
+    baseline: str
+    rows: tuple[_Row, ...]
+    folded: int
+
+    @property
+    def limited(self) -> bool:
+        """Whether any line has a limit."""
+        return any(row.bound for row in self.rows)
+
+    @property
+    def compared(self) -> bool:
+        """Whether any line has a baseline."""
+        return bool(self.baseline) and any(row.baseline != "–" for row in self.rows)
+
+
+@dataclass(frozen=True)
+class _Family:
+    name: str
+    title: str
+    tables: tuple[_Table, ...]
+
+
+def _families(report: Report) -> list[_Family]:
+    """All figures, by family and measure, in the order of the words."""
+    measures = sorted(Counter(f.measure for f in report.findings), key=lambda m: _limit_key(Finding(m)))
+    found = []
+    for name, title in words.FAMILIES.items():
+        tables = tuple(_table(report.findings, m, report.internal) for m in measures if words.word(m).family == name)
+        if tables:
+            found.append(_Family(name, title, tables))
+    return found
+
+
+def _table(findings: Findings, measure: str, internal: bool) -> _Table:
+    word = words.word(measure)
+    shown, folded = words.fold(list(findings.select(measure)), _MOST_GROUPS)
+    changed = not internal and measure in CHANGES
+    what = word.what
+    if changed:
+        unit = "" if measure == "correlation" else ", in standard deviations of the original column"
+        what += f" What is shown is the change from the original to the release{unit}."
+    return _Table(
+        measure=measure,
+        title=word.title,
+        what=what,
+        baseline="" if changed else word.baseline or "",
+        rows=tuple(_row(line, internal) for line in shown),
+        folded=folded,
+    )
+
+
+def _row(line: Finding, internal: bool) -> _Row:
+    interval = ""
+    if line.interval is not None:
+        low, high = (words.figure(line, end, internal=internal) for end in line.interval)
+        interval = f"{low} to {high}"
+    return _Row(
+        of=words.of_what(line),
+        value=words.figure(line, line.value, internal=internal),
+        interval=interval,
+        baseline=words.figure(line, line.baseline, internal=internal),
+        bound=words.bound(line, internal=internal),
+        ok=line.ok,
+    )

@@ -1,0 +1,137 @@
+"""Findings and reports for the terminal: compact, and safe to print (no markup or control codes from the data)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sfumato.data.finding import Finding, Findings
+from sfumato.release.advice import advice
+from sfumato.release.report import Report
+from sfumato.render import words
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+__all__ = ["show", "summary"]
+
+_MOST_LINES = 6
+_WORST = 4
+
+
+def show(findings: Findings, console: Console, *, verbose: bool = False) -> None:
+    """Print findings as a table, grouped by measure.
+
+    Parameters
+    ----------
+    findings
+        The custodian's: they may hold categories and counts, so the console should be the custodian's too.
+    console
+        Where to.
+    verbose
+        Every line; else of a measure with many lines the worst only.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from rich.console import Console
+    >>> show(Findings((Finding("risk1", at=0.01, value=0.04),)), Console(file=sys.stdout, width=72))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    <BLANKLINE>
+     Measure  Of                      Figure  Compared with  Limit
+     risk1    all records, w1 = 0.01      4%
+    <BLANKLINE>
+    """
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))
+    for name in ("Measure", "Of", "Figure", "Compared with", "Limit"):
+        table.add_column(name, justify="right" if name in ("Figure", "Compared with") else "left", overflow="fold")
+    for measure in dict.fromkeys(f.measure for f in findings):
+        lines = list(findings.select(measure))
+        shown = lines if verbose else _worst(lines)
+        for i, line in enumerate(shown):
+            table.add_row(*_cells(line, first=i == 0))
+        if len(shown) < len(lines):
+            table.add_row("", _text(f"… and {len(lines) - len(shown)} less extreme", style="dim"), "", "", "")
+    console.print()
+    console.print(table)
+    for note in findings.notes:
+        console.print(_text(f" {note}", style="dim"))
+    console.print()
+
+
+def summary(report: Report, console: Console) -> None:
+    """Print a report in short: warnings, what was done, the risk, what was lost, what to try, and the verdict.
+
+    Parameters
+    ----------
+    report
+        The custodian's or the public one.
+    console
+        Where to.
+    """
+    said = advice(report.findings)
+    console.print()
+    console.print(_text(report.title, style="bold"))
+    for warning in report.warnings:
+        console.print(_text(f"! {warning}", style="yellow"))
+    for number, step in enumerate(report.steps, 1):
+        console.print(_text(f"{number}. {step.do}: {step.sentence}"))
+        for note in step.notes:
+            console.print(_text(f"   {note}", style="dim"))
+    for heading, paragraph in (("The risk", said.risk), ("What was lost", said.loss)):
+        console.print()
+        console.print(_text(heading, style="bold"))
+        console.print(_text(paragraph))
+    if said.to_try:
+        console.print()
+        console.print(_text("What to try", style="bold"))
+        for sentence in said.to_try:
+            console.print(_text(f"- {sentence}"))
+    console.print()
+    console.print(_verdict(report.findings))
+
+
+def _verdict(findings: Findings) -> Text:
+    broken = sorted({f.measure for f in findings if f.ok is False})
+    if broken:
+        return _text(f"Limit exceeded: {', '.join(broken)}", style="bold red")
+    if any(f.ok for f in findings):
+        return _text("All limits hold.", style="bold green")
+    return _text("No limits were set.", style="bold")
+
+
+def _worst(lines: Sequence[Finding]) -> list[Finding]:
+    """All lines of a short measure; of a long one those of the whole table that fit, and the worst."""
+    if len(lines) <= _MOST_LINES:
+        return list(lines)
+    worst = sorted(lines, key=lambda line: (line.ok is not False, -words.badness(line)))[:_WORST]
+    kept = set(map(id, worst)) | {id(line) for line in lines if line.group in ("overall", "stratum", "unscaled")}
+    return [line for line in lines if id(line) in kept]
+
+
+def _cells(line: Finding, *, first: bool) -> tuple[Text, ...]:
+    value = words.figure(line, line.value, internal=True)
+    if line.interval is not None:
+        low, high = (words.figure(line, end, internal=True) for end in line.interval)
+        value += f" ({low} to {high})"
+    baseline = words.figure(line, line.baseline, internal=True) if line.baseline is not None else ""
+    limit = words.bound(line)
+    if line.ok is not None:
+        limit += " ✓" if line.ok else " ✕ exceeded"
+    return (
+        _text(line.measure if first else "", style="bold"),
+        _text(words.of_what(line)),
+        _text(value),
+        _text(baseline, style="dim"),
+        _text(limit.strip(), style="red" if line.ok is False else ""),
+    )
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Text as it is: brackets are no markup, and control codes are made harmless."""
+    from rich.text import Text
+
+    return Text("".join(c if c.isprintable() else "�" for c in text), style=style)

@@ -1,0 +1,78 @@
+"""Interval disclosure: whose original values can be read off within a narrow interval of the released ones."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+from sfumato.kernels.rows import complete_rows
+
+__all__ = ["findings", "interval_disclosure"]
+
+Floats = NDArray[np.float64]
+
+NOT_ALIGNED = "The tables are not joined record by record, so no interval disclosure was measured."
+NO_RECORD = "No record has a value in every numeric column, so there is no interval disclosure."
+INCOMPLETE = "Interval disclosure: records with a missing value in a numeric column were left out."
+
+
+def interval_disclosure(
+    before: Floats, after: Floats, *, k: float = 0.05, inside: Literal["all", "any"] = "all"
+) -> float | None:
+    """Share of records whose original values lie within ± k standard deviations of the released ones.
+
+    It asks whether a released value is as good as the original one for whoever has found the record. It says nothing
+    of how easily the record is found.
+
+    Source: Mateo-Sanz, Sebé & Domingo-Ferrer (2004), doi:10.1007/978-3-540-25955-8_16.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n, p)
+        Original and released values; row i of both is the same record. Rows with a missing value are left out.
+    k
+        Half-width in standard deviations of the released column, ≥ 0.
+    inside
+        Whether `all` variables must lie in their intervals, or `any`.
+
+    Returns
+    -------
+    float or None
+        Between 0 and 1; None where there is no record or no column.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [10.0], [20.0]])
+    >>> interval_disclosure(x, x + np.array([[0.1], [0.1], [5.0]]))
+    0.6666666666666666
+    """
+    whole = complete_rows(before, after)
+    if not whole.any() or not before.shape[1]:
+        return None
+    x, z = before[whole], after[whole]
+    half = k * (z.std(axis=0, ddof=1) if len(z) > 1 else np.zeros(z.shape[1]))
+    within = np.abs(x - z) <= half
+    return float((within.all(axis=1) if inside == "all" else within.any(axis=1)).mean())
+
+
+def findings(pair: Pair, *, k: float = 0.05, inside: Literal["all", "any"] = "all") -> Findings:
+    """Give the line `interval_disclosure`, with `at` = k; an unprotected table would have 1.
+
+    Parameters
+    ----------
+    pair
+        Original and protected table.
+    k, inside
+        As in `interval_disclosure`.
+    """
+    if not pair.aligned:
+        return Findings((), (NOT_ALIGNED,))
+    value = interval_disclosure(pair.x, pair.z, k=k, inside=inside)
+    line = Finding("interval_disclosure", at=k, value=value, baseline=None if value is None else 1.0)
+    if value is None:
+        return Findings((line,), (NO_RECORD,))
+    return Findings((line,), () if pair.whole.all() else (INCOMPLETE,))

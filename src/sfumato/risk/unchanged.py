@@ -1,0 +1,77 @@
+"""Unchanged cells: how much of a column came through the protection as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+
+__all__ = ["findings", "unchanged"]
+
+NOT_ALIGNED = "The tables are not joined record by record, so unchanged cells were not counted."
+
+
+def unchanged(before: pl.DataFrame, after: pl.DataFrame, column: str, codebook: Codebook | None = None) -> float | None:
+    """Share of a column's cells that are the same before and after.
+
+    An unchanged cell has no protection of its own: whoever knows the value can still look it up. A changed cell may
+    yet be close to the truth; see `interval_disclosure` for that.
+
+    Parameters
+    ----------
+    before, after
+        Original and released table of equal heights; row i of both is the same record.
+    column
+        A column of both, of any type. Numbers are compared as numbers, anything else as text where the types differ.
+    codebook
+        Says which codes stand for missing.
+
+    Returns
+    -------
+    float or None
+        Between 0 and 1, of the cells that had a value before; None where there is none.
+
+    Examples
+    --------
+    >>> unchanged(pl.DataFrame({"a": [1, 2, None]}), pl.DataFrame({"a": [1.0, 2.5, 3.0]}), "a")
+    0.5
+    """
+    had = before.select(~(codebook or Codebook()).missing(column, before.schema[column])).to_series()
+    old, new = before[column].filter(had), after[column].filter(had)
+    if not old.len():
+        return None
+    if old.dtype != new.dtype or old.dtype == pl.Categorical:
+        common = pl.Float64() if _number(old.dtype) and _number(new.dtype) else pl.String()
+        old, new = old.cast(common), new.cast(common)
+    return float((old == new).fill_null(False).sum()) / old.len()
+
+
+def _number(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype == pl.Boolean
+
+
+def findings(pair: Pair, columns: Sequence[str] | None = None) -> Findings:
+    """Give one line `unchanged` for each column; an unprotected table would have 1.
+
+    Parameters
+    ----------
+    pair
+        Original and protected table.
+    columns
+        Columns of any type; the pair's numeric columns if not given. Those that the release lacks are passed over.
+    """
+    if not pair.aligned:
+        return Findings((), (NOT_ALIGNED,))
+    lines, notes = [], []
+    for name in pair.columns if columns is None else columns:
+        if name not in pair.before.columns or name not in pair.after.columns:
+            continue
+        value = unchanged(pair.before, pair.after, name, pair.codebook)
+        lines.append(Finding("unchanged", variable=name, value=value, baseline=None if value is None else 1.0))
+        if value is None:
+            notes.append(f"Column {name!r} held no value, so there are no unchanged cells to count.")
+    return Findings(tuple(lines), tuple(notes))

@@ -1,0 +1,116 @@
+import datetime
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.data.files.infer import infer, mixed, sniff_decimal
+from sfumato.errors import DataError
+
+
+def typed(cells, decimal="."):
+    return infer(pl.Series("x", cells, dtype=pl.String), decimal)
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype", "values"),
+    [
+        (["1", "-2", None, "0"], pl.Int64, [1, -2, None, 0]),
+        ([" 1", "2 ", "  "], pl.Int64, [1, 2, None]),
+        (["9223372036854775807", "-9223372036854775808"], pl.Int64, [2**63 - 1, -(2**63)]),
+        (["1", "2.5", "1e3", ".5", "5.", "-1E-2"], pl.Float64, [1.0, 2.5, 1000.0, 0.5, 5.0, -0.01]),
+        (["5e-324", "1.7976931348623157e308"], pl.Float64, [5e-324, 1.7976931348623157e308]),
+        (["true", "False", None, "TRUE"], pl.Boolean, [True, False, None, True]),
+        (["2020-02-29", None], pl.Date, [datetime.date(2020, 2, 29), None]),
+        (
+            ["2020-01-01T10:00:00.123456", "2020-01-01 10:00", "2020-01-01T10:00:05"],
+            pl.Datetime("us"),
+            [datetime.datetime(2020, 1, 1, 10, 0, s, u) for s, u in ((0, 123456), (0, 0), (5, 0))],
+        ),
+    ],
+)
+def test_types(cells, dtype, values):
+    column, notes = typed(cells)
+    assert column.dtype == dtype
+    assert column.to_list() == values
+    assert notes == ()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["007", "12"],
+        ["00", "01"],
+        ["+441632960961", "+441632960962"],
+        ["99999999999999999999", "1"],
+        ["2020-02-30", "2020-01-01"],
+        ["2020-1-1"],
+        ["01/02/2020"],
+        ["1 000"],
+        ["1,000"],
+        ["0x10"],
+        ["yes", "no"],
+        ["T", "F"],
+        ["1_000"],
+        ["2020-01-01T10:00:00+01:00"],
+        [None, None],
+        ["NA", None],
+        ["-", "."],
+        ["e5"],
+    ],
+)
+def test_what_stays_text_stays_as_it_is(cells):
+    column, _ = typed(cells)
+    assert column.dtype == pl.String
+    assert column.to_list() == cells
+
+
+@pytest.mark.parametrize("cells", [["1", "abc"], ["1.5", "2020-01-01"], ["true", "1"], ["NA", "5", "five"]])
+def test_mixed_types_are_text_with_a_note(cells):
+    column, notes = typed(cells)
+    assert column.dtype == pl.String
+    assert notes == mixed(column) == ("Column 'x' holds numbers and text; it is read as text.",)
+
+
+@pytest.mark.parametrize("cells", [["007", "008"], ["+4470", "+4471"], ["99999999999999999999"]])
+def test_codes_are_told(cells):
+    assert "'x'" in typed(cells)[1][0]
+
+
+@pytest.mark.parametrize("mark", ["NA", "NaN", "nan"])
+def test_marks_of_missing_are_told(mark):
+    column, notes = typed(["1.5", mark, None])
+    assert column.to_list() == [1.5, None, None]
+    assert "'x'" in notes[0]
+
+
+@pytest.mark.parametrize("bad", ["inf", "-inf", "Infinity", "+INF", "1e999"])
+@pytest.mark.parametrize("others", [["123456.75"], []])
+def test_infinite_values_are_refused(bad, others):
+    with pytest.raises(DataError, match="'x'") as caught:
+        typed([*others, bad])
+    assert "123456" not in str(caught.value)
+
+
+def test_decimal_commas():
+    column, _ = typed(["1,5", "-2", ",25", "1,5e3"], ",")
+    assert column.to_list() == [1.5, -2.0, 0.25, 1500.0]
+    assert typed(["1.5", "2"], ",")[0].dtype == pl.String
+    assert typed(["1", "2"], ",")[0].dtype == pl.Int64
+
+
+def test_which_decimal_sign():
+    comma, point = pl.Series(["1,5", None, "2"]), pl.Series(["1.5", "2"])
+    whole, text = pl.Series(["1", "2"]), pl.Series(["a,b", "c.d"])
+    assert sniff_decimal([comma, whole, text]) == ","
+    assert sniff_decimal([point, whole, text]) == "."
+    assert sniff_decimal([whole, text]) == "."
+    assert sniff_decimal([comma, comma, point]) == ","
+    assert sniff_decimal([comma, point]) == "."
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_python_writes_floats_that_read_exactly(values):
+    column, _ = typed([repr(v) for v in values])
+    assert column.to_list() == values

@@ -1,0 +1,67 @@
+import polars as pl
+import pytest
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.errors import DataError
+from sfumato.risk.k_anonymity import class_sizes, findings, k_anonymity
+
+FRAME = pl.DataFrame(
+    {"sex": ["f", "f", "m", "m", "m", None], "class": [1, 1, 1, 2, 2, 2], "size": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]}
+)
+
+
+def test_the_smallest_class():
+    assert k_anonymity(FRAME, ["class"]) == 3.0
+    assert k_anonymity(FRAME, ["sex", "class"]) == 1.0
+
+
+def test_classes_are_named_and_come_smallest_first():
+    """`class` and `size` are names of columns here, too."""
+    assert class_sizes(FRAME, ["class", "sex", "size"]).rows() == [
+        ("class=1, sex=m, size=1.0", 1),
+        ("class=2, sex missing, size=1.0", 1),
+        ("class=1, sex=f, size=1.0", 2),
+        ("class=2, sex=m, size=1.0", 2),
+    ]
+
+
+def test_null_nan_and_missing_codes_are_one_category():
+    frame = pl.DataFrame({"a": [1.0, None, float("nan"), -9.0, -5.5, 2.0]})
+    book = Codebook({"a": Variable(missing=[-9, {"low": -6, "high": -5}])})
+    assert class_sizes(frame, ["a"], book).rows() == [("a=1.0", 1), ("a=2.0", 1), ("a missing", 4)]
+
+
+def test_no_two_classes_share_a_name():
+    """Values may hold what separates names, or look like a missing one."""
+    frame = pl.DataFrame({"a": ["x, b=y", "x", 'x"', "missing", None], "b": ["z", "y, b=z", "z", "z", "z"]})
+    assert class_sizes(frame, ["a", "b"])["class"].n_unique() == 5
+    assert k_anonymity(frame, ["a", "b"]) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["m", "f"])])
+def test_categories_as_text(dtype):
+    frame = FRAME.select(pl.col("sex").cast(dtype))
+    assert class_sizes(frame, ["sex"]).rows() == [("sex missing", 1), ("sex=f", 2), ("sex=m", 3)]
+
+
+def test_row_order_changes_nothing():
+    frame = pl.DataFrame({"a": [i % 7 for i in range(200)], "b": [i % 3 for i in range(200)]})
+    assert class_sizes(frame, ["a", "b"]).equals(class_sizes(frame.sample(fraction=1, shuffle=True, seed=1), ["a", "b"]))
+
+
+def test_finding_beside_the_original():
+    found = findings(FRAME, Codebook(), ["class"], before=FRAME.head(4))
+    assert [(f.measure, f.group, f.value, f.baseline) for f in found] == [("k_anonymity", None, 3.0, 1.0)]
+    assert findings(FRAME, Codebook(), ["class"], before=FRAME.select("sex"))[0].baseline is None
+
+
+@pytest.mark.parametrize(("frame", "by"), [(FRAME.head(0), ["sex"]), (FRAME, [])])
+def test_nothing_to_measure(frame, by):
+    found = findings(frame, Codebook(), by)
+    assert found[0].value is None
+    assert found.notes
+
+
+def test_unknown_key():
+    with pytest.raises(DataError, match="no column 'age'"):
+        k_anonymity(FRAME, ["age"])
