@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sfumato.kernels.neighbours import TIE, distinct_points, nearest_centroids
+from sfumato.kernels.neighbours import TIE, nearest_centroids
 
 
 def by_definition(z, k, ties, distinct):
@@ -63,10 +63,3 @@ def test_only_the_wanted_rows():
     z = np.random.default_rng(1).normal(size=(50, 2))
     wanted = np.arange(50) % 7 == 0
     assert nearest_centroids(z, 5, wanted=wanted) == pytest.approx(nearest_centroids(z, 5)[wanted])
-
-
-def test_distinct_points():
-    points, inverse, multiplicity = distinct_points(np.array([[1.0, 0.0], [-0.0, 2.0], [1.0, -0.0], [0.0, 2.0]]))
-    assert points.tolist() == [[0, 2], [1, 0]]
-    assert inverse.tolist() == [1, 0, 1, 0]
-    assert multiplicity.tolist() == [2, 2]

@@ -47,7 +47,7 @@ def open_table(path: Path, delimiter: str | None, encoding: str | None, decimal:
     from sfumato.api import read
 
     data = read(path, delimiter=delimiter, encoding=encoding, decimal=decimal)
-    say([f"{path.name}: {note}" for note in data.notes])
+    say(data.notes)
     return data
 
 

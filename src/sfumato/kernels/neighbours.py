@@ -11,7 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TIE", "Ties", "distinct_points", "nearest_centroids"]
+from sfumato.kernels.rows import distinct as distinct_rows
+
+__all__ = ["TIE", "Ties", "nearest_centroids"]
 
 Ties = Literal["share", "all"]
 Floats = NDArray[np.float64]
@@ -21,33 +23,6 @@ TIE = 1e-9
 """Relative difference below which two distances are equal."""
 
 _CHUNK = 200_000
-
-
-def distinct_points(z: Floats) -> tuple[Floats, Ints, Ints]:
-    """Reduce points to the distinct ones, in a canonical order.
-
-    Parameters
-    ----------
-    z
-        Points, shape (n, p), no NaN.
-
-    Returns
-    -------
-    points : ndarray, shape (m, p)
-        Distinct points, sorted by their coordinates.
-    inverse : ndarray, shape (n,)
-        Row of `points` that each row of `z` is.
-    multiplicity : ndarray, shape (m,)
-        How many rows of `z` each point stands for.
-    """
-    z = z + 0.0  # −0 and 0 are one value
-    order = np.lexsort(z.T[::-1])
-    ordered = z[order]
-    new = np.ones(len(z), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    inverse = np.empty(len(z), dtype=np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    return ordered[new], inverse, np.bincount(inverse, minlength=int(new.sum())).astype(np.int64)
 
 
 def nearest_centroids(
@@ -83,8 +58,9 @@ def nearest_centroids(
     """
     from scipy.spatial import cKDTree
 
-    points, inverse, multiplicity = distinct_points(z)
-    mass = np.ones(len(points)) if distinct else multiplicity.astype(np.float64)
+    found = distinct_rows(z + 0.0)  # −0 and 0 are one value; an order that hangs on the values alone
+    points, inverse = found.points, found.inverse
+    mass = np.ones(len(points)) if distinct else found.multiplicity.astype(np.float64)
     k = min(k, int(mass.sum()))
     tree = cKDTree(points, leafsize=16, balanced_tree=False, compact_nodes=False)
     if wanted is None:

@@ -15,6 +15,8 @@ from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_probl
 
 __all__ = ["Derive"]
 
+_KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DATE}
+
 
 class Derive(Method):
     """Compute a column from others, in a small grammar that is parsed and never executed as code.
@@ -63,8 +65,8 @@ class Derive(Method):
         return problems
 
     def describe(self, codebook: Codebook) -> Codebook:
-        """The new variable: categorical where the formula is a yes or no, else continuous."""
-        kind = Kind.CATEGORICAL if parse(self.formula).kind() == "boolean" else Kind.CONTINUOUS
+        """The new variable: continuous unless the formula gives a yes or no, a text or a date."""
+        kind = _KINDS.get(parse(self.formula).kind(), Kind.CONTINUOUS)
         return codebook.replace(**{self.column: Variable(role=self.role, kind=kind)})
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:

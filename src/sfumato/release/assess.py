@@ -138,9 +138,7 @@ def risk(
     if tables.after is None:
         if columns:
             tables.columns(columns)
-        return apply_limits(
-            class_findings(tables.before.frame, None, tables.codebook, classes, progress), tables.plan.limits
-        )
+        return _judged(class_findings(tables.before.frame, None, tables.codebook, classes, progress), tables.plan)
     record = tables.record(record)
     if record is None and align is None:
         raise DataError(
@@ -150,7 +148,7 @@ def risk(
     pair = tables.pair(columns, by, record, align)
     shared = tuple(n for n in classes if n in tables.after.columns)
     found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
-    return apply_limits(found + risk_findings(pair, how, progress), tables.plan.limits)
+    return _judged(found + risk_findings(pair, how, progress), tables.plan)
 
 
 def compare(
@@ -173,5 +171,10 @@ def compare(
     tables = _Tables.prepare(before, after, plan)
     pair = tables.pair(columns, by, tables.record(record), align)
     found = utility_findings(pair, how or Measuring(), progress)
+    return _judged(found, tables.plan)
+
+
+def _judged(found: Findings, plan: Plan) -> Findings:
+    """Apply the limits on what was measured; the others are for `protect`, which measures everything."""
     measured = {f.measure for f in found}
-    return apply_limits(found, [limit for limit in tables.plan.limits if limit.measure in measured])
+    return apply_limits(found, [limit for limit in plan.limits if limit.measure in measured])

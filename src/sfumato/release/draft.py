@@ -74,6 +74,8 @@ def _described(guess: Guess) -> str:
     parts = [f"role: {variable.role}"]
     if variable.kind is not None:
         parts.append(f"kind: {variable.kind}")
+    if variable.order:
+        parts.append(f"order: {json.dumps(list(variable.order), ensure_ascii=False)}")
     codes = [m.code for m in variable.missing if m.code is not None]
     if codes:
         parts.append(f"missing: {json.dumps(codes)}")
@@ -105,11 +107,9 @@ def _must_go(role: Role, kind: Kind | None) -> bool:
 
 
 def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]:
-    numbers = [
-        n for n, v in known.items() if v.kind == Kind.CONTINUOUS and v.role in (Role.KEY, Role.SENSITIVE, Role.OUTCOME)
-    ]
+    numbers = [n for n, v in known.items() if v.numeric and v.role in (Role.KEY, Role.SENSITIVE)]
     if not numbers:
-        yield "  # No continuous variable looks like one that an intruder could know, so nothing is masked yet."
+        yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
         return
     keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
     by = _strata(frame, keys)

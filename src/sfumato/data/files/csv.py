@@ -168,7 +168,9 @@ def _scan(data: bytes, delimiter: str, width: int) -> str | None:
                     "Mend the line, or state the delimiter."
                 )
             start = reader.line_num + 1
-    except csv.Error:
+    except csv.Error as error:
+        if "field limit" in str(error):  # Of that module only: not a fault of the file.
+            return None
         return f"line {start} is badly quoted. Close every quote, and double those within a quoted field."
     return _HEADER_ONLY if rows < 2 else None
 

@@ -30,22 +30,15 @@ def read_frame(source: Any) -> Table:
     >>> read_frame(pl.DataFrame({"age": [31, 45]})).suffix
     '.parquet'
     """
-    import narwhals as nw
-
-    try:
-        wrapped = nw.from_native(source)
-    except TypeError:
-        raise DataError(
-            f"{type(source).__name__!r} is no data frame. Give a path, or a frame of pandas, Polars, PyArrow or DuckDB."
-        ) from None
-    frame = checked(_collected(wrapped))
+    frame = checked(_collected(source))
     return Table(frame, Codebook().only(frame.columns), ".parquet", _index(source))
 
 
-def _collected(wrapped: Any) -> pl.DataFrame:
+def _collected(source: Any) -> pl.DataFrame:
     import narwhals as nw
 
     try:
+        wrapped: Any = _wrapped(source)
         checked_names(wrapped.columns)  # Before collecting, which may rename duplicates.
         eager = wrapped.collect(backend="polars") if isinstance(wrapped, nw.LazyFrame) else wrapped
         return pl.DataFrame(eager.to_polars())
@@ -59,6 +52,17 @@ def _collected(wrapped: Any) -> pl.DataFrame:
         # The library's words may quote cells, so they are not passed on.
         raise DataError(
             "The data frame could not be taken over. Give every column one type (no mixed Python objects)."
+        ) from None
+
+
+def _wrapped(source: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        return nw.from_native(source)
+    except TypeError:
+        raise DataError(
+            f"{type(source).__name__!r} is no data frame. Give a path, or a frame of pandas, Polars, PyArrow or DuckDB."
         ) from None
 
 
