@@ -127,6 +127,8 @@ def test_an_original_outlier_moves_no_axis_of_a_published_picture():
         if isinstance(one, Distribution):
             assert one.edges == two.edges
             assert max(one.edges) < 10
+        if isinstance(one, Scatter):
+            assert all(-10 < c.left < c.right < 10 and -10 < c.low < c.high < 10 for c in two.cells)
     shown = [p.external() for p in draw_pictures(pair_of(far, z), **NOTHING)]
     assert "48151" not in repr(shown)
     assert "1623" not in repr(shown)

@@ -46,7 +46,9 @@ def test_categories_as_text(dtype):
 
 def test_row_order_changes_nothing():
     frame = pl.DataFrame({"a": [i % 7 for i in range(200)], "b": [i % 3 for i in range(200)]})
-    assert class_sizes(frame, ["a", "b"]).equals(class_sizes(frame.sample(fraction=1, shuffle=True, seed=1), ["a", "b"]))
+    assert class_sizes(frame, ["a", "b"]).equals(
+        class_sizes(frame.sample(fraction=1, shuffle=True, seed=1), ["a", "b"])
+    )
 
 
 def test_finding_beside_the_original():
