@@ -7,13 +7,13 @@ import pytest
 from sfumato.data.codebook import Codebook
 from sfumato.kernels.mcd import fast_mcd
 from sfumato.kernels.neighbours import nearest_centroids
-from sfumato.risk.class_size import average_class_size
-from sfumato.risk.interval import interval_disclosure
-from sfumato.risk.k_anonymity import class_sizes, findings, k_anonymity
-from sfumato.risk.l_diversity import l_distinct
-from sfumato.risk.linkage import linkage_nearest
-from sfumato.risk.mahalanobis import robust_risk
-from sfumato.risk.t_closeness import t_equal
+from sfumato.measures.risk.class_size import average_class_size
+from sfumato.measures.risk.interval import interval_disclosure
+from sfumato.measures.risk.k_anonymity import class_sizes, findings, k_anonymity
+from sfumato.measures.risk.l_diversity import l_distinct
+from sfumato.measures.risk.linkage import linkage_nearest
+from sfumato.measures.risk.mahalanobis import robust_risk
+from sfumato.measures.risk.t_closeness import t_equal
 
 
 @pytest.fixture(scope="module")

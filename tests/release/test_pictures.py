@@ -183,7 +183,7 @@ def test_coefficients_of_rare_categories_are_not_published():
 
 
 def test_risk_curves_pass_through_the_findings():
-    from sfumato.risk import mahalanobis
+    from sfumato.measures.risk import mahalanobis
 
     x, z = cloud(400)
     pair = pair_of(x, z)

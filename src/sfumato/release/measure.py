@@ -49,7 +49,7 @@ def class_findings(
     after: pl.DataFrame, before: pl.DataFrame | None, codebook: Codebook, by: tuple[str, ...], progress: Progress
 ) -> Findings:
     """What the classes of `by` give away: k-anonymity, sizes, diversity, closeness, and impossible values."""
-    from sfumato.risk import class_size, k_anonymity, l_diversity, out_of_range, t_closeness
+    from sfumato.measures.risk import class_size, k_anonymity, l_diversity, out_of_range, t_closeness
 
     sensitive = tuple(
         n
@@ -74,7 +74,7 @@ def risk_findings(
     pair: Pair, how: Measuring, progress: Progress, unscaled: np.ndarray[Any, Any] | None = None
 ) -> Findings:
     """What somebody who knows true values of `pair.columns` could do with the protected table."""
-    from sfumato.risk import interval, linkage, mahalanobis, unchanged
+    from sfumato.measures.risk import interval, linkage, mahalanobis, unchanged
 
     if not pair.columns:
         return Findings(notes=("No attack on numbers was measured: no numeric column was masked.",))

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from sfumato.utility.model import ModelComparison, ModelFit
 
     from sfumato.release.measure import Measuring
-    from sfumato.risk.mahalanobis import Boxes as RobustBoxes
-    from sfumato.risk.mahalanobis import RobustRisk
+    from sfumato.measures.risk.mahalanobis import Boxes as RobustBoxes
+    from sfumato.measures.risk.mahalanobis import RobustRisk
     from sfumato.utility.propensity import Propensity
 
 __all__ = [
@@ -115,7 +115,7 @@ def draw_pictures(
 
 def _risk_pictures(pair: Pair, how: Measuring, shared: RobustBoxes | None) -> list[Picture | None]:
     """Risky records and risk over the widths, from one robust covariance."""
-    from sfumato.risk.mahalanobis import boxes
+    from sfumato.measures.risk.mahalanobis import boxes
 
     shared = shared if shared is not None else boxes(pair.x, pair.z)
     if not shared.needed.size:

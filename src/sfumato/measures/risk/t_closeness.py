@@ -8,8 +8,8 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
-from sfumato.risk.k_anonymity import class_label
-from sfumato.risk.l_diversity import MissingSensitive, class_lines, value_counts
+from sfumato.measures.risk.k_anonymity import class_label
+from sfumato.measures.risk.l_diversity import MissingSensitive, class_lines, value_counts
 
 __all__ = ["findings", "t_equal"]
 

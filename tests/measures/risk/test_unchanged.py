@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
-from sfumato.risk.unchanged import findings, unchanged
+from sfumato.measures.risk.unchanged import findings, unchanged
 
 DAY = datetime.date(2020, 1, 1)
 

@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
-from sfumato.risk.interval import findings, interval_disclosure
+from sfumato.measures.risk.interval import findings, interval_disclosure
 
 X = np.array([[0.0, 10.0], [1.0, 20.0], [2.0, 30.0], [3.0, 40.0]])
 # released columns (0, 1, 2, 7) and (10, 22, 30, 40): sd 3.109 and 12.689, so ± 0.05 sd is 0.155 and 0.634

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter
-from sfumato.risk.intervals import wilson
+from sfumato.measures.risk.intervals import wilson
 
 __all__ = ["OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
 

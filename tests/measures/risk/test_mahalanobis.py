@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
 from sfumato.kernels.mcd import fast_mcd
-from sfumato.risk.mahalanobis import boxes, findings, robust_grid, robust_risk
+from sfumato.measures.risk.mahalanobis import boxes, findings, robust_grid, robust_risk
 
 RNG = np.random.default_rng(11)
 X = RNG.standard_normal((400, 3)) @ np.array([[1.0, 0.5, 0], [0, 1, 0.2], [0, 0, 2]]) + [5, 0, 100]

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.risk.out_of_range import findings, out_of_range
+from sfumato.measures.risk.out_of_range import findings, out_of_range
 
 VALUES = np.array([-1.0, 0.0, 60.0, 120.0, 121.0, np.nan])
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
-from sfumato.risk.k_anonymity import NO_CLASS, class_label, numbered_keys
+from sfumato.measures.risk.k_anonymity import NO_CLASS, class_label, numbered_keys
 
 __all__ = ["MissingSensitive", "class_lines", "findings", "l_distinct", "value_counts"]
 

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook
-from sfumato.risk.t_closeness import findings, t_equal
+from sfumato.measures.risk.t_closeness import findings, t_equal
 
 FRAME = pl.DataFrame({"ward": ["a"] * 4 + ["b"] * 4, "ill": ["x", "x", "x", "y", "y", "y", "y", None]})
 

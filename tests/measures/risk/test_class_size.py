@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook
-from sfumato.risk.class_size import average_class_size, findings
+from sfumato.measures.risk.class_size import average_class_size, findings
 
 FRAME = pl.DataFrame({"sex": ["f", "m", "m", None, None, None, None, None, None]})
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
-from sfumato.risk.k_anonymity import NO_CLASS, class_sizes
+from sfumato.measures.risk.k_anonymity import NO_CLASS, class_sizes
 
 __all__ = ["average_class_size", "findings"]
 

@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
-from sfumato.risk import linkage
-from sfumato.risk.linkage import findings, linkage_nearest, linkage_one_to_one, unprotected_linkage
+from sfumato.measures.risk import linkage
+from sfumato.measures.risk.linkage import findings, linkage_nearest, linkage_one_to_one, unprotected_linkage
 
 RNG = np.random.default_rng(7)
 X = RNG.standard_normal((300, 3)) * [1, 10, 100]

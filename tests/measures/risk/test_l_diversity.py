@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.risk.l_diversity import findings, l_distinct
+from sfumato.measures.risk.l_diversity import findings, l_distinct
 
 FRAME = pl.DataFrame(
     {

@@ -3,7 +3,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import DataError
-from sfumato.risk.k_anonymity import class_sizes, findings, k_anonymity
+from sfumato.measures.risk.k_anonymity import class_sizes, findings, k_anonymity
 
 FRAME = pl.DataFrame(
     {"sex": ["f", "f", "m", "m", "m", None], "class": [1, 1, 1, 2, 2, 2], "size": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]}

@@ -1,6 +1,6 @@
 import pytest
 
-from sfumato.risk.intervals import wilson
+from sfumato.measures.risk.intervals import wilson
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 40), (3, 40), (20, 40), (40, 40), (150, 1000)])

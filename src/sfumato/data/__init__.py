@@ -1,0 +1,1 @@
+"""The vocabulary: roles, codebook, queries, pairs, findings, disclosures, formulas, files."""

@@ -1,0 +1,1 @@
+"""Numerical kernels: arrays in, arrays out. They know no tables, names or files."""

@@ -1,0 +1,1 @@
+"""Measures of risk and of utility, one file each."""

@@ -1,0 +1,1 @@
+"""From a plan and data to a release: run, measure, judge, package."""
