@@ -49,7 +49,7 @@ def refuse(folder, says, plan="plan.yaml", data="data.csv", *more, status=2):
         (b"\x00\x01\x02\x03PNG\xff\xfe", ""),
         (changed(7, "7,30"), "line 8"),
         (changed(7, "7,30,m,extra"), "line 8"),
-        (changed(7, "6,30,m"), "more than once"),
+        (changed(8, "6,30,m"), "more than once"),
         (changed(7, ",30,m"), "missing ids"),
         (changed(7, "7,inf,m"), "infinite"),
         (changed(7, "7,thirty,m"), "'age'"),

@@ -44,12 +44,12 @@ def _run() -> int:
 
 def _fault(error: Exception) -> int:
     """Show usage errors as their library words them, anything else by its type alone: its text may hold data."""
-    import click
+    import typer
 
-    if isinstance(error, click.exceptions.Abort):
+    if isinstance(error, typer.Abort):
         raise KeyboardInterrupt from None
-    if isinstance(error, click.ClickException):
-        error.show()
+    if isinstance(error, typer.TyperException) and (show := getattr(error, "show", None)):
+        show()
         return 2
     if os.environ.get("SFUMATO_DEBUG"):
         raise error

@@ -121,6 +121,8 @@ class PolarsDataset:
         """Values of a column as floats, null wherever there is none."""
         dtype = self.frame.schema[column]
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
+            if self.frame[column].null_count() == self.frame.height:  # an empty column of a text file is text
+                raise DataError(f"Column {column!r} has no value at all. Leave it out here.")
             raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
         return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
 

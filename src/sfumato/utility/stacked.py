@@ -19,7 +19,7 @@ __all__ = ["MAX_LEVELS", "Column", "Stacked", "left_out", "stack"]
 Floats = NDArray[np.float64]
 
 MAX_LEVELS = 50
-"""Most levels of a factor; rarer ones are taken together."""
+"""Most levels of a factor (the trees take no more than 255); rarer ones are taken together."""
 _ROLES = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
 _KINDS = (Kind.TEXT, Kind.DATE)
 
@@ -38,7 +38,7 @@ class Column:
     levels
         Number of levels; None for a numeric column.
     missing
-        Where there is no value, shape (n + m,); None where there is one everywhere.
+        Where there is no value, shape (n + m,); None where there is one everywhere, or nowhere.
     """
 
     name: str
@@ -187,4 +187,5 @@ def _texts(name: str, frame: pl.DataFrame, codebook: Codebook) -> pl.Series:
 
 
 def _some(missing: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    return missing if missing.any() else None
+    """The indicator of missing values, None where it would not vary."""
+    return missing if missing.any() and not missing.all() else None

@@ -29,6 +29,11 @@ def test_round_trip(tmp_path, frame):
     assert_same(round_trip(frame, tmp_path / "a.sav")[0], as_spss_has_it(frame))
 
 
+def seconds(*day: int) -> float:
+    """A date as SPSS has it."""
+    return (datetime.date(*day) - datetime.date(1582, 10, 14)).days * 86_400.0
+
+
 @pytest.fixture
 def foreign(tmp_path):
     """A file as another program writes it: doubles only, labels keyed by doubles."""
@@ -38,7 +43,7 @@ def foreign(tmp_path):
             "income": [100.5, -99.0, -98.0, 2.0],
             "age": [31.0, 998.0, 999.0, -1.0],
             "town": ["Leeds", "DK", "", "REF"],
-            "born": [datetime.date(1950, 1, 1), datetime.date(9999, 9, 9), None, datetime.date(1600, 1, 1)],
+            "born": [seconds(1950, 1, 1), seconds(9999, 9, 9), None, seconds(1600, 1, 1)],
             "seen": [datetime.datetime(2020, 1, 1, 10, 0, 0, 123000), None, None, None],
             "half": [0.5, 1.0, None, 2.0],
         }
@@ -53,7 +58,7 @@ def foreign(tmp_path):
             "income": {-99.0: "refused"},
             "town": {"DK": "does not know"},
             "half": {0.5: "half"},
-            "born": {datetime.date(9999, 9, 9): "not told"},
+            "born": {seconds(9999, 9, 9): "not told"},
         },
         missing_ranges={
             "sex": [-9],
@@ -168,8 +173,7 @@ def test_dates_with_a_range_of_missing_stay_numbers(tmp_path):
         pl.DataFrame({"born": born}), tmp_path / "a.sav", missing_ranges={"born": [{"lo": 1, "hi": 99}]}
     )
     found = read_table(tmp_path / "a.sav")
-    days = (born[0] - datetime.date(1582, 10, 14)).days
-    assert found.frame["born"].to_list() == [days * 86_400.0, None]
+    assert found.frame["born"].to_list() == [seconds(1950, 1, 1), None]
     assert any("'born'" in note for note in found.notes)
     write_table(found, tmp_path / "b.sav")
     assert read_table(tmp_path / "b.sav").codebook == found.codebook

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 import logging
 import zipfile
 from collections.abc import Callable, Iterator
@@ -171,10 +172,12 @@ def write_xlsx(table: Table, path: str | Path) -> tuple[str, ...]:
     _refuse_oversize(frame)
     frame, early = _early_as_text(frame)
     with replacing(path) as temporary:
-        # In memory: otherwise the library spills the cells into files elsewhere.
-        workbook = xlsxwriter.Workbook(temporary, {"in_memory": True, "nan_inf_to_errors": False})
+        # In memory: otherwise the library spills the cells into files elsewhere, and does not close one that failed.
+        buffer = io.BytesIO()
+        workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
         _fill(workbook, frame)
         workbook.close()
+        temporary.write_bytes(buffer.getbuffer())
     return notes + early + _lost(frame) + unheld(table.codebook.only(frame.columns), (), ".xlsx")
 
 

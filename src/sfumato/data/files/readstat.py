@@ -225,11 +225,10 @@ class Clock:
         """Turn dates, date-times or times of day into numbers."""
         if column.dtype == pl.Date:
             days = column.to_physical().cast(pl.Int64) - self.origin
-            return days * _DAY / self.date_unit
+            return _divided(days * _DAY, self.date_unit)
         if column.dtype == pl.Time:
-            return column.to_physical() // 1_000_000 / self.time_unit
-        ms = column.to_physical() // 1000 - self.origin * _DAY
-        return ms / self.time_unit
+            return _divided(column.to_physical() // 1_000_000, self.time_unit)
+        return _divided(column.to_physical() // 1000 - self.origin * _DAY, self.time_unit)
 
     def code(self, value: object, moment: Moment) -> str | None:
         """Give a code among dates as text, in the form that the column's values have as text; None if it is none."""
@@ -247,6 +246,11 @@ class Clock:
         else:
             parsed = cell.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
         return None if parsed.null_count() else float(self.encode(parsed).item())
+
+
+def _divided(whole: pl.Series, unit: int) -> pl.Series:
+    """Divide to the nearest double; Polars multiplies by the reciprocal, which may be the one beside it."""
+    return pl.Series(whole.name, whole.fill_null(0).to_numpy() / unit).set(whole.is_null(), None)
 
 
 @dataclass(frozen=True)

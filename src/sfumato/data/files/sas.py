@@ -215,14 +215,14 @@ def write_xpt(table: Table, path: str | Path) -> tuple[str, ...]:
     book = table.codebook.only(frame.columns)
     special = {n: letters_of(book[n]) for n, t in frame.schema.items() if t.is_float() and letters_of(book[n])}
     _refuse_unholdable(frame, special)
-    labels, cut = readstat.shortened({names[n]: v.label for n, v in book.items()}, _MOST_LABEL, True, ".xpt")
+    labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, True, ".xpt")
     formats, foreign = _formats(frame, book)
     sent = pl.DataFrame([_encoded(c, special.get(c.name, {})) for c in frame.iter_columns()]).rename(names)
     with replacing(path) as temporary:
         pyreadstat.write_xport(
             sent,
             temporary,
-            column_labels=labels,
+            column_labels={names[n]: v for n, v in labels.items()},
             variable_format={names[n]: v for n, v in formats.items()},
         )
         readstat.verify(pyreadstat.read_xport, temporary, sent, padded=True)

@@ -116,7 +116,8 @@ def _column(name: str, values: list[Any], meta: Any) -> tuple[pl.Series, Variabl
         return (dated, Variable(**known), False) if dated is not None else (column, Variable(**known), True)
     if not _decimals(form) and _letters(form) != "E" and readstat.whole(column):
         column = column.cast(pl.Int64)
-    known["kind"] = _kind(measure, column.dtype, bool(labels))
+    labelled = any(not any(m.matches(key) for m in known["missing"]) for key in labels)
+    known["kind"] = _kind(measure, column.dtype, labelled)
     return column, Variable(**known), False
 
 
@@ -140,7 +141,7 @@ def _dated(column: pl.Series, moment: Moment, known: dict[str, Any]) -> pl.Serie
 
 
 def _kind(measure: str, dtype: pl.DataType, labelled: bool) -> Kind | None:
-    """Give the kind that the measure level of a numeric column tells."""
+    """Give the kind that the measure level of a numeric column tells; a scale with labelled values tells none."""
     if measure == "scale" and not labelled:
         return Kind.INTEGER if dtype == pl.Int64 else Kind.CONTINUOUS
     return {"nominal": Kind.CATEGORICAL, "ordinal": Kind.ORDINAL}.get(measure)
@@ -193,7 +194,7 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
     names, changed = readstat.renamed(frame.columns, _NAMES, ".sav")
     _refuse_unholdable(frame)
     book = table.codebook.only(frame.columns)
-    labels, cut = readstat.shortened({names[n]: v.label for n, v in book.items()}, _MOST_LABEL, True, ".sav")
+    labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, True, ".sav")
     values, lost = _value_labels(frame, book)
     missing, unmarked = _missing_ranges(frame, book)
     formats, foreign = _formats(frame, book)
@@ -202,7 +203,7 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
         pyreadstat.write_sav(
             sent,
             temporary,
-            column_labels=labels,
+            column_labels={names[n]: v for n, v in labels.items()},
             variable_value_labels={names[n]: v for n, v in values.items()},
             missing_ranges={names[n]: v for n, v in missing.items()},
             variable_measure={names[n]: _measure(v) for n, v in book.items()},

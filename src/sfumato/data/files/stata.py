@@ -145,7 +145,7 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
     book = table.codebook.only(frame.columns)
     tags = _tags(frame, book)
     _refuse_large(frame, tags)
-    labels, cut = readstat.shortened({names[n]: v.label for n, v in book.items()}, _MOST_LABEL, False, ".dta")
+    labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, False, ".dta")
     values, lost = _value_labels(frame, book, tags, names)
     formats, foreign = _formats(frame, book)
     sent = pl.DataFrame([_encoded(c, tags.get(c.name, {})) for c in frame.iter_columns()]).rename(names)
@@ -154,7 +154,7 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
             sent,
             temporary,
             version=_VERSION,
-            column_labels=labels,
+            column_labels={names[n]: v for n, v in labels.items()},
             variable_value_labels={names[n]: v for n, v in values.items()},
             missing_user_values={names[n]: sorted(v.values()) for n, v in tags.items()},
             variable_format={names[n]: v for n, v in formats.items()},

@@ -1,0 +1,66 @@
+"""Delta: how much of a column's spread comes from the protection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+from sfumato.kernels.moments import moments
+
+__all__ = ["delta", "findings"]
+
+NOT_ALIGNED = "The tables are not joined record by record, so delta was not measured."
+
+
+def delta(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
+    """Mean squared change of a column, divided by the column's variance.
+
+    It compares every record with its own protected value, which `u_main` and moments do not. 0 is no change; 1 is what
+    putting the mean in place of every value gives, and 2 what shuffling the column gives.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n,)
+        Values of the same records, NaN where missing; records with both values count.
+
+    Returns
+    -------
+    float or None
+        None for fewer than two such records, or where the original does not vary. The variance has divisor n − 1.
+
+    Examples
+    --------
+    >>> delta(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0])).__round__(9)
+    0.333333333
+
+    References
+    ----------
+    Avraam, Jones & Burton (2021), doi:10.21203/rs.3.rs-344334/v1.
+    """
+    both = ~(np.isnan(before) | np.isnan(after))
+    _, _, variance = moments(before[both])
+    if not variance > 0:
+        return None
+    _, mean_square, _ = moments((before[both] - after[both]) ** 2)
+    return mean_square / variance
+
+
+def findings(pair: Pair) -> Findings:
+    """Give one line `delta` for each of the pair's columns.
+
+    Parameters
+    ----------
+    pair
+        Original and released table, joined record by record; else there is a note instead.
+    """
+    if not pair.aligned:
+        return Findings((), (NOT_ALIGNED,))
+    lines, notes = [], []
+    for j, name in enumerate(pair.columns):
+        value = delta(pair.x[:, j], pair.z[:, j])
+        lines.append(Finding("delta", variable=name, value=value))
+        if value is None:
+            notes.append(f"Column {name!r} does not vary, or has too few values in both tables, so it has no delta.")
+    return Findings(tuple(lines), tuple(notes))

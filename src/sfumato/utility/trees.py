@@ -1,0 +1,184 @@
+"""Propensity utility U with an ensemble of trees, which sees any pattern: spikes, gaps, smoothed neighbourhoods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+from sfumato.errors import DataError
+from sfumato.kernels.rows import row_hash, scatter
+from sfumato.utility.propensity import EMPTY, NOTHING, Propensity, u_statistic
+from sfumato.utility.stacked import Stacked, left_out, stack
+
+__all__ = ["FOLDS", "MAX_RECORDS", "findings", "u_trees"]
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+
+FOLDS = 5
+"""Parts of the records; each is told apart by trees that were grown on the others."""
+MAX_RECORDS = 100_000
+"""Most records of a table that are looked at."""
+_ROUNDS, _RATE, _LEAVES, _SMALLEST = 50, 0.1, 8, 20
+"""Gradient boosting: trees, learning rate, leaves of a tree, fewest rows of a leaf. Of the ensembles tried on centroids
+and added noise, small boosted trees had the highest U in proportion to the U of tables that do not differ."""
+_SAMPLE, _FOLD = np.uint64(0x53616D706C65), np.uint64(0x466F6C64)  # public salts, so that the two are unrelated
+
+SAMPLED = f"Trees looked at {MAX_RECORDS} records, chosen by a public hash."
+
+
+def u_trees(
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    codebook: Codebook,
+    *,
+    aligned: bool = False,
+    record: str | None = None,
+    leave_out: Sequence[str] = (),
+) -> Propensity:
+    """Tell two tables apart by gradient-boosted trees, each record by trees that have not seen it.
+
+    The sharpest of the three U: it sees changed shapes of distributions, spikes and gaps, where regressions see means
+    and correlations. Two equal tables have U = 0; tables that differ by chance alone have not quite (about 0.004 at
+    1,000 records, 0.0005 at 10,000), so a U of that size says nothing.
+
+    Columns are those of `propensity`. Both copies of a record stand in the same of five parts, by a public hash of its
+    id, or of its values where there is no id, so that the result is the same whatever the order of the rows.
+
+    Parameters
+    ----------
+    before, after
+        Original and released table.
+    codebook
+        Roles, kinds and missing codes of both.
+    aligned
+        Whether row i of one and row i of the other are the same record. Then both have equal heights.
+    record
+        Column with the record's id.
+    leave_out
+        Further columns to leave out.
+
+    Returns
+    -------
+    Propensity
+        Scores are those of the records looked at, at most `MAX_RECORDS` of each table.
+
+    Raises
+    ------
+    DataError
+        For aligned tables of unequal heights.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0]})
+    >>> u_trees(table, table, Codebook(), aligned=True).u
+    0.0
+
+    References
+    ----------
+    Snoke et al. (2018), doi:10.1111/rssa.12358, for U with trees.
+    """
+    if aligned and before.height != after.height:
+        raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
+    both = stack(before, after, codebook, (*leave_out, *([record] if record else [])))
+    why = EMPTY if not (both.n and both.m) else NOTHING if not both.columns else ""
+    if why:
+        return Propensity(None, np.zeros(0), np.zeros(0), why)
+    features = np.column_stack([column.feature() for column in both.columns])
+    units = _units(before, after, features, aligned, record)
+    rows, most = _chosen(units, both.n), max(both.n, both.m)
+    scores = _out_of_fold(features[rows], both.released[rows], units[rows], _factors(both))
+    of_release = rows >= both.n
+    u = u_statistic(scores[~of_release], scores[of_release])
+    notes = (*both.notes, *((SAMPLED,) if most > MAX_RECORDS else ()))
+    return Propensity(u, scores[~of_release], scores[of_release], " ".join(notes))
+
+
+def findings(pair: Pair) -> Findings:
+    """Give one line `u_trees`.
+
+    Parameters
+    ----------
+    pair
+        Original and released table; they need not be joined.
+    """
+    both_have = pair.record is not None and all(pair.record in t.columns for t in (pair.before, pair.after))
+    result = u_trees(
+        pair.before,
+        pair.after,
+        pair.codebook,
+        aligned=pair.aligned,
+        record=pair.record if both_have else None,
+        leave_out=left_out(pair),
+    )
+    notes = (f"u_trees: {result.note}",) if result.note else ()
+    return Findings((Finding("u_trees", value=result.u),), notes)
+
+
+def _factors(both: Stacked) -> list[bool]:
+    return [column.levels is not None for column in both.columns]
+
+
+def _units(before: pl.DataFrame, after: pl.DataFrame, features: Floats, aligned: bool, record: str | None) -> Words:
+    """One word for each row of both tables, equal for both copies of a record; shape (n + m,).
+
+    By the id; else, where rows belong together, by the values of both copies; else by the row's own values.
+    """
+    n = before.height
+    if record is not None:
+        if not aligned:
+            return _ranks(pl.concat([t.get_column(record).cast(pl.String) for t in (before, after)]))
+        ids = _ranks(before.get_column(record))
+        return np.concatenate([ids, ids])
+    values = np.nan_to_num(features, nan=-1e300)
+    if not aligned:
+        return row_hash(values)
+    unit = row_hash(np.column_stack([values[:n], values[n:]]))
+    return np.concatenate([unit, unit])
+
+
+def _ranks(ids: pl.Series) -> Words:
+    return np.asarray(ids.rank("dense").fill_null(0).to_numpy(), dtype=np.uint64)
+
+
+def _chosen(units: Words, n: int) -> Rows:
+    """Rows of the records with the smallest hashes, in the order of their hashes; both copies of a record or none."""
+    hashes = scatter(units ^ _SAMPLE)
+    m = len(units) - n
+    keep = min(1.0, MAX_RECORDS / max(n, m))
+    tables = (np.argsort(hashes[:n], kind="stable"), n + np.argsort(hashes[n:], kind="stable"))
+    return np.concatenate([order[: round(keep * len(order))] for order in tables])
+
+
+def _out_of_fold(features: Floats, released: Floats, units: Words, factors: list[bool]) -> Floats:
+    """Scores of every row by trees that were grown without its part. One thread, so that sums have one order."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    fold = scatter(units ^ _FOLD) % np.uint64(FOLDS)
+    scores = np.full(len(released), released.mean())
+    with threadpool_limits(1):
+        for k in range(FOLDS):
+            test = fold == k
+            if not test.any() or len(np.unique(released[~test])) < 2:
+                continue
+            trees: Any = HistGradientBoostingClassifier(  # type: ignore[no-untyped-call]
+                learning_rate=_RATE,
+                max_iter=_ROUNDS,
+                max_leaf_nodes=_LEAVES,
+                min_samples_leaf=_SMALLEST,
+                categorical_features=factors,
+                early_stopping=False,
+                random_state=0,
+            )
+            trees.fit(features[~test], released[~test])
+            scores[test] = trees.predict_proba(features[test])[:, 1]
+    return scores
