@@ -20,7 +20,7 @@ from sfumato.data.pair import numbers
 from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.errors import DataError
 
-__all__ = ["MAX_COLUMNS", "Design", "Levels", "build_design", "find_levels", "is_factor"]
+__all__ = ["MAX_COLUMNS", "Design", "Levels", "build_design", "find_levels", "is_factor", "level_codes"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -291,7 +291,7 @@ def _encode(
         here = find_levels(frame, codebook, name)
         known = levels.get(name, here)
         found[name] = tuple(dict.fromkeys((*known, *here)))
-        codes[name] = _codes(frame, codebook, name, found[name])
+        codes[name] = level_codes(frame, codebook, name, found[name])
         if len(found[name]) > len(known):
             notes.append(f"Column {name!r} has a category that the original lacks; it got a coefficient of its own.")
         if known and known[0] not in here:
@@ -301,7 +301,29 @@ def _encode(
     return found, codes, tuple(notes)
 
 
-def _codes(frame: pl.DataFrame, codebook: Codebook, name: str, levels: tuple[str, ...]) -> Codes:
+def level_codes(frame: pl.DataFrame, codebook: Codebook, name: str, levels: tuple[str, ...]) -> Codes:
+    """Number each value of a column by its place among `levels`.
+
+    Parameters
+    ----------
+    frame
+        A table without missing values in the column.
+    codebook
+        Says which codes stand for missing.
+    name
+        The column.
+    levels
+        Every value of the column, as `find_levels` writes them.
+
+    Returns
+    -------
+    ndarray, shape (n,), int32
+
+    Examples
+    --------
+    >>> level_codes(pl.DataFrame({"ward": [10, 9, 10]}), Codebook(), "ward", ("9", "10")).tolist()
+    [1, 0, 1]
+    """
     values = _distinct_values(frame, codebook, name)
     column = frame.get_column(name)
     if column.dtype in (pl.Categorical, pl.Enum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.design import Levels, build_design, find_levels, is_factor
+from sfumato.data.design import Levels, build_design, find_levels, is_factor, level_codes
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import Pair, numbers
@@ -31,6 +31,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+_MEASURES = ("standardised_difference", "ci_overlap")
 ALIASED = "Coefficients that the other columns determine in one of the tables were not estimated there."
 
 
@@ -186,7 +187,7 @@ def compare_models(
     >>> after = before.with_columns(dose=pl.Series([0.5, 0.5, 2.5, 2.5]))
     >>> compared = compare_models(before, after, Codebook(), "response ~ dose", "linear")
     >>> dict(zip(compared.labels, compared.standardised_difference.round(3).tolist()))
-    {'Intercept': 0.567, 'dose': 0.289}
+    {'Intercept': 0.231, 'dose': 0.289}
     """
     first = fit_model(before, codebook, formula, family)
     return _compared(first, fit_model(after, codebook, formula, family, first.levels))
@@ -260,17 +261,15 @@ def findings(pair: Pair, formula: str | Formula, family: Family) -> Findings:
     try:
         after = fit_model(pair.after, pair.codebook, formula, family, before.levels)
     except DataError as error:
-        after = before.at(["no coefficient"] * len(before.labels))
-        note = f"The model could not be fitted to the release: {error}"
-        compared = replace(_compared(before, replace(after, labels=before.labels)), notes=(*before.notes, note))
-    else:
-        compared = _compared(before, after)
-    lines = [
+        lines = tuple(Finding(measure, variable=label) for measure in _MEASURES for label in before.labels)
+        return Findings(lines, (f"The model could not be fitted to the release. {error}",))
+    compared = _compared(before, after)
+    lines = tuple(
         Finding(measure, variable=label, value=None if np.isnan(value) else float(value))
-        for measure in ("standardised_difference", "ci_overlap")
+        for measure in _MEASURES
         for label, value in zip(compared.labels, getattr(compared, measure), strict=True)
-    ]
-    return Findings(tuple(lines), compared.notes)
+    )
+    return Findings(lines, compared.notes)
 
 
 def _compared(before: ModelFit, after: ModelFit) -> ModelComparison:
@@ -296,11 +295,37 @@ def _outcome(
             )
         return numbers(used, [name], codebook)[:, 0], ()
     two = f"The outcome of a {family} model has two values; column {name!r} does not."
-    if used.height and used.get_column(name).n_unique() > 2:
+    if used.get_column(name).n_unique() > 2:
         raise DataError(f"{two} Use linear for a numeric outcome, or derive a column with two values.")
     here = find_levels(used, codebook, name)
     levels = here if known is None else known
-    if len(levels) != 2 or not set(here) <= set(levels):
-        raise DataError(two if known is None else f"Column {name!r} has other values in the release than before.")
-    success = find_success(used, name, levels[1])
-    return success, levels
+    if len(levels) != 2:
+        raise DataError(f"{two} Derive a column that varies.")
+    if not set(here) <= set(levels):
+        raise DataError(f"Column {name!r} has a value that the original does not have; the outcome's must be the same.")
+    return (level_codes(used, codebook, name, levels) == 1).astype(np.float64), levels
+
+
+def _inference(
+    fitted: Fit, labels: tuple[str, ...], family: Family, left_out: float, levels: Levels, notes: tuple[str, ...]
+) -> ModelFit:
+    """Standard errors, tests and intervals from a fit."""
+    estimate, se = fitted.coefficients, np.sqrt(np.diag(fitted.covariance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = estimate / se
+    if family == "linear":
+        df = fitted.residual_degrees
+        p, quantile = 2 * stdtr(df, -np.abs(z)), stdtrit(df, 0.975)
+    else:
+        p, quantile = 2 * ndtr(-np.abs(z)), ndtri(0.975)
+    low, high = estimate - quantile * se, estimate + quantile * se
+    return ModelFit(labels, estimate, se, z, p, low, high, fitted.n, fitted.converged, left_out, levels, notes)
+
+
+def _notes(fitted: Fit, left_out: float) -> Iterator[str]:
+    if left_out:
+        yield f"Records that lack a value in a column of the model were left out: {left_out:.1%}."
+    if fitted.separated:
+        yield "The outcome of some records is certain (separation), so their coefficients have no finite estimate."
+    elif not fitted.converged:
+        yield "The fit did not converge; its coefficients are those of the last step."

@@ -115,7 +115,7 @@ def test_dates_with_extended_missing_values_stay_numbers(tmp_path):
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    labels=st.dictionaries(st.integers(-(2**31) + 1, 2**31 - 28), st.text("abcé 1", min_size=1, max_size=40)),
+    labels=st.dictionaries(st.integers(-(2**31) + 1, 2**31 - 28), st.text("abcé1", min_size=1, max_size=40)),
     letters=st.sets(st.sampled_from("abcxyz")),
     label=st.text("abc é", min_size=1, max_size=80).filter(lambda text: text.strip() == text),
 )
