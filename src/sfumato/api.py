@@ -10,6 +10,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.files import read_table
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
+from sfumato.kernels.glm import Family
 from sfumato.release import assess
 from sfumato.release.measure import Measuring
 from sfumato.release.pairing import Align
@@ -71,7 +72,7 @@ def protect(
     *,
     secret: bytes | Secret | None = None,
     model: str | None = None,
-    family: str | None = None,
+    family: Family | None = None,
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = _quiet,
@@ -187,7 +188,7 @@ def compare(
     align: Align | None = None,
     plan: Plan | str | PathLike[str] | None = None,
     model: str | None = None,
-    family: str | None = None,
+    family: Family | None = None,
     progress: Progress = _quiet,
 ) -> Findings:
     """Measure what a protected table still says.

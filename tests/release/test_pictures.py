@@ -14,8 +14,6 @@ from sfumato.release import pictures
 from sfumato.release.measure import Measuring
 from sfumato.release.picture import MAX_POINTS
 from sfumato.release.pictures import (
-    Boxes,
-    Coefficients,
     Distribution,
     RiskCurves,
     Risky,
@@ -23,8 +21,6 @@ from sfumato.release.pictures import (
     Strata,
     draw_pictures,
 )
-
-NOTHING = {"propensities": {}}
 
 
 def pair_of(x: np.ndarray, z: np.ndarray, **extra: object) -> Pair:
@@ -46,7 +42,7 @@ def only(found: tuple[pictures.Picture, ...], kind: type) -> pictures.Picture:
 @pytest.fixture(scope="module")
 def drawn() -> tuple[pictures.Picture, ...]:
     x, z = cloud(5_000)
-    return draw_pictures(pair_of(x, z, g=np.where(x[:, 0] > 2, "few", "many")), **NOTHING)
+    return draw_pictures(pair_of(x, z, g=np.where(x[:, 0] > 2, "few", "many")))
 
 
 def test_a_scatter_holds_two_thousand_of_the_points(drawn):
@@ -70,29 +66,32 @@ def test_points_are_chosen_across_the_table_and_not_by_place_or_size(drawn):
 def test_row_order_changes_no_picture(drawn):
     x, z = cloud(5_000)
     order = np.random.default_rng(2).permutation(len(x))
-    again = draw_pictures(pair_of(x[order], z[order], g=np.where(x[order, 0] > 2, "few", "many")), **NOTHING)
+    again = draw_pictures(pair_of(x[order], z[order], g=np.where(x[order, 0] > 2, "few", "many")))
     for one, two in zip(drawn, again, strict=True):
         if isinstance(one, RiskCurves):
             assert np.allclose(one.risk1, two.risk1, rtol=1e-9)
+        elif isinstance(one, Boxes):
+            for a, b in zip(one.boxes, two.boxes, strict=True):
+                assert np.allclose([a.before, a.after], [b.before, b.after], rtol=1e-9)
         else:
             assert one == two
 
 
 def test_which_released_points_are_shown_tells_nothing_of_the_original():
     x, z = cloud(5_000)
-    one, two = (only(draw_pictures(pair_of(t, z), **NOTHING), Scatter) for t in (x, x[::-1] * 3 + 1))
+    one, two = (only(draw_pictures(pair_of(t, z)), Scatter) for t in (x, x[::-1] * 3 + 1))
     assert one.before != two.before
     assert one.after == two.after
 
 
 def test_equal_points_are_drawn_once_and_minus_zero_is_zero():
     x = np.array([[0.0, 1.0], [-0.0, 1.0], [2.0, 3.0]])
-    assert only(draw_pictures(pair_of(x, x), **NOTHING), Scatter).after == ((0.0, 1.0), (2.0, 3.0))
+    assert only(draw_pictures(pair_of(x, x)), Scatter).after == ((0.0, 1.0), (2.0, 3.0))
 
 
 def test_missing_values_are_not_drawn():
     x = np.array([[0.0, 1.0], [np.nan, 1.0], [2.0, 3.0]])
-    found = draw_pictures(pair_of(x, x), **NOTHING)
+    found = draw_pictures(pair_of(x, x))
     assert len(only(found, Scatter).after) == 2
     assert sum(only(found, Distribution).before) == 2
 
@@ -105,14 +104,14 @@ def clumps() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_cells_hold_ten_records_or_are_left_out():
-    cells = only(draw_pictures(pair_of(*clumps()), **NOTHING), Scatter).cells
+    cells = only(draw_pictures(pair_of(*clumps())), Scatter).cells
     assert [(c.left <= 5.1 < c.right, c.left <= 9.1 < c.right) for c in cells] == [(True, False), (False, True)]
     assert [c.shade for c in cells] == [3, 3]  # 10% and 81% of the records
 
 
 def test_published_density_hangs_on_cell_counts_alone():
     x, z = clumps()
-    one, two = (only(draw_pictures(pair_of(t, z), **NOTHING), Scatter) for t in (x, x + 0.05))
+    one, two = (only(draw_pictures(pair_of(t, z)), Scatter) for t in (x, x + 0.05))
     assert one.before != two.before
     assert one.external() == two.external()
     assert one.external().before == ()
@@ -121,15 +120,13 @@ def test_published_density_hangs_on_cell_counts_alone():
 def test_an_original_outlier_moves_no_axis_of_a_published_picture():
     x, z = cloud(500)
     far = np.vstack([x[:-1], [[48_151.6, -1_623.4]]])
-    for one, two in zip(
-        draw_pictures(pair_of(x, z), **NOTHING), draw_pictures(pair_of(far, z), **NOTHING), strict=True
-    ):
+    for one, two in zip(draw_pictures(pair_of(x, z)), draw_pictures(pair_of(far, z)), strict=True):
         if isinstance(one, Distribution):
             assert one.edges == two.edges
             assert max(one.edges) < 10
         if isinstance(one, Scatter):
             assert all(-10 < c.left < c.right < 10 and -10 < c.low < c.high < 10 for c in two.cells)
-    shown = [p.external() for p in draw_pictures(pair_of(far, z), **NOTHING)]
+    shown = [p.external() for p in draw_pictures(pair_of(far, z))]
     assert "48151" not in repr(shown)
     assert "1623" not in repr(shown)
 
@@ -145,8 +142,7 @@ def test_bins_have_round_ends_around_the_released_values():
 @pytest.mark.parametrize(("n", "published"), [(199, False), (200, True)])
 def test_boxes_are_five_quantiles_published_when_ten_records_lie_beyond(n, published):
     scores = SimpleNamespace(before=np.linspace(0, 1, n), after=np.linspace(0.5, 1, n), note=None)
-    x, z = cloud(20)
-    boxes = only(draw_pictures(pair_of(x, z), propensities={"trees": scores}), Boxes)
+    boxes = pictures._boxes({"trees": scores})
     assert boxes.boxes[0].before == pytest.approx((0.05, 0.25, 0.5, 0.75, 0.95))
     assert boxes.boxes[0].after == pytest.approx((0.525, 0.625, 0.75, 0.875, 0.975))
     assert (boxes.external() is not None) == published
@@ -164,7 +160,7 @@ def comparison() -> SimpleNamespace:
 def test_coefficients_stand_in_standard_errors_of_the_original_fit():
     x, z = cloud(100)
     pair = pair_of(x, z, g=["few"] * 20 + ["many"] * 80)
-    found = only(draw_pictures(pair, comparison=comparison(), **NOTHING), Coefficients)
+    found = pictures._coefficients(pair, comparison())
     assert found.labels == ("C(g)[T.many]", "a")
     assert found.before == (pytest.approx((2, 0.04, 3.96)), pytest.approx((6, 4.04, 7.96)))
     # The distance of the points is the standardised difference: |5 − 4|/2 and |2.8 − 3|/0.5.
@@ -177,7 +173,7 @@ def test_coefficients_stand_in_standard_errors_of_the_original_fit():
 def test_coefficients_of_rare_categories_are_not_published():
     x, z = cloud(100)
     pair = pair_of(x, z, g=["few"] * 9 + ["many"] * 91)
-    found = only(draw_pictures(pair, comparison=comparison(), **NOTHING), Coefficients)
+    found = pictures._coefficients(pair, comparison())
     assert found.external().labels == ("a",)
     assert found.public["Intercept"] is None
 
@@ -187,7 +183,7 @@ def test_risk_curves_pass_through_the_findings():
 
     x, z = cloud(400)
     pair = pair_of(x, z)
-    curves = only(draw_pictures(pair, Measuring(w1=0.1, w2=0.2), **NOTHING), RiskCurves)
+    curves = only(draw_pictures(pair, Measuring(w1=0.1, w2=0.2)), RiskCurves)
     risk1, risk2 = mahalanobis.findings(pair, w1=0.1, w2=0.2)
     assert curves.risk1[curves.w1.index(0.1)] == risk1.value > 0
     assert curves.risk2[curves.w2.index(0.2)] == risk2.value
@@ -198,7 +194,7 @@ def test_risky_records_are_marked_for_the_custodian_only():
     x = np.random.default_rng(3).normal(size=(60, 2))
     z = x[::-1].copy()
     z[[7, 52]] = x[[7, 52]]
-    found = only(draw_pictures(pair_of(x, z), **NOTHING), Risky)
+    found = only(draw_pictures(pair_of(x, z)), Risky)
     assert tuple(x[7].tolist()) in found.risk1
     assert set(found.risk2) <= set(found.risk1)
     assert len(found.safe) + len(found.risk1) == 60
@@ -216,20 +212,20 @@ def test_tables_that_are_not_joined_have_no_risk_pictures():
     x, z = cloud(50)
     pair = pair_of(x, z)
     loose = Pair(pair.before, pair.after.head(30), pair.codebook, pair.columns)
-    kinds = {type(p) for p in draw_pictures(loose, **NOTHING)}
-    assert kinds == {Scatter, Distribution}
+    kinds = {type(p) for p in draw_pictures(loose)}
+    assert kinds == {Scatter, Distribution, Boxes}
 
 
 def test_one_column_is_drawn_without_a_scatter():
     x, z = cloud(50)
     whole = pair_of(x, z)
     pair = Pair(whole.before, whole.after, whole.codebook, ("a",), aligned=True)
-    assert {type(p) for p in draw_pictures(pair, **NOTHING)} == {RiskCurves, Distribution}
+    assert {type(p) for p in draw_pictures(pair)} == {RiskCurves, Distribution, Boxes}
 
 
 def test_many_columns_give_six_scatters():
     x = np.random.default_rng(4).normal(size=(40, 5))
     frame = pl.DataFrame(x, schema=list("abcde"))
     book = Codebook({n: Variable(kind="continuous") for n in "abcde"})
-    found = draw_pictures(Pair(frame, frame, book, tuple("abcde")), **NOTHING)
+    found = draw_pictures(Pair(frame, frame, book, tuple("abcde")))
     assert sum(isinstance(p, Scatter) for p in found) == 6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -46,29 +45,10 @@ def pair(n: int = 600) -> Pair:
     return Pair(pl.DataFrame(before), pl.DataFrame(after), book, ("age", "fare"), ("ward",), aligned=True)
 
 
-def comparison() -> SimpleNamespace:
-    """A model fitted to both tables."""
-
-    def fit(estimate: list[float]) -> SimpleNamespace:
-        e, se = np.array(estimate), np.array([0.4, 0.3, 0.01, 0.002])
-        return SimpleNamespace(estimate=e, se=se, low=e - 1.96 * se, high=e + 1.96 * se)
-
-    labels = ("Intercept", f"C(ward)[T.{CATEGORY}]", "age", "fare")
-    return SimpleNamespace(labels=labels, before=fit([1.2, -0.7, 0.03, 0.004]), after=fit([1.1, -0.65, 0.028, 0.005]))
-
-
-def scores() -> dict[str, SimpleNamespace]:
-    """Propensity scores of both tables."""
-    rng = np.random.default_rng(12)
-    one = SimpleNamespace(before=rng.normal(0.499, 0.004, 600), after=rng.normal(0.501, 0.004, 600), note=None)
-    two = SimpleNamespace(before=rng.beta(4, 5, 600), after=rng.beta(5, 4, 600), note=None)
-    return {"main effects": one, "trees": two}
-
-
 @cache
 def pictures() -> tuple[Picture, ...]:
     """Everything that is drawn."""
-    return draw_pictures(pair(), Measuring(w1=0.05), propensities=scores(), comparison=comparison())
+    return draw_pictures(pair(), Measuring(w1=0.05, model="fare ~ C(ward) + age"))
 
 
 def findings() -> Findings:

@@ -29,8 +29,9 @@ def demo(
     _invent(records, data)
     say(["", f"2. sfumato init {data} --out {plan}"])
     init(data, out=plan)
-    say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal}"])
-    protect(plan, data, out=release, internal_report=internal, overwrite=True)
+    say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
+    model = "asthma ~ bmi + C(sex) + C(smoker)"
+    protect(plan, data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
     say(

@@ -65,7 +65,6 @@ def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:
     from sfumato.render.text import show
 
     show(findings, Console())
-    say(findings.notes)
 
 
 def write_out(text: str, out: Path | None) -> None:

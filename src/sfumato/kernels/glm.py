@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ Family = Literal["linear", "logistic", "probit"]
 ALIASED = 1e-5
 """A column is left out where earlier columns explain all but this share of its spread (norm)."""
 _ROWS = 1 << 14  # rows a block: small enough for the cache, large enough for BLAS
+_MANY = 100_000
 _HALVINGS = 30
 _FLOOR = 1e-6  # a step this small (in standard errors) that no longer helps is rounding error
 _FLAT, _MOVING = 1e-3, 0.05
@@ -129,9 +131,10 @@ def fit(
     """
     rows = _Rows(X, y, weights)
     columns = _look_at_columns(rows, family)
-    basis = _orthogonal(rows, columns)
+    with _one_thread(columns.n):
+        basis = _orthogonal(rows, columns)
+        top, steps, converged, separated = _maximise(rows, basis, family, tolerance, max_iterations)
     kept, p = basis.kept, len(columns.middle)
-    top, steps, converged, separated = _maximise(rows, basis, family, tolerance, max_iterations)
     log_likelihood, inverse = top.log_likelihood, top.inverse()
     if family == "linear":
         log_likelihood, variance = _gaussian(-2 * log_likelihood, columns, len(kept))
@@ -168,6 +171,15 @@ def predict(X: Floats, coefficients: Floats, family: Family) -> Floats:
     if family == "linear":
         return np.asarray(eta)
     return np.asarray(expit(eta) if family == "logistic" else ndtr(eta))
+
+
+def _one_thread(n: int) -> AbstractContextManager[object]:
+    """Keep BLAS to one thread for long tables: on blocks this small, its threads mostly wait for each other."""
+    if n < _MANY:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    return cast(AbstractContextManager[object], threadpool_limits(1, "blas"))
 
 
 class _Rows:

@@ -119,8 +119,13 @@ def _without_protection(line: Finding) -> str:
 # Sentences on the risk.
 
 
+def _smallest(findings: Findings) -> list[Finding]:
+    """Lines that hold the size of the smallest group; that of all groups together is their mean size."""
+    return _with_value(findings, "k_anonymity") or [f for f in _with_value(findings, "class_size") if f.group]
+
+
 def _alike(findings: Findings) -> str | None:
-    lines = _with_value(findings, "k_anonymity", "class_size")
+    lines = _smallest(findings)
     if not lines:
         return None
     k = min(_value(line) for line in lines)
@@ -324,7 +329,7 @@ def _to_try(findings: Findings) -> Iterator[str]:
 
 
 def _bad_alike(findings: Findings) -> str | None:
-    lines = _with_value(findings, "k_anonymity", "class_size")
+    lines = _smallest(findings)
     few = lines and min(_value(line) for line in lines) < _FEW_ALIKE
     return "Some groups of people with equal categories are very small" if few else None
 

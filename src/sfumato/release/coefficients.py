@@ -12,6 +12,8 @@ from functools import cache
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.design import find_levels
+from sfumato.errors import DataError
 
 __all__ = ["is_intercept", "public_names"]
 
@@ -35,7 +37,7 @@ def public_names(
 ) -> Mapping[str, str | None]:
     """Give each coefficient the name to publish it under, or None where it must not be.
 
-    Categories are numbered in sorted order instead of named. Labels are read with the table at hand, so that nothing
+    Categories are numbered in their order instead of named. Labels are read with the table at hand, so that nothing
     but column names and numbers can come out; a label that cannot be read so is not published. The intercept rests on
     every reference category and is published only where all others are.
 
@@ -85,7 +87,7 @@ class _Reader:
     def read(self, label: str) -> Term | None:
         """Read a label as columns of the table, joined by colons; None where it is none."""
         for column in self.columns:
-            for start in (f"C({column})", column):
+            for start in (f"C({column})", f"C(`{column}`)", column, f"`{column}`"):
                 if not label.startswith(start):
                     continue
                 for level, rest in self.levels(label[len(start) :], column):
@@ -100,11 +102,10 @@ class _Reader:
         if not text.startswith("["):
             yield None, text
             return
-        for number, value in enumerate(self.categories(column), 1):
-            for spelled in dict.fromkeys((str(value), str(value).lower(), _plain(value))):
-                for written in (f"[T.{spelled}]", f"[{spelled}]"):
-                    if text.startswith(written):
-                        yield number, text[len(written) :]
+        for number, category in enumerate(self.categories(column), 1):
+            for written in (f"[T.{category}]", f"[{category}]"):
+                if text.startswith(written):
+                    yield number, text[len(written) :]
 
     def parts(self, column: str) -> bool:
         """Whether a column whose label names no category still parts the records into groups."""
@@ -119,16 +120,17 @@ class _Reader:
             for name, level in term
         )
 
-    def _categories(self, column: str) -> list[object]:
-        return self.frame.get_column(column).drop_nulls().unique().sort().to_list()
+    def _categories(self, column: str) -> tuple[str, ...]:
+        """Categories as the model writes them; none of a column that cannot be one of categories."""
+        try:
+            return find_levels(self.frame, self.codebook, column)
+        except DataError:
+            return ()
 
     def _smallest(self, columns: tuple[str, ...]) -> int:
-        """Records in the smallest group of `columns`; all of them without any."""
+        """Records in the smallest group of `columns`, those without a value left out; all of them without any."""
         if not columns:
             return self.frame.height
-        sizes = self.frame.group_by(columns).len().get_column("len").to_list()
+        whole = [~self.codebook.missing(name, self.frame.schema[name]) for name in columns]
+        sizes = self.frame.filter(*whole).group_by(columns).len().get_column("len").to_list()
         return min(sizes, default=0)
-
-
-def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -47,7 +47,7 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
     str
         A plan that runs as it stands, without data values in it.
     """
-    return "\n".join([*_head(title), *_variables(guesses), *_steps(frame, guesses), *_limits()]) + "\n"
+    return "\n".join([*_head(title), *_variables(guesses), *_steps(frame, guesses), *_limits(frame, guesses)]) + "\n"
 
 
 def _head(title: str) -> Iterator[str]:
@@ -107,25 +107,32 @@ def _must_go(role: Role, kind: Kind | None) -> bool:
 
 
 def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]:
-    numbers = [n for n, v in known.items() if v.numeric and v.role in (Role.KEY, Role.SENSITIVE)]
+    numbers = _numbers(known)
     if not numbers:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
         return
-    keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
-    by = _strata(frame, keys)
-    yield f"  # Each value becomes the average of its {_K} most similar records" + (
-        f" with equal {', '.join(by)}." if by else "."
-    )
-    strata = f", by: {_listed(by)}" if by else ""
-    yield (
-        f"  - {{do: centroids, columns: {_listed(numbers)}{strata}, k: {_K}, on_small: merge}}"
-        if by
-        else (f"  - {{do: centroids, columns: {_listed(numbers)}, k: {_K}}}")
-    )
+    by = _strata(frame, known)
+    among = f" with equal {', '.join(by)}" if by else ""
+    parameters = [f"columns: {_listed(numbers)}"]
+    parameters += [f"by: {_listed(by)}"] if by else []
+    parameters.append(f"k: {_K}")
+    if any(v.role == Role.RECORD for v in known.values()):
+        yield f"  # Each value becomes the average of a group of at least {_K} similar records{among}."
+        parameters.append("grouping: mdav")
+    else:
+        yield f"  # Each value becomes the average of its {_K} most similar records{among}."
+    parameters += ["on_small: merge"] if by else []
+    yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 
 
-def _strata(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+def _numbers(known: dict[str, Variable]) -> list[str]:
+    """Numbers that an intruder may know or must not learn."""
+    return [n for n, v in known.items() if v.numeric and v.role in (Role.KEY, Role.SENSITIVE)]
+
+
+def _strata(frame: pl.DataFrame, known: dict[str, Variable]) -> list[str]:
     """Categorical keys, those with fewest values first, as long as every combination holds enough records."""
+    keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
     chosen: list[str] = []
     for n in sorted(keys, key=lambda n: (frame[n].n_unique(), n)):
         smallest = frame.group_by([*chosen, n]).len()["len"].min()
@@ -134,8 +141,13 @@ def _strata(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
     return [n for n in frame.columns if n in chosen]
 
 
-def _limits() -> Iterator[str]:
-    yield "# What must hold, or the release is not written."
-    yield "limits:"
-    yield f"  - {{measure: k_anonymity, at_least: {_K}}}"
-    yield "  - {measure: risk1, at_most: 0.05}"
+def _limits(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
+    known = {g.name: g.variable for g in guesses}
+    by = _strata(frame, known)
+    rows = [f"  - {{measure: k_anonymity, at_least: {_K}}}"] if by else []
+    if _numbers(known):
+        rows.append(f"  - {{measure: linkage_nearest, group: {'stratum' if by else 'overall'}, at_most: 0.2}}")
+    if rows:
+        yield "# What must hold, or the release is not written."
+        yield "limits:"
+        yield from rows

@@ -6,6 +6,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind, Role
+from sfumato.kernels.glm import Family
 
 __all__ = ["intended_analysis"]
 
@@ -14,7 +15,7 @@ _MAX_LEVELS = 20
 _MAX_TERMS = 20
 
 
-def intended_analysis(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> tuple[str, str] | None:
+def intended_analysis(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> tuple[str, Family] | None:
     """Formula and family of the first outcome on all other variables, main effects only.
 
     Parameters
@@ -33,7 +34,7 @@ def intended_analysis(before: pl.DataFrame, after: pl.DataFrame, codebook: Codeb
     outcome = next((n for n in codebook.with_role(Role.OUTCOME) if n in common), None)
     if outcome is None:
         return None
-    family = "linear" if codebook[outcome].numeric else "logistic"
+    family: Family = "linear" if codebook[outcome].numeric else "logistic"
     if family == "logistic" and _levels(before, outcome, codebook) != 2:
         return None
     terms = [t for n in common if n != outcome and (t := _term(before, n, codebook)) is not None]

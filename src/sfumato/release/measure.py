@@ -13,6 +13,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
+from sfumato.kernels.glm import Family
 from sfumato.release.run import Progress
 
 __all__ = ["Measuring", "class_findings", "risk_findings", "utility_findings"]
@@ -36,7 +37,7 @@ class Measuring:
     w2: float = 0.05
     interval: float = 0.05
     model: str | None = None
-    family: str | None = None
+    family: Family | None = None
 
 
 def _each(measures: list[tuple[str, Callable[[], Findings]]], progress: Progress) -> Iterator[Findings]:
@@ -89,7 +90,7 @@ def risk_findings(
 
 def utility_findings(pair: Pair, how: Measuring, progress: Progress) -> Findings:
     """What the protected table still says."""
-    from sfumato.utility import delta, il1s, model, moments, propensity, quantiles, trees
+    from sfumato.measures.utility import delta, il1s, model, moments, propensity, quantiles, trees
 
     measures: list[tuple[str, Callable[[], Findings]]] = [
         ("propensity", lambda: propensity.findings(pair)),

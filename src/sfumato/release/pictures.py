@@ -35,12 +35,11 @@ from sfumato.release.picture import (
 )
 
 if TYPE_CHECKING:
-    from sfumato.utility.model import ModelComparison, ModelFit
-
-    from sfumato.release.measure import Measuring
     from sfumato.measures.risk.mahalanobis import Boxes as RobustBoxes
     from sfumato.measures.risk.mahalanobis import RobustRisk
-    from sfumato.utility.propensity import Propensity
+    from sfumato.measures.utility.model import ModelComparison, ModelFit
+    from sfumato.measures.utility.propensity import Propensity
+    from sfumato.release.measure import Measuring
 
 __all__ = [
     "Boxes",
@@ -62,15 +61,8 @@ _PROBS = (0.05, 0.25, 0.50, 0.75, 0.95)
 Floats = NDArray[np.float64]
 
 
-def draw_pictures(
-    pair: Pair,
-    how: Measuring | None = None,
-    *,
-    propensities: Mapping[str, Propensity] | None = None,
-    comparison: ModelComparison | None = None,
-    shared: RobustBoxes | None = None,
-) -> tuple[Picture, ...]:
-    """Everything the report draws of a protected table. What is not given is measured.
+def draw_pictures(pair: Pair, how: Measuring | None = None) -> tuple[Picture, ...]:
+    """Everything the report draws of a protected table; what the figures have worked out already is shared.
 
     Parameters
     ----------
@@ -78,12 +70,6 @@ def draw_pictures(
         Original and protected table.
     how
         Widths of the robust Mahalanobis risk and the intended analysis.
-    propensities
-        By the name of the model (`main effects`, `trees`): scores of the records of both tables.
-    comparison
-        The intended analysis, fitted to both.
-    shared
-        Robust Mahalanobis boxes of the pair.
 
     Returns
     -------
@@ -104,20 +90,20 @@ def draw_pictures(
     numeric = bool(pair.columns)
     pairs = [(i, j) for i in range(len(pair.columns)) for j in range(i + 1, len(pair.columns))]
     found: list[Picture | None] = [_scatter(pair, i, j) for i, j in pairs[:_MAX_PAIRS]]
-    found += _risk_pictures(pair, how, shared) if numeric and pair.aligned else []
+    found += _risk_pictures(pair, how) if numeric and pair.aligned else []
     found += [_distribution(pair, j) for j in range(len(pair.columns))]
-    found.append(_boxes(propensities if propensities is not None else _propensities(pair)) if numeric else None)
-    comparison = comparison if comparison is not None else _comparison(pair, how)
+    found.append(_boxes(_propensities(pair)) if numeric else None)
+    comparison = _comparison(pair, how)
     found.append(_coefficients(pair, comparison) if comparison is not None else None)
     found.append(_strata(pair) if pair.by else None)
     return tuple(picture for picture in found if picture is not None)
 
 
-def _risk_pictures(pair: Pair, how: Measuring, shared: RobustBoxes | None) -> list[Picture | None]:
+def _risk_pictures(pair: Pair, how: Measuring) -> list[Picture | None]:
     """Risky records and risk over the widths, from one robust covariance."""
-    from sfumato.measures.risk.mahalanobis import boxes
+    from sfumato.measures.risk.mahalanobis import boxes_of
 
-    shared = shared if shared is not None else boxes(pair.x, pair.z)
+    shared = boxes_of(pair)
     if not shared.needed.size:
         return []
     risk = shared.risk(w1=how.w1, w2=how.w2)
@@ -126,20 +112,20 @@ def _risk_pictures(pair: Pair, how: Measuring, shared: RobustBoxes | None) -> li
 
 def _propensities(pair: Pair) -> Mapping[str, Propensity]:
     """Scores by the bluntest model and by the sharpest."""
-    from sfumato.utility.trees import propensity_by_trees
+    from sfumato.measures.utility.propensity import propensity_of
+    from sfumato.measures.utility.trees import u_trees_of
 
-    from sfumato.utility.propensity import propensity
-
-    return {"main effects": propensity(pair), "trees": propensity_by_trees(pair)}
+    return {"main effects": propensity_of(pair), "trees": u_trees_of(pair)}
 
 
 def _comparison(pair: Pair, how: Measuring) -> ModelComparison | None:
     """The intended analysis, where there is one and it can be fitted."""
     if how.model is None:
         return None
-    from sfumato.utility.model import compare_models
+    from sfumato.measures.utility.model import ModelComparison, comparison_of
 
-    return compare_models(pair, how.model, how.family or "linear")
+    compared = comparison_of(pair, how.model, how.family or "linear")
+    return compared if isinstance(compared, ModelComparison) else None
 
 
 def _title(pair: Pair, j: int) -> str:
@@ -232,7 +218,9 @@ def _five(scores: Floats) -> Five:
 
 def _coefficients(pair: Pair, comparison: ModelComparison) -> Coefficients | None:
     before, after = comparison.before, comparison.after
-    shown = [i for i, label in enumerate(comparison.labels) if not is_intercept(label) and before.se[i] > 0]
+    ends = np.array([end for fit in (before, after) for end in (fit.estimate, fit.low, fit.high)])
+    drawn = np.isfinite(ends).all(axis=0) & (before.se > 0)
+    shown = [i for i, label in enumerate(comparison.labels) if not is_intercept(label) and drawn[i]]
     if not shown:
         return None
 

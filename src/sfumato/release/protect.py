@@ -20,7 +20,8 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import LimitExceeded
+from sfumato.errors import DataError, FormulaError, LimitExceeded
+from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
 from sfumato.release.datapackage import datapackage
 from sfumato.release.external import external
@@ -237,6 +238,10 @@ def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
 
 def _with_model(how: Measuring, pair: Pair) -> Measuring:
     if how.model is None and (intended := intended_analysis(pair.before, pair.after, pair.codebook)) is not None:
+        try:
+            comparison_of(pair, *intended)
+        except (DataError, FormulaError):  # nobody asked for this model, so that it cannot be fitted is no error
+            return how
         return replace(how, model=intended[0], family=intended[1])
     return how
 

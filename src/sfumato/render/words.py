@@ -262,7 +262,7 @@ def of_what(line: Finding) -> str:
         linkage = word(line.measure).family == "linkage"
         parts.append(GROUPS.get(line.group, line.group) if linkage else _group(line))
     if not parts:
-        parts.append("all records")
+        parts.append("mean of all groups" if line.measure == "class_size" else "all records")
     if line.at is not None:
         parts.append(_AT.get(line.measure, "at {0:g}").format(line.at, plain_number(100 * line.at, 3)))
     return ", ".join(parts)

@@ -148,6 +148,7 @@ def test_a_line_longer_than_a_block_is_refused(tmp_path):
 
 def test_a_record_taken_for_names_is_told(tmp_path):
     assert any("look like values" in note for note in read(tmp_path, "1,2.5,Ann\n2,3.5,Bob\n").notes)
+    assert any("look like values" in note for note in read(tmp_path, "inf,2\n2,3.5\n").notes)
     assert not any("look like values" in note for note in read(tmp_path, "id,2020,name\n2,3.5,Bob\n").notes)
 
 

@@ -58,7 +58,7 @@ RULE = Names(first="[a-zA-Z]", rest="[a-zA-Z0-9_]", most=8, reserved="if|str\\d+
 
 
 NAMES = {"age": "age", "a b": "a_b", "1st": "v1st", "if": "if_", "IF": "IF_", "str12": "str12_", "_x": "v_x"}
-NAMES |= {"größe": "gr__e", "abcdefghij": "abcdefgh", "a\nb": "a_b"}
+NAMES |= {"größe": "gr__e", "abcdefghij": "abcdefgh", "a\nb": "a_b", "¼": "v_"}
 
 
 @pytest.mark.parametrize(

@@ -85,3 +85,8 @@ def test_one_ragged_line_does_not_mislead():
 def test_a_single_column_gets_a_delimiter_that_divides_nothing():
     assert sniff_delimiter("x\n1\n2\n") == ","
     assert sniff_delimiter("x\n1,5\n2,5\n") == ";"
+    assert sniff_delimiter("x;y\n1\n2\n") == ","
+
+
+def test_a_header_alone():
+    assert sniff_delimiter("a;b;c\n") == ";"

@@ -81,7 +81,7 @@ def read_csv(
     notes = _how(path, (told, encoding), (DELIMITERS[sign], delimiter), (point, decimal))
     notes += tuple(note for _, said in typed for note in said)
     # A first record taken for names would be shown to everybody.
-    if 2 * sum(infer(pl.Series([name]))[0].dtype != pl.String for name in frame.columns) > frame.width:
+    if 2 * sum(_looks_typed(pl.Series([name]), ".") for name in frame.columns) > frame.width:
         notes += (f"{path.name}: the column names look like values. The first line must hold names.",)
     return Table(frame, Codebook().only(frame.columns), ".csv", notes)
 

@@ -283,7 +283,7 @@ class Names:
     def fitted(self, name: str) -> str:
         """Give the nearest name that the format takes."""
         text = re.sub(rf"(?!{self.rest}).", "_", name, flags=re.DOTALL)
-        if not re.match(self.first, text):
+        if not (re.match(self.first, text) and (text[0].isalpha() or text[0] == "_")):  # "¼" matches \w.
             text = "v" + text
         text = _clipped(text, self.most, self.in_bytes)
         if re.fullmatch(self.reserved, text, flags=re.NOFLAG if self.cased else re.IGNORECASE):

@@ -136,7 +136,7 @@ def sniff_delimiter(text: str) -> str:
     """
     scores = {sign: _score(text, sign) for sign in (";", "\t", "|", ",")}
     best = max(scores, key=lambda sign: scores[sign])
-    if scores[best] > (0.0, 0):
+    if scores[best][1]:
         return best
     return next((sign for sign in (",", ";", "\t", "|") if sign not in text), ",")
 
@@ -148,6 +148,7 @@ def _score(text: str, delimiter: str) -> tuple[float, int]:
     except csv.Error:
         return (0.0, 0)
     width = len(rows[0]) if rows else 0
-    if width < 2:
+    alike = sum(len(row) == width for row in rows[1:])
+    if width < 2 or (len(rows) > 1 and not alike):
         return (0.0, 0)
-    return (sum(len(row) == width for row in rows) / len(rows), width)
+    return (alike / max(len(rows) - 1, 1), width)

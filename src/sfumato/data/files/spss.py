@@ -38,7 +38,7 @@ _OF_KIND = {
     Kind.INTEGER: "scale",
 }
 _NAMES = readstat.Names(
-    first=r"[^\W\d_]|@",
+    first=r"[^\W\d_]",
     rest=r"[\w.$#@]",
     most=64,
     in_bytes=True,

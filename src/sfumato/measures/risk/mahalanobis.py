@@ -18,7 +18,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct
 
-__all__ = ["Boxes", "RiskGrid", "RobustRisk", "boxes", "findings", "robust_grid", "robust_risk"]
+__all__ = ["Boxes", "RiskGrid", "RobustRisk", "boxes", "boxes_of", "findings", "robust_grid", "robust_risk"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -283,6 +283,11 @@ def robust_grid(
     return boxes(before, after, scale=scale, inside=inside).grid(w1s, w2s, w1=w1, w2=w2, m=m)
 
 
+def boxes_of(pair: Pair, *, scale: float = 0.05, inside: Inside = "any") -> Boxes:
+    """Give the boxes of a pair, worked out once; parameters as in `boxes`."""
+    return pair.once(("boxes", scale, inside), lambda: boxes(pair.x, pair.z, scale=scale, inside=inside))
+
+
 def findings(
     pair: Pair,
     *,
@@ -291,7 +296,6 @@ def findings(
     m: int = 1,
     scale: float = 0.05,
     inside: Inside = "any",
-    shared: Boxes | None = None,
 ) -> Findings:
     """Give the lines `risk1` (`at` = w1) and `risk2` (`at` = w2); the baselines are those of the unprotected table.
 
@@ -301,12 +305,10 @@ def findings(
         Original and protected table.
     w1, w2, m, scale, inside
         As in `robust_risk`.
-    shared
-        What `boxes` gave for the same pair, `scale` and `inside`, where it is at hand.
     """
     if not pair.aligned:
         return Findings((), (NOT_ALIGNED,))
-    ready = boxes(pair.x, pair.z, scale=scale, inside=inside) if shared is None else shared
+    ready = boxes_of(pair, scale=scale, inside=inside)
     risk = ready.risk(w1=w1, w2=w2, m=m)
     base1, base2 = ready.unprotected(w2=w2, m=m)
     lines = (

@@ -240,6 +240,31 @@ def ci_overlap(low_before: Floats, high_before: Floats, low_after: Floats, high_
     return np.asarray((common / np.where(one > 0, one, np.nan) + common / np.where(other > 0, other, np.nan)) / 2)
 
 
+def comparison_of(pair: Pair, formula: str | Formula, family: Family) -> ModelComparison | tuple[tuple[str, ...], str]:
+    """Compare the model on a pair, worked out once.
+
+    Returns
+    -------
+    ModelComparison, or the coefficients' labels and the reason
+        The latter where the model cannot be fitted to the release.
+
+    Raises
+    ------
+    FormulaError, DataError
+        Where the model cannot be fitted to the original.
+    """
+
+    def compute() -> ModelComparison | tuple[tuple[str, ...], str]:
+        before = fit_model(pair.before, pair.codebook, formula, family)
+        try:
+            after = fit_model(pair.after, pair.codebook, formula, family, before.levels)
+        except DataError as error:
+            return before.labels, f"The model could not be fitted to the release. {error}"
+        return _compared(before, after)
+
+    return pair.once(("model", str(formula), family), compute)
+
+
 def findings(pair: Pair, formula: str | Formula, family: Family) -> Findings:
     """Give `standardised_difference` and `ci_overlap`, one line each for every coefficient.
 
@@ -257,13 +282,11 @@ def findings(pair: Pair, formula: str | Formula, family: Family) -> Findings:
     FormulaError, DataError
         Where the model cannot be fitted to the original.
     """
-    before = fit_model(pair.before, pair.codebook, formula, family)
-    try:
-        after = fit_model(pair.after, pair.codebook, formula, family, before.levels)
-    except DataError as error:
-        lines = tuple(Finding(measure, variable=label) for measure in _MEASURES for label in before.labels)
-        return Findings(lines, (f"The model could not be fitted to the release. {error}",))
-    compared = _compared(before, after)
+    compared = comparison_of(pair, formula, family)
+    if not isinstance(compared, ModelComparison):
+        labels, problem = compared
+        lines = tuple(Finding(measure, variable=label) for measure in _MEASURES for label in labels)
+        return Findings(lines, (problem,))
     lines = tuple(
         Finding(measure, variable=label, value=None if np.isnan(value) else float(value))
         for measure in _MEASURES

@@ -14,9 +14,9 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.glm import Fit, fit, predict
-from sfumato.utility.stacked import MAX_LEVELS, Column, Stacked, left_out, stack
+from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, left_out, stack
 
-__all__ = ["Propensity", "findings", "propensity", "u_statistic"]
+__all__ = ["Propensity", "findings", "propensity", "propensity_of", "u_statistic"]
 
 Floats = NDArray[np.float64]
 
@@ -128,6 +128,16 @@ def propensity(
     return _propensity(both, interactions, first)
 
 
+def propensity_of(pair: Pair, *, interactions: bool = False) -> Propensity:
+    """Give the propensities of a pair, worked out once."""
+
+    def compute() -> Propensity:
+        both = pair.once("stacked", lambda: stack(pair.before, pair.after, pair.codebook, left_out(pair)))
+        return _propensity(both, interactions, pair.columns)
+
+    return pair.once(("propensity", interactions), compute)
+
+
 def findings(pair: Pair) -> Findings:
     """Give `u_main` and `u_interactions`, one line each.
 
@@ -136,10 +146,9 @@ def findings(pair: Pair) -> Findings:
     pair
         Original and released table; they need not be joined.
     """
-    both = stack(pair.before, pair.after, pair.codebook, left_out(pair))
     lines, notes = [], []
     for measure, interactions in (("u_main", False), ("u_interactions", True)):
-        result = _propensity(both, interactions, pair.columns)
+        result = propensity_of(pair, interactions=interactions)
         lines.append(Finding(measure, value=result.u))
         if result.note:
             notes.append(f"{measure}: {result.note}")

@@ -14,10 +14,10 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash, scatter
-from sfumato.utility.propensity import EMPTY, NOTHING, Propensity, u_statistic
-from sfumato.utility.stacked import Stacked, left_out, stack
+from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, u_statistic
+from sfumato.measures.utility.stacked import Stacked, left_out, stack
 
-__all__ = ["FOLDS", "MAX_RECORDS", "findings", "u_trees"]
+__all__ = ["FOLDS", "MAX_RECORDS", "findings", "u_trees", "u_trees_of"]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -102,6 +102,18 @@ def u_trees(
     return Propensity(u, scores[~of_release], scores[of_release], " ".join(notes))
 
 
+def u_trees_of(pair: Pair) -> Propensity:
+    """Give the propensities of a pair, worked out once."""
+    both_have = pair.record is not None and all(pair.record in t.columns for t in (pair.before, pair.after))
+    record = pair.record if both_have else None
+
+    def compute() -> Propensity:
+        tables = (pair.before, pair.after, pair.codebook)
+        return u_trees(*tables, aligned=pair.aligned, record=record, leave_out=left_out(pair))
+
+    return pair.once("u_trees", compute)
+
+
 def findings(pair: Pair) -> Findings:
     """Give one line `u_trees`.
 
@@ -110,15 +122,7 @@ def findings(pair: Pair) -> Findings:
     pair
         Original and released table; they need not be joined.
     """
-    both_have = pair.record is not None and all(pair.record in t.columns for t in (pair.before, pair.after))
-    result = u_trees(
-        pair.before,
-        pair.after,
-        pair.codebook,
-        aligned=pair.aligned,
-        record=pair.record if both_have else None,
-        leave_out=left_out(pair),
-    )
+    result = u_trees_of(pair)
     notes = (f"u_trees: {result.note}",) if result.note else ()
     return Findings((Finding("u_trees", value=result.u),), notes)
 
