@@ -104,7 +104,12 @@ def rows() -> list[tuple[str, str, str, bool]]:
         ("protect with all measures", f"{whole.cpu:.1f} CPU s, {total:.2f} × query", "≤ 6 ×", total <= 6),
         ("distance matrix with sort, 10^4 × 4", f"{dense.cpu:.2f} CPU s", "baseline", True),
         ("centroids, the same points", f"{small.cpu:.3f} CPU s, {faster:.0f} × faster", "≥ 15 ×", faster >= 15),
-        ("centroids, 10^7 × 2, 100 strata", f"{large.cpu:.1f} CPU s, {large.memory:.0f} MB", "< 1,500 MB", large.memory < 1500),
+        (
+            "centroids, 10^7 × 2, 100 strata",
+            f"{large.cpu:.1f} CPU s, {large.memory:.0f} MB",
+            "< 1,500 MB",
+            large.memory < 1500,
+        ),
         ("MDAV, 10^5 × 4, 4 strata", f"{mdav.cpu:.2f} CPU s", "≤ 3 CPU s", mdav.cpu <= 3),
     ]
 

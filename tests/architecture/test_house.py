@@ -57,7 +57,9 @@ def test_every_public_name_is_documented(name):
             continue
         assert value.__doc__, f"{name}.{public}"
         if inspect.isclass(value):
-            undocumented = [n for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != "_" and not m.__doc__]
+            undocumented = [
+                n for n, m in vars(value).items() if inspect.isfunction(m) and n[0] != "_" and not m.__doc__
+            ]
             assert not undocumented, f"{name}.{public}: {undocumented}"
 
 
@@ -102,12 +104,12 @@ def test_a_method_has_its_test_and_its_page(name):
 
 
 def test_every_measure_is_in_words():
-    from sfumato.render.words import MEASURES
+    from sfumato.render.words import WORDS
 
     for part in ("risk", "utility"):
         for path in (ROOT / "src" / "sfumato" / "measures" / part).glob("*.py"):
             for measure in _measured(path):
-                assert measure in MEASURES, measure
+                assert measure in WORDS, measure
 
 
 def _measured(path):

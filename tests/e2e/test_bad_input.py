@@ -111,9 +111,13 @@ def test_a_plan_that_is_not_there(folder):
 
 
 def test_an_existing_release(folder):
-    assert sfumato("protect", "plan.yaml", "data.csv", "--out", "out", "--secret-file", "key", cwd=folder).returncode == 0
+    assert (
+        sfumato("protect", "plan.yaml", "data.csv", "--out", "out", "--secret-file", "key", cwd=folder).returncode == 0
+    )
     refuse(folder, "exists already")
-    done = sfumato("protect", "plan.yaml", "data.csv", "--out", "out", "--secret-file", "key", "--overwrite", cwd=folder)
+    done = sfumato(
+        "protect", "plan.yaml", "data.csv", "--out", "out", "--secret-file", "key", "--overwrite", cwd=folder
+    )
     assert done.returncode == 0, done.stderr
 
 

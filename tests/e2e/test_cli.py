@@ -39,7 +39,16 @@ def folder(tmp_path):
 
 def test_the_whole_way(folder):
     out = output(
-        "protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", "--internal-report", "in.html", cwd=folder
+        "protect",
+        "plan.yaml",
+        "data.csv",
+        "--out",
+        "release",
+        "--secret-file",
+        "key",
+        "--internal-report",
+        "in.html",
+        cwd=folder,
     )
     assert out["ok"] is True
     assert out["release"] == "release"
@@ -52,7 +61,17 @@ def test_the_whole_way(folder):
     package = json.loads((folder / "release" / "datapackage.json").read_text())
     assert package["sfumato"]["disclosure"][1]["k"] == 3
 
-    pair = ("data.csv", "--protected", "release/data.csv", "--columns", "bmi,height", "--by", "sex,smoker", "--record", "id")
+    pair = (
+        "data.csv",
+        "--protected",
+        "release/data.csv",
+        "--columns",
+        "bmi,height",
+        "--by",
+        "sex,smoker",
+        "--record",
+        "id",
+    )
     risk = output("risk", *pair, cwd=folder)["findings"]
     same = {(f["measure"], f["variable"], f["group"]): f["value"] for f in out["findings"]}
     for finding in risk:
@@ -84,7 +103,9 @@ def test_a_limit_that_is_exceeded(folder):
     assert not (folder / "release").exists()
     assert "k_anonymity" in done.stderr
     assert "What to try" in done.stderr
-    forced = sfumato("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", "--force", cwd=folder)
+    forced = sfumato(
+        "protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", "--force", cwd=folder
+    )
     assert forced.returncode == 0
     assert "exceeded" in (folder / "release" / "report.html").read_text()
     assert sfumato("risk", "data.csv", "--plan", "plan.yaml", cwd=folder).returncode == 1
@@ -118,7 +139,10 @@ def test_progress_shows_on_a_terminal_only(folder):
     assert "measuring" not in quiet.stderr
     leader, follower = pty.openpty()
     with subprocess.Popen(
-        [SFUMATO, "protect", "plan.yaml", "data.csv", "--out", "r", "--json"], cwd=folder, stdout=subprocess.DEVNULL, stderr=follower
+        [SFUMATO, "protect", "plan.yaml", "data.csv", "--out", "r", "--json"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
     ) as process:
         os.close(follower)
         seen = b""

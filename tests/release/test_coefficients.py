@@ -66,6 +66,23 @@ def test_a_category_cannot_pass_for_a_column():
     assert list(named.values()) == ["ward, category 2 of 2"]
 
 
+def test_names_in_backticks_and_missing_codes():
+    frame = pl.DataFrame({"my ward": [1] * 12 + [2] * 12 + [-9] * 3, "age": range(27)})
+    book = Codebook({"my ward": Variable(kind="categorical", missing=[-9])})
+    assert public_names(("C(`my ward`)[T.2]", "`my ward`[T.2]"), frame, book, 10) == {
+        "C(`my ward`)[T.2]": "my ward, category 2 of 2",
+        "`my ward`[T.2]": "my ward, category 2 of 2",
+    }
+
+
+def test_it_reads_the_labels_that_models_give():
+    from sfumato.measures.utility.model import fit_model
+
+    labels = fit_model(FRAME, BOOK, "Age ~ C(Pclass)*Sex + Family + C(rare)", "linear").labels
+    named = public_names(labels, FRAME, BOOK, 10)
+    assert {label for label, name in named.items() if name is None} == {"Intercept", "C(rare)[T.common]"}
+
+
 def test_small_cells_of_an_interaction_count():
     frame = pl.DataFrame({"g": ["a", "b"] * 20, "h": ["c"] * 35 + ["d"] * 5})
     assert public_names(("g[T.b]:h[T.d]", "g[T.b]"), frame, Codebook(), 10) == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ from sfumato.release import pictures
 from sfumato.release.measure import Measuring
 from sfumato.release.picture import MAX_POINTS
 from sfumato.release.pictures import (
+    Boxes,
     Distribution,
     RiskCurves,
     Risky,
@@ -29,6 +31,11 @@ def pair_of(x: np.ndarray, z: np.ndarray, **extra: object) -> Pair:
     return Pair(pl.DataFrame(before), pl.DataFrame(after), book, ("a", "b"), tuple(extra), aligned=True)
 
 
+def numbered(pair: Pair, ids: np.ndarray) -> Pair:
+    before, after = (t.with_columns(id=ids) for t in (pair.before, pair.after))
+    return replace(pair, before=before, after=after, record="id")
+
+
 def cloud(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 2))
@@ -42,7 +49,7 @@ def only(found: tuple[pictures.Picture, ...], kind: type) -> pictures.Picture:
 @pytest.fixture(scope="module")
 def drawn() -> tuple[pictures.Picture, ...]:
     x, z = cloud(5_000)
-    return draw_pictures(pair_of(x, z, g=np.where(x[:, 0] > 2, "few", "many")))
+    return draw_pictures(numbered(pair_of(x, z, g=np.where(x[:, 0] > 2, "few", "many")), np.arange(5_000)))
 
 
 def test_a_scatter_holds_two_thousand_of_the_points(drawn):
@@ -66,7 +73,7 @@ def test_points_are_chosen_across_the_table_and_not_by_place_or_size(drawn):
 def test_row_order_changes_no_picture(drawn):
     x, z = cloud(5_000)
     order = np.random.default_rng(2).permutation(len(x))
-    again = draw_pictures(pair_of(x[order], z[order], g=np.where(x[order, 0] > 2, "few", "many")))
+    again = draw_pictures(numbered(pair_of(x[order], z[order], g=np.where(x[order, 0] > 2, "few", "many")), order))
     for one, two in zip(drawn, again, strict=True):
         if isinstance(one, RiskCurves):
             assert np.allclose(one.risk1, two.risk1, rtol=1e-9)

@@ -98,6 +98,8 @@ def test_a_published_rung_does_not_turn_a_limit_round():
         (Finding("class_size", group="ward=7"), "ward=7"),
         (Finding("linkage_nearest", group="stratum"), "attacker knows the group"),
         (Finding("unchanged", variable="age"), "age"),
+        (Finding("t_equal", variable="HIV"), "HIV, worst group"),
+        (Finding("class_size"), "mean of all groups"),
         (Finding("interval_disclosure", at=0.05), "all records, ± 0.05 standard deviations"),
     ],
 )

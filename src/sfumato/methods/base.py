@@ -54,6 +54,10 @@ class StepDraws:
         return self.draws.words(units(batch[self.record].to_numpy()), Purpose(self.method, "tie"))[:, 0]
 
 
+def _nothing(answers: Sequence[pl.DataFrame]) -> None:
+    """Learn nothing: the state of a stage that asks no question."""
+
+
 @dataclass(frozen=True)
 class Stage:
     """One look at the data and one pass over them.
@@ -72,7 +76,7 @@ class Stage:
 
     transform: Callable[[pl.DataFrame, Any, StepDraws], pl.DataFrame]
     queries: tuple[Query, ...] = ()
-    fit: Callable[[Sequence[pl.DataFrame]], Any] = lambda answers: None
+    fit: Callable[[Sequence[pl.DataFrame]], Any] = _nothing
     by: tuple[str, ...] | None = None
 
 

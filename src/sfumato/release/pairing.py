@@ -41,8 +41,8 @@ def numeric_columns(codebook: Codebook, names: Sequence[str]) -> tuple[str, ...]
 
 
 def categorical_keys(codebook: Codebook) -> tuple[str, ...]:
-    """Quasi-identifiers that make classes: keys, but not continuous ones, texts or dates."""
-    kinds = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC, Kind.INTEGER)
+    """Quasi-identifiers that make classes: keys, but not numbers, texts or dates."""
+    kinds = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC)
     return tuple(n for n in codebook.with_role(Role.KEY) if codebook[n].kind in kinds)
 
 
@@ -79,7 +79,7 @@ def pair_tables(
     """
     for frame, where in ((before, "the original"), (after, "the protected table")):
         refuse_unknown((*columns, *by, *((record,) if record else ())), frame, where)
-    before, after = _same_types(before, after)
+    before, after = _same_types(before, after, record)
     notes: tuple[str, ...] = ()
     if record is not None:
         unique_record(before, record, "the original")
@@ -111,10 +111,10 @@ def _joined(
     return first, second, notes
 
 
-def _same_types(before: pl.DataFrame, after: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _same_types(before: pl.DataFrame, after: pl.DataFrame, record: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Bring columns that both tables have to comparable types: yes/no and 0/1 are one, whole numbers and floats are."""
     for n in before.columns:
-        if n not in after.columns or before.schema[n] == after.schema[n]:
+        if n == record or n not in after.columns or before.schema[n] == after.schema[n]:
             continue
         one, two = before.schema[n], after.schema[n]
         if pl.Boolean in (one, two) and (one.is_numeric() or two.is_numeric()):

@@ -35,7 +35,15 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def settings() -> AbstractContextManager[None]:
-    """Matplotlib's settings for a report: small type, light axes, text as text, ids that do not change."""
+    """Matplotlib's settings for a report: small type, light axes, text as text, ids that do not change.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> with settings():
+    ...     matplotlib.rcParams["svg.fonttype"]
+    'none'
+    """
     import matplotlib
 
     return matplotlib.rc_context(
@@ -74,6 +82,17 @@ def to_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
         Unique in the page; every id starts with it.
     title, description
         What a screen reader says.
+
+    Examples
+    --------
+    >>> from matplotlib.backends.backend_svg import FigureCanvasSVG
+    >>> from matplotlib.figure import Figure
+    >>> with settings():
+    ...     figure = Figure(figsize=(2, 1))
+    ...     FigureCanvasSVG(figure).figure is figure
+    ...     to_svg(figure, name="empty", title="Nothing", description="An empty figure.")[:28]
+    True
+    '<svg viewBox="0 0 144 72" ro'
     """
     raw = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))

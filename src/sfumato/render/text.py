@@ -71,6 +71,24 @@ def summary(report: Report, console: Console) -> None:
         The custodian's or the public one.
     console
         Where to.
+
+    Examples
+    --------
+    >>> import datetime, sys
+    >>> from rich.console import Console
+    >>> from sfumato.data.disclosure import Disclosure
+    >>> report = Report("Ward 7", datetime.date(2024, 5, 1), "1.0", (), Disclosure(), Findings(), "", "ab12", True)
+    >>> summary(report, Console(file=sys.stdout, width=80))
+    <BLANKLINE>
+    Ward 7
+    <BLANKLINE>
+    The risk
+    No risk was measured, so nothing can be said about it.
+    <BLANKLINE>
+    What was lost
+    No loss was measured, so nothing can be said about it.
+    <BLANKLINE>
+    No limits were set.
     """
     said = advice(report.findings)
     console.print()

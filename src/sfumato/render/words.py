@@ -245,7 +245,13 @@ PROMISE = (
 
 
 def word(measure: str) -> Word:
-    """The words for a measure; its bare name for one that a plug-in brought."""
+    """The words for a measure; its bare name for one that a plug-in brought.
+
+    Examples
+    --------
+    >>> word("delta").title, word("delta").family
+    ('Spread that comes from protection (delta)', 'values')
+    """
     return WORDS.get(measure) or Word(measure, "A measure that was added to sfumato.", "other")
 
 
@@ -261,6 +267,8 @@ def of_what(line: Finding) -> str:
     if line.group is not None and (line.group != "overall" or word(line.measure).family == "linkage"):
         linkage = word(line.measure).family == "linkage"
         parts.append(GROUPS.get(line.group, line.group) if linkage else _group(line))
+    if line.group is None and line.measure in ("l_distinct", "t_equal"):
+        parts.append("worst group")
     if not parts:
         parts.append("mean of all groups" if line.measure == "class_size" else "all records")
     if line.at is not None:
@@ -336,7 +344,13 @@ def bound(line: Finding, *, internal: bool = True) -> str:
 
 
 def badness(line: Finding) -> float:
-    """A number by which lines of one measure are sorted, worst first."""
+    """A number by which lines of one measure are sorted, the worst has the largest.
+
+    Examples
+    --------
+    >>> badness(Finding("k_anonymity", value=2.0)) > badness(Finding("k_anonymity", value=9.0))
+    True
+    """
     if line.ok is False and line.value is None:
         return float("inf")
     if line.value is None:
@@ -348,7 +362,13 @@ def badness(line: Finding) -> float:
 
 
 def how_to_read(picture: Picture) -> tuple[str, str]:
-    """Title of a picture and, in a sentence or two, how to read it."""
+    """Title of a picture and, in a sentence or two, how to read it.
+
+    Examples
+    --------
+    >>> how_to_read(Strata(("ward",), ()))[0]
+    'Groups and their sizes'
+    """
     match picture:
         case Scatter(before=before):
             original = "Circles are original records" if before else _CELLS
@@ -400,6 +420,12 @@ def fold(lines: Sequence[Finding], most: int) -> tuple[list[Finding], int]:
     """The lines to show of one measure, and how many single groups were folded away.
 
     Lines of the whole table all stay; of lines of single groups the `most` worst.
+
+    Examples
+    --------
+    >>> lines = [Finding("class_size", group=f"ward={i}", value=float(i)) for i in (9, 3, 5)]
+    >>> [line.group for line in fold(lines, 1)[0]], fold(lines, 1)[1]
+    (['ward=3'], 2)
     """
     single = [line for line in lines if line.group is not None and line.group not in GROUPS]
     worst = set(map(id, sorted(single, key=lambda line: (line.ok is not False, -badness(line)))[:most]))

@@ -113,8 +113,8 @@ REFUSED = {
     "header only": (b"a,b\n", FileError, "header only"),
     "header without end": (b"a,b", FileError, "header only"),
     "single name": (b"a\n", FileError, "header only"),
-    "binary": (bytes(range(256)), FileError, "binary|no text"),
-    "zero bytes": (b"a,b\n1,PLANTED\0\n", FileError, "binary|no text"),
+    "binary": (bytes(range(256)), FileError, "is binary|bytes that are no text"),
+    "zero bytes": (b"a,b\n1,PLANTED\0\n", FileError, "is binary|bytes that are no text"),
     "infinite": (b"a,b\n1,inf\n2,3.5\n", DataError, "'b'"),
 }
 

@@ -9,6 +9,8 @@ import polars as pl
 import pyreadstat
 import pytest
 import xlsxwriter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.files import SUFFIXES, Table, read_table, write_table
@@ -31,6 +33,28 @@ def test_every_format_is_written_read_and_told(tmp_path, suffix):
     assert list(found.codebook) == frame.columns
 
 
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1, max_size=8)
+ODD_NAMES = st.one_of(
+    NAMES, st.sampled_from(['a"b', "x,y", "two\nlines", "a;b", "a\tb", "=1", "1", "true", " lead", "inf"])
+)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(names=st.lists(ODD_NAMES.filter(str.strip), min_size=1, max_size=4, unique=True))
+def test_any_name_comes_back_where_names_are_free_and_a_fitted_one_elsewhere(tmp_path, names):
+    frame = pl.DataFrame({name: [i, None, 2] for i, name in enumerate(names)})
+    for suffix in WRITTEN:
+        try:
+            notes = write_table(table(frame), tmp_path / f"a{suffix}")
+        except FileError as error:
+            assert "Rename" in str(error)  # noqa: PT017 - two names that fit to one
+            assert suffix in (".sav", ".dta", ".xpt")
+            continue
+        found = read_table(tmp_path / f"a{suffix}").frame
+        assert found.rows() == frame.rows()
+        assert (found.columns == names) or (suffix in (".sav", ".dta", ".xpt") and "other names" in notes[0])
+
+
 def test_unknown_suffixes_list_what_is_known(tmp_path):
     for name in ("a.docx", "a", "a.csv.gz", ".csv"):
         path = tmp_path / name
@@ -51,7 +75,12 @@ def test_what_is_no_file(tmp_path, suffix):
     (tmp_path / f"folder{suffix}").mkdir()
     (tmp_path / f"empty{suffix}").touch()
     os.mkfifo(tmp_path / f"pipe{suffix}")
-    for name, word in (("none", "no file"), ("folder", "folder"), ("empty", "empty"), ("pipe", "ordinary")):
+    for name, word in (
+        ("none", "There is no"),
+        ("folder", "is a folder"),
+        ("empty", "is empty"),
+        ("pipe", "not an ordinary"),
+    ):
         with pytest.raises(FileError, match=word):
             read_table(tmp_path / f"{name}{suffix}")
 
@@ -163,7 +192,7 @@ def test_a_write_that_ends_half_way(tmp_path, monkeypatch, suffix, fault, expect
 def test_a_folder_that_is_not_there(tmp_path, suffix):
     with pytest.raises(FileError, match="does not exist"):
         write_table(table(pl.DataFrame({"x": [1]})), tmp_path / "none" / f"a{suffix}")
-    with pytest.raises(FileError, match="folder"):
+    with pytest.raises(FileError, match="is a folder"):
         (tmp_path / f"b{suffix}").mkdir()
         write_table(table(pl.DataFrame({"x": [1]})), tmp_path / f"b{suffix}")
 

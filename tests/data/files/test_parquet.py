@@ -83,7 +83,7 @@ def test_a_foreign_file_has_an_empty_codebook(tmp_path):
 @pytest.mark.parametrize("stored", ["PLANTED", "[]", '{"a": {"colour": "PLANTED"}}', '{"a": {"role": "PLANTED"}}'])
 def test_a_damaged_codebook_is_refused(tmp_path, stored):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "a.parquet", metadata={"sfumato": stored})
-    with pytest.raises(FileError, match="codebook") as caught:
+    with pytest.raises(FileError, match="codebook within") as caught:
         read_table(tmp_path / "a.parquet")
     assert "PLANTED" not in str(caught.value)
 

@@ -83,7 +83,7 @@ def test_an_interruption_passes_through(tmp_path):
 
 def test_what_is_no_file_is_told(tmp_path):
     (tmp_path / "empty").touch()
-    for path, word in ((tmp_path / "none", "no file"), (tmp_path, "folder"), (tmp_path / "empty", "empty")):
+    for path, word in ((tmp_path / "none", "There is no"), (tmp_path, "is a folder"), (tmp_path / "empty", "is empty")):
         with pytest.raises(FileError, match=word):
             peek(path)
 
@@ -92,5 +92,5 @@ def test_a_file_without_permission(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("a\n1\n")
     monkeypatch.setattr("pathlib.Path.open", lambda *_, **__: (_ for _ in ()).throw(PermissionError(13, "denied")))
-    with pytest.raises(FileError, match="permission"):
+    with pytest.raises(FileError, match="no permission"):
         peek(path)

@@ -228,6 +228,9 @@ def opening(path: Path, what: str = "a file") -> Iterator[None]:
         raise FileError(f"{str(path)!r} cannot be read: {reason}.") from None
     except MemoryError:
         raise FileError(f"{str(path)!r} does not fit into memory.") from None
-    except (Exception, pl.exceptions.PanicException):
+    except (Exception, pl.exceptions.PanicException) as error:
+        if isinstance(error, UnicodeError) or "requested encoding" in str(error):
+            message = f"{str(path)!r}: its text is in another encoding. State the encoding, for instance cp1252."
+            raise FileError(message) from None
         message = f"{str(path)!r} cannot be read as {what}: it is damaged, or its name says another format than it has."
         raise FileError(message) from None

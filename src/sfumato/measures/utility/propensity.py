@@ -24,7 +24,8 @@ _ROWS = 1 << 14  # rows of a block
 _TOLERANCE = 1e-8  # standard errors; U is quadratic in what is left
 _COARSER = (MAX_LEVELS, 30, 20, 10, 5, 3, 2)
 _WORK = 2e10  # rows times squared columns that a step may cost
-_FEWEST, _MOST = 60, 400  # columns that are allowed whatever the number of rows
+_FEWEST, _MOST = 60, 400  # coefficients that are allowed however long or short the tables are …
+_ROWS_EACH = 4  # … but no more than one for so many rows: more would tell any tables apart
 
 EMPTY = "One of the tables has no rows, so the two cannot be told apart or compared."
 NOTHING = "The tables have no column in common that varies, so there is nothing to tell them apart by."
@@ -191,7 +192,8 @@ class _Design:
     def _choose(self, pairs: list[tuple[int, int]]) -> None:
         """Take as many levels and products as the size of the tables allows."""
         main = sum(c.width(MAX_LEVELS) for c in self.both.columns)
-        room = int(np.clip(np.sqrt(_WORK / (self.both.n + self.both.m)), _FEWEST, _MOST)) - main
+        rows = self.both.n + self.both.m
+        room = min(int(np.clip(np.sqrt(_WORK / rows), _FEWEST, _MOST)), rows // _ROWS_EACH) - main
         fitting = (k for k in _COARSER if sum(self._width(pair, k) for pair in pairs) <= room)
         self.levels = next(fitting, _COARSER[-1])
         total = np.cumsum([self._width(pair, self.levels) for pair in pairs])

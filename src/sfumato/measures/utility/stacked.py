@@ -33,18 +33,22 @@ class Column:
     name
         The column.
     values
-        Numbers, standardised over both tables, 0 where missing; or codes of a factor, 0 for its most frequent level and
-        rising with rarity, 0 where missing. Shape (n + m,).
+        Numbers; or codes of a factor, 0 for its most frequent level and rising with rarity. 0 where missing. Shape
+        (n + m,).
     levels
         Number of levels; None for a numeric column.
     missing
         Where there is no value, shape (n + m,); None where there is one everywhere, or nowhere.
+    middle, scale
+        Mean and sd of a numeric column over both tables.
     """
 
     name: str
     values: NDArray[np.float64] | NDArray[np.int32]
     levels: int | None
     missing: NDArray[np.bool_] | None
+    middle: float = 0.0
+    scale: float = 1.0
 
     def width(self, max_levels: int) -> int:
         """How many columns of a design it takes."""
@@ -52,13 +56,16 @@ class Column:
         return own + (self.missing is not None)
 
     def design(self, rows: slice, max_levels: int) -> list[Floats]:
-        """Its columns in a design: the number itself or an indicator of each level but the first, and one of missing.
+        """Its columns in a design: the standardised number or indicators of all levels but the first, and of missing.
 
         Levels beyond `max_levels`, the rarest, share the last indicator.
         """
         values = self.values[rows]
         if self.levels is None:
-            out = [np.asarray(values, dtype=np.float64)]
+            standard = (np.asarray(values, dtype=np.float64) - self.middle) / self.scale
+            if self.missing is not None:
+                standard[self.missing[rows]] = 0.0
+            out = [standard]
         else:
             codes = np.minimum(values, max_levels - 1)
             out = [(codes == k).astype(np.float64) for k in range(1, min(self.levels, max_levels))]
@@ -154,12 +161,11 @@ def _numeric(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Cod
     present = values if not missing.any() else values[~missing]
     if not len(present) or present.min() == present.max():
         return Column(name, np.zeros(len(values), dtype=np.int32), 1, _some(missing))
-    values = values - present.mean()
-    spread = np.abs(values[~missing]).max()  # first to at most 1, so that no square overflows
-    values = values / spread
-    values = values / values[~missing].std()
+    middle = present.mean()
+    spread = np.abs(present - middle).max()  # first to at most 1, so that no square overflows
+    scale = spread * ((present - middle) / spread).std()
     values[missing] = 0.0
-    return Column(name, values, None, _some(missing))
+    return Column(name, values, None, _some(missing), float(middle), float(scale))
 
 
 def _factor(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> Column:
