@@ -76,10 +76,10 @@ def main(case: str) -> None:
     n, p, strata = size[label]
     x, stratum = points(n, p, strata)
     if what in ("query", "matrix"):
-        report_cost(lambda: bare_query(x, stratum) if what == "query" else matrix(x, stratum))
+        work = bare_query if what == "query" else matrix
+        report_cost(lambda: work(x, stratum))
         return
     table = data(x, stratum)
-    del x, stratum
     if what == "protect":
         report_cost(lambda: protect(table))
     else:

@@ -13,7 +13,7 @@ import io
 import math
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -94,6 +94,18 @@ BY_N = Study(
 )
 
 
+COHORT = (1211, 3)
+"""n and k of the paper's own application to the cohort."""
+PUBLISHED = dict(
+    zip(
+        MEASURES,
+        (0.00005, 0.0466, 0.0229, 0.0296, 0.0247, 1.048, 0.959, 0.212, 0.278, 1.10, 0.606, 0.0140, 0.0099),
+        strict=False,  # nothing was published of linkage
+    )
+)
+"""What the paper gives for the cohort itself (its page on the 1958 study, and Table 4)."""
+
+
 def release_of(n: int, k: int, seed: int) -> Pair:
     """Draw a table and protect it as the paper does: `min_stratum` is k, so that a stratum of k is let through."""
     before = ncds_like(n, seed)
@@ -145,18 +157,41 @@ def run(settings: Sequence[tuple[int, int]], datasets: int, processes: int = 1) 
 
 def table(study: Study, found: Floats) -> str:
     """Means over the data sets, with standard deviations in brackets, as a Markdown table: a line for each measure."""
-    lines = [f"### {study.title}", "", "| " + " | ".join(["", *map(str, study.values)]) + " |"]
-    lines.append("|---" * (len(study.values) + 1) + "|")
+    lines = [f"### {study.title}", "", _row([study.name, *map(str, study.values)]), _row(["---"] * (len(found) + 1))]
     for j, name in enumerate(MEASURES):
-        scale = 1000 if name == "U" else 1
-        cells = [_cell(scale * found[i, :, j]) for i in range(len(study.values))]
-        lines.append("| " + " | ".join([name if scale == 1 else f"{scale} {name}", *cells]) + " |")
+        lines.append(_row([_named(name), *(_cell(SCALE.get(name, 1) * here[:, j]) for here in found)]))
     return "\n".join(lines)
 
 
+def cohort_table(found: Floats) -> str:
+    """What the paper gives for the cohort itself beside the same measures of invented tables of that size."""
+    n, k = COHORT
+    lines = [f"### The cohort itself, n = {n}, k = {k}", "", _row(["", "published", "invented"]), _row(["---"] * 3)]
+    for j, name in enumerate(MEASURES):
+        scale = SCALE.get(name, 1)
+        published = f"{scale * PUBLISHED[name]:g}" if name in PUBLISHED else "not given"
+        lines.append(_row([_named(name), published, _cell(scale * found[0, :, j])]))
+    return "\n".join(lines)
+
+
+SCALE = {"U": 1000}
+
+
+def _named(measure: str) -> str:
+    return f"{SCALE[measure]} {measure}" if measure in SCALE else measure
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
 def _cell(values: Floats) -> str:
-    mean, sd = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return f"{_short(mean, 3)} ({_short(sd, 2)})"
+    return f"{_short(float(values.mean()), 3)} ({_short(float(_sd(values)), 2)})"
+
+
+def _sd(values: Floats) -> Floats:
+    """Standard deviation over the data sets, the last axis; 0 where there is one."""
+    return np.asarray(values.std(axis=-1, ddof=1) if values.shape[-1] > 1 else np.zeros(values.shape[:-1]))
 
 
 def _short(value: float, digits: int) -> str:
@@ -202,31 +237,41 @@ def _panels(study: Study, found: Floats, figure: Figure) -> None:
                 ax, study, found[:, :, MEASURES.index(name)], i, name.removeprefix("delta ").removeprefix("difference ")
             )
         ax.set_title(f"{letter}  {title}")
-        ax.set_xlabel(study.name)
         ax.set_ylim(bottom=0)
+        _name_axis(ax, study)
         if len(names) > 1:
             ax.legend(frameon=False, fontsize=8, ncols=2 if len(names) > 2 else 1)
     axes["E"].plot(study.values, [1 / k for _, k in study.settings], color="#777777", lw=1, label="1/k")
     axes["E"].legend(frameon=False, fontsize=8)
 
 
+def _name_axis(ax: Axes, study: Study) -> None:
+    from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
+    ax.set_xlabel(study.name)
+    if study.name == "n":  # most happens below 500
+        ax.set_xlabel("n (log scale)")
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(FixedLocator([50, 100, 200, 500, 1000, 3000]))
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_minor_locator(NullLocator())
+
+
 def _line(ax: Axes, study: Study, values: Floats, i: int, label: str) -> None:
     """Mean ± sd at each point; lines of one panel are set apart a little so that no bar hides another."""
-    span = max(study.values) - min(study.values)
-    x = np.array(study.values) + 0.004 * span * i
-    sd = values.std(axis=1, ddof=1) if values.shape[1] > 1 else np.zeros(len(values))
+    x = np.array(study.values) * 1.025**i if study.name == "n" else np.array(study.values) + 0.15 * i
     style = {"color": COLOURS[i], "markersize": 3, "linewidth": 1.1, "elinewidth": 0.7, "capsize": 1.5}
-    ax.errorbar(x, values.mean(axis=1), yerr=sd, fmt=STYLES[i], label=label, **style)
+    ax.errorbar(x, values.mean(axis=1), yerr=_sd(values), fmt=STYLES[i], label=label, **style)
 
 
-def write(studies: Iterator[tuple[Study, Floats]], out: Path, settings: str) -> None:
+def write(out: Path, found: dict[str, Floats], datasets: int) -> None:
     """Write pictures and tables into `out`, and the tables into the page beside it if there is one."""
     out.mkdir(parents=True, exist_ok=True)
-    parts = [settings]
-    for study, found in studies:
-        (out / f"by-{study.name}.svg").write_text(picture(study, found))
-        parts.append(table(study, found))
-    text = "\n\n".join(parts) + "\n"
+    parts = [f"Means over {datasets} data sets, with standard deviations in brackets."]
+    for study in (BY_K, BY_N):
+        (out / f"by-{study.name}.svg").write_text(picture(study, found[study.name]))
+        parts.append(table(study, found[study.name]))
+    text = "\n\n".join([*parts, cohort_table(found["cohort"])]) + "\n"
     (out / "table.md").write_text(f"# Figures of the sensitivity study\n\n{text}")
     page = out.with_suffix(".md")
     if page.exists() and MARK in (prose := page.read_text()):
@@ -244,9 +289,9 @@ def main() -> None:
         parser.error("--datasets and --processes must be at least 1")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):  # the processes share the machine
         os.environ.setdefault(name, "1")
-    found = ((study, run(study.settings, given.datasets, given.processes)) for study in (BY_K, BY_N))
-    said = f"Means over {given.datasets} data sets, with standard deviations in brackets."
-    write(found, given.out, said)
+    settings = {BY_K.name: BY_K.settings, BY_N.name: BY_N.settings, "cohort": (COHORT,)}
+    found = {name: run(points, given.datasets, given.processes) for name, points in settings.items()}
+    write(given.out, found, given.datasets)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def test_tables_that_differ_by_chance_stay_near_zero():
 def test_separable_tables_come_near_a_quarter():
     before = table()
     result = u_trees(before, before.with_columns(x=pl.col("x") + 100), BOOK, aligned=True)
-    assert result.u == pytest.approx(0.25, abs=0.005)
+    assert result.u == pytest.approx(0.25, abs=0.01)
     assert np.median(result.after) > 0.99
     assert np.median(result.before) < 0.01
 
