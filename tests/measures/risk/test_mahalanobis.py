@@ -152,7 +152,6 @@ def test_findings():
         ("risk2", 0.3, single.risk2, same.risk2),
     ]
     assert found.notes == ()
-    assert findings(pair(X, Z, aligned=True), w1=0.1, w2=0.3, shared=boxes(X, Z)) == found
 
 
 def test_findings_name_what_was_left_out():

@@ -94,7 +94,7 @@ def u_trees(
         return Propensity(None, np.zeros(0), np.zeros(0), why)
     features = np.column_stack([column.feature() for column in both.columns])
     units = _units(before, after, features, aligned, record)
-    rows, most = _chosen(units, both.n), max(both.n, both.m)
+    rows, most = _chosen(units, features, both.n), max(both.n, both.m)
     scores = _out_of_fold(features[rows], both.released[rows], units[rows], _factors(both))
     of_release = rows >= both.n
     u = u_statistic(scores[~of_release], scores[of_release])
@@ -153,12 +153,15 @@ def _ranks(ids: pl.Series) -> Words:
     return np.asarray(ids.rank("dense").fill_null(0).to_numpy(), dtype=np.uint64)
 
 
-def _chosen(units: Words, n: int) -> Rows:
-    """Rows of the records with the smallest hashes, in the order of their hashes; both copies of a record or none."""
-    hashes = scatter(units ^ _SAMPLE)
+def _chosen(units: Words, features: Floats, n: int) -> Rows:
+    """Rows of the records with the smallest hashes, in the order of their hashes; both copies of a record or none.
+
+    Units that tie are ordered by their values, never by their place.
+    """
+    hashes, values = scatter(units ^ _SAMPLE), row_hash(np.nan_to_num(features, nan=-1e300))
     m = len(units) - n
     keep = min(1.0, MAX_RECORDS / max(n, m))
-    tables = (np.argsort(hashes[:n], kind="stable"), n + np.argsort(hashes[n:], kind="stable"))
+    tables = (np.lexsort((values[:n], hashes[:n])), n + np.lexsort((values[n:], hashes[n:])))
     return np.concatenate([order[: round(keep * len(order))] for order in tables])
 
 

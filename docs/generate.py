@@ -1,0 +1,617 @@
+"""Write docs/reference from the code itself: `.venv/bin/python docs/generate.py`.
+
+A test calls `pages()` and compares it with what is committed, so a reference page cannot grow stale.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import inspect
+import io
+import json
+import os
+import re
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import sfumato as sf
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.files import SUFFIXES, Table, read_table, write_table
+from sfumato.data.finding import Finding, Findings
+from sfumato.errors import FileError
+from sfumato.methods.registry import methods
+from sfumato.release.limits import Limit
+from sfumato.release.protect import protect
+from sfumato.release.secret import Secret
+from sfumato.render.words import FAMILIES, GROUPS, WORDS
+
+HERE = Path(__file__).parent
+HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "schema")
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path within docs."""
+    writers = {"cli": cli, "plan": plan, "measures": measures, "json": json_page, "files": files, "python": python}
+    return {f"reference/{name}.md": HEAD + write().rstrip() + "\n" for name, write in writers.items()}
+
+
+def main() -> None:
+    """Write them."""
+    for name, text in pages().items():
+        (HERE / name).write_text(text, encoding="utf-8")
+
+
+# Small things that several pages share.
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _code(value: object) -> str:
+    return f"`{value}`"
+
+
+def _first(thing: object) -> str:
+    """First sentence of a docstring."""
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _told(cls: type) -> dict[str, str]:
+    """What the docstring of a class says of each parameter."""
+    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\S|\Z)", inspect.getdoc(cls) or "", re.DOTALL)
+    told: dict[str, str] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if line and not line[0].isspace():
+            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
+        elif line.strip():
+            told.update({name: f"{told.get(name, '')} {line.strip()}".strip() for name in names})
+    return told
+
+
+def _run(*arguments: str) -> str:
+    """What a command prints to stdout."""
+    from sfumato.cli.app import app
+
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO()):
+        app(list(arguments), prog_name="sfumato", standalone_mode=False)
+    return out.getvalue()
+
+
+# cli.md
+
+
+def cli() -> str:
+    """The help of every command."""
+    from typer.testing import CliRunner
+
+    from sfumato.cli.app import app
+
+    def help_of(*command: str) -> str:
+        told = CliRunner().invoke(app, [*command, "--help"], prog_name="sfumato", terminal_width=100)
+        return f"```text\n{told.stdout.rstrip()}\n```"
+
+    parts = [
+        "# Command line",
+        "Data go to stdout or where `--out` says, talk goes to stderr. With `--json` stdout holds one JSON object, see "
+        "[JSON](json.md).",
+        _table(
+            ("exit status", "meaning"),
+            [
+                ("0", "done"),
+                ("1", "a limit of the plan is exceeded; `protect` then writes nothing unless `--force` is given"),
+                ("2", "misuse, a plan that cannot run, or unfit data; the message says what to do"),
+                ("70", "a fault of sfumato's own; its text is held back, since it might show data"),
+                ("130", "stopped with Ctrl-C; nothing is left behind"),
+            ],
+        ),
+        help_of(),
+        *(f"## sfumato {name}\n\n{help_of(name)}" for name in COMMANDS),
+    ]
+    return "\n\n".join(parts)
+
+
+# plan.md
+
+
+def plan() -> str:
+    """The keys of a plan."""
+    schema = sf.Plan.json_schema()
+    defs = schema["$defs"]
+    steps = [
+        f"### {name}\n\n{_first(cls)}\n\n{_keys(cls, defs[cls.__name__], defs)}\n\n"
+        f"More on its page: [{name}](../methods/{name}.md)."
+        for name, cls in methods().items()
+    ]
+    parts = [
+        "# The plan",
+        "A plan is a YAML file. Unknown keys are refused, and all errors come at once, each with its line. "
+        "`sfumato schema` prints the JSON Schema from which this page is made; editors complete from it. Anchors, "
+        "aliases and tags are not allowed.",
+        "## Top level",
+        _keys(sf.Plan, schema, defs, required=("sfumato",)),
+        "## variables",
+        "One entry for each variable: `name: {key: value, …}`. What the plan does not say is taken from the file, and "
+        "a kind that neither says is told from the data.",
+        _keys(Variable, defs["Variable"], defs),
+        "A missing code in `missing` is a plain value, or a mapping with these keys:",
+        _keys(_class(Variable, "missing"), defs["Missing"], defs),
+        "### Roles\n\n" + _members(sf.Role),
+        "### Kinds\n\n" + ", ".join(_code(kind) for kind in sf.Kind) + ".",
+        "## steps",
+        "A list; each step is one method's parameters, and `do` names the method. In every step `columns` are what it "
+        "changes and `by` is what it stratifies on.",
+        *steps,
+        "## limits",
+        "A list. A limit binds every finding of its measure unless another key narrows it, and a finding without a "
+        "value does not meet it. Names of measures: [Measures](measures.md).",
+        _keys(Limit, defs["Limit"], defs),
+    ]
+    return "\n\n".join(parts)
+
+
+def _class(model: type, field: str) -> type:
+    """The class of the items of a field."""
+    from sfumato.data.codebook import Missing
+
+    assert (model, field) == (Variable, "missing")
+    return Missing
+
+
+def _keys(cls: Any, schema: Mapping[str, Any], defs: Mapping[str, Any], required: Sequence[str] = ()) -> str:
+    """Table of the keys of a mapping."""
+    told = _told(cls)
+    needed = {*schema.get("required", ()), *required}
+    rows = []
+    for name, part in schema["properties"].items():
+        meaning = told.get(name, "names the method" if name == "do" else _MISSING.get(name, ""))
+        meaning = re.sub("|".join(map(re.escape, _IN_YAML)), lambda found: _IN_YAML[found[0]], meaning)
+        rows.append((_code(name), _type(part, defs), _default(name, part, needed, cls), meaning))
+    return _table(("key", "type", "default", "meaning"), rows)
+
+
+_IN_YAML = {
+    "None": "null",
+    "see `Role`": "see [roles](#roles)",
+    "see `Kind`": "see [kinds](#kinds)",
+    "see `sfumato.data.expression`": "see [the formula](../methods/derive.md#the-formula)",
+}
+"""Words of docstrings that a plan calls otherwise."""
+
+_SCALAR = {"boolean", "integer", "number", "string"}
+
+_MISSING = {
+    "code": "the value that stands for missing",
+    "low": "lowest value of a range of codes",
+    "high": "highest value of a range of codes",
+    "label": "why there is no value",
+}
+
+
+def _default(name: str, part: Mapping[str, Any], needed: set[str], cls: Any) -> str:
+    if name in needed:
+        return "required"
+    if name == "min_stratum":
+        return "`max(2k, k + 3)`"
+    if name == "do":
+        return "required"
+    default = part.get("default")
+    if default is None:
+        empty = cls.model_fields[name].get_default(call_default_factory=True)
+        default = None if empty is None else list(empty) if isinstance(empty, tuple) else empty
+    return _code(json.dumps(default))
+
+
+def _type(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    """A schema in words."""
+    if "$ref" in part:
+        name = part["$ref"].rpartition("/")[2]
+        return _type(defs[name], defs) if "enum" in defs[name] else name.lower()
+    if "const" in part:
+        return _code(json.dumps(part["const"]).strip('"'))
+    if "enum" in part:
+        return ", ".join(_code(value) for value in part["enum"])
+    if "anyOf" in part:
+        scalars = [choice for choice in part["anyOf"] if choice.get("type") in _SCALAR]
+        if len(scalars) == len(_SCALAR):
+            rest = [_type(choice, defs) for choice in part["anyOf"] if choice not in scalars]
+            return " or ".join(["value", *rest])
+        return " or ".join(dict.fromkeys(_type(choice, defs) for choice in part["anyOf"]))
+    if "discriminator" in part:
+        return "step"
+    return _plain(part, defs)
+
+
+def _plain(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
+    kind = part.get("type", "anything")
+    if "prefixItems" in part:
+        return "[" + ", ".join(_type(item, defs) for item in part["prefixItems"]) + "]"
+    if kind == "array":
+        return f"list of {_type(part['items'], defs)}"
+    if kind == "object":
+        return f"mapping to {_type(part['additionalProperties'], defs)}"
+    words = {"string": "text", "boolean": "`true`, `false`", "null": "`null`", "integer": "whole number"}.get(
+        kind, kind
+    )
+    low, high = part.get("minimum"), part.get("maximum")
+    if low is None and high is None:
+        return words
+    return f"{words}, {low} or more" if high is None else f"{words} from {low} to {high}"
+
+
+def _members(enum: Any) -> str:
+    """Members of an enumeration with what the source says below each."""
+    source = inspect.getsource(enum)
+    told = re.findall(r'(\w+) = "(\w+)"\n\s+"""(.*?)"""', source, re.DOTALL)
+    return _table(("role", "meaning"), [(_code(value), " ".join(text.split())) for _, value, text in told])
+
+
+# measures.md
+
+HOMES: dict[str, str] = {
+    "k_anonymity": "risk.k_anonymity:k_anonymity",
+    "class_size": "risk.class_size:average_class_size",
+    "l_distinct": "risk.l_diversity:l_distinct",
+    "t_equal": "risk.t_closeness:t_equal",
+    "linkage_nearest": "risk.linkage:linkage_nearest",
+    "linkage_one_to_one": "risk.linkage:linkage_one_to_one",
+    "risk1": "risk.mahalanobis:robust_risk",
+    "risk2": "risk.mahalanobis:robust_risk",
+    "interval_disclosure": "risk.interval:interval_disclosure",
+    "unchanged": "risk.unchanged:unchanged",
+    "u_main": "utility.propensity:propensity",
+    "u_interactions": "utility.propensity:propensity",
+    "u_trees": "utility.trees:u_trees",
+    "delta": "utility.delta:delta",
+    "il1s": "utility.il1s:il1s",
+    "out_of_range": "risk.out_of_range:out_of_range",
+    "standardised_difference": "utility.model:standardised_difference",
+    "ci_overlap": "utility.model:ci_overlap",
+    "mean": "utility.moments:mean_and_sd",
+    "sd": "utility.moments:mean_and_sd",
+    "correlation": "utility.moments:correlation",
+    "quantile": "utility.quantiles:quantiles",
+}
+"""Module and function of each measure under `sfumato.measures`."""
+
+_BETTER = {"low": "lower", "high": "higher", "near": "near its baseline", "change": "near 0"}
+_FORM = {"share": "a share, 0 to 1", "count": "a count of records or values", "number": "a number"}
+
+
+def measures() -> str:
+    """Every measure."""
+    found = _sample_findings()
+    parts = [
+        "# Measures",
+        "Every line of a report is a finding with ten keys: `measure`, `variable`, `group`, `at`, `attack`, `value`, "
+        "`interval`, `baseline`, `limit`, `ok` (see [JSON](json.md)). A risk stands beside its baseline, the same "
+        "figure for the unprotected table. The names below are those of `limits` in a plan.",
+        "Which figure answers which worry: [Choose](../choose.md#which-figure-answers-which-worry).",
+    ]
+    for family, title in FAMILIES.items():
+        inside = [name for name, word in WORDS.items() if word.family == family]
+        if inside:
+            parts.append(f"## {title}")
+            parts += [_measure(name, found) for name in inside]
+    return "\n\n".join(parts)
+
+
+def _measure(name: str, found: Findings) -> str:
+    word = WORDS[name]
+    lines = found.select(name)
+    rows = {
+        "Figure": f"{_FORM[word.form]}; better when {_BETTER[word.better]}",
+        "Baseline": {None: "none", "Original": "the original table"}.get(word.baseline, "the unprotected table"),
+        "Keys": ", ".join(_used(lines)),
+        "Source": _source(name),
+    }
+    listed = "\n".join(f"- {key}: {text}." for key, text in rows.items())
+    return f"### {name}\n\n**{word.title}.** {word.what}\n\n{listed}"
+
+
+def _used(lines: Findings) -> Iterator[str]:
+    """The keys that lines of a measure use, with the fixed values of `group` and `attack`."""
+    for key in ("variable", "group", "at", "attack", "interval"):
+        values = list(dict.fromkeys(getattr(line, key) for line in lines if getattr(line, key) is not None))
+        fixed = [v for v in values if key == "attack" or (key == "group" and v in GROUPS)]
+        if values:
+            what = ": " + ", ".join(map(_code, fixed)) if fixed else " (a stratum)" if key == "group" else ""
+            yield f"`{key}`{what}"
+    yield "`value`"
+    if any(line.baseline is not None for line in lines):
+        yield "`baseline`"
+
+
+def _source(name: str) -> str:
+    module, _, function = HOMES[name].partition(":")
+    home = importlib.import_module(f"sfumato.measures.{module}")
+    text = inspect.getdoc(getattr(home, function)) or ""
+    dois = re.findall(r"doi:(10\.\d+/\S+?)[;,.)]*(?=\s|$)", text) or re.findall(
+        r"doi:(10\.\d+/\S+?)[;,.)]*(?=\s|$)", home.__doc__ or ""
+    )
+    links = ", ".join(f"[doi:{doi}](https://doi.org/{doi})" for doi in dict.fromkeys(dois))
+    return f"`sfumato.measures.{module}.{function}`" + (f"; {links}" if links else "")
+
+
+def _sample_findings() -> Findings:
+    """All measures of a small invented release, to see which keys their lines use."""
+    variables = {
+        "id": {"role": "record"},
+        "asthma": {"role": "outcome", "kind": "categorical"},
+        "height": {"role": "key", "kind": "continuous", "range": [50, 250]},
+        "bmi": {"role": "key", "kind": "continuous"},
+    }
+    step = sf.steps.Centroids(columns=["height", "bmi"], by=["sex"], k=5)
+    frame = sf.examples.cohort(1200).select("id", "sex", "asthma", "height", "bmi")
+    release = protect(sf.Plan(variables=variables, steps=[step]), sf.read(frame), Secret(bytes(16)))
+    return release.report.findings
+
+
+# json.md
+
+
+def json_page() -> str:
+    """What each command prints with --json, from real runs on a few invented people."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        _invent()
+        runs = {
+            "init": ["init", "people.csv", "--json"],
+            "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
+            "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
+            "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
+        }
+        shown = {name: (arguments, json.loads(_run(*arguments))) for name, arguments in runs.items()}
+    parts = [
+        "# JSON",
+        "With `--json` a command prints one JSON object to stdout; everything else goes to stderr. Keys are stable, "
+        "and a figure that cannot be had is `null`, with the reason among `notes`. The exit status is that of the "
+        "[command line](cli.md). The examples are real runs on a few invented people, cut after the first two items "
+        "of a list.",
+        "## A finding",
+        _table(
+            ("key", "meaning"), [(_code(name), text.replace("None", "`null`")) for name, text in _told(Finding).items()]
+        ),
+        "What is set depends on the measure: [Measures](measures.md). These findings are the custodian's: they may "
+        "hold category labels and counts, and are not for publication.",
+        *(_json_of(name, *run) for name, run in shown.items()),
+        "## schema\n\nPrints the JSON Schema of plans; it needs no `--json`.",
+    ]
+    return "\n\n".join(parts)
+
+
+_KEYS = {
+    "plan": "the drafted plan as YAML",
+    "variables": "for each variable the guessed `role` and `kind`, and the `reason`",
+    "release": "path of the release folder; `null` where a limit is exceeded and nothing was written",
+    "ok": "whether every limit holds",
+    "findings": "all findings",
+    "notes": "what could not be measured, and why",
+}
+
+
+def _json_of(name: str, arguments: Sequence[str], value: dict[str, Any]) -> str:
+    keys = _table(("key", "meaning"), [(_code(key), _KEYS[key]) for key in value])
+    shown = json.dumps(_cut(value), indent=2, ensure_ascii=False)
+    return f"## {name}\n\n`sfumato {' '.join(arguments)}`\n\n{keys}\n\n```json\n{shown}\n```"
+
+
+def _cut(value: Any) -> Any:
+    """The first two items of every list and of every long mapping, figures to six digits, long texts cut."""
+    if isinstance(value, dict):
+        items = list(value.items())
+        return {k: _cut(v) for k, v in (items if len(items) <= 10 else items[:2])}
+    if isinstance(value, list):
+        return [_cut(v) for v in value[:2]]
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    return value.splitlines()[0] + "\n…" if isinstance(value, str) and "\n" in value else value
+
+
+def _invent() -> None:
+    n = 40
+    frame = pl.DataFrame(
+        {"id": range(1, n + 1), "sex": ["f", "m"] * (n // 2), "age": [20 + 7 * i % 53 for i in range(n)]}
+    )
+    frame.write_csv("people.csv")
+    Path("key").write_bytes(bytes(range(32)))
+    Path("plan.yaml").write_text(
+        "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"
+        "steps: [{do: centroids, columns: [age], by: [sex], k: 5}]\nlimits: [{measure: k_anonymity, at_least: 5}]\n"
+    )
+
+
+# files.md
+
+_FACTS: dict[str, tuple[dict[str, Any], str]] = {
+    "label": ({"label": "Age at interview"}, "variable label"),
+    "labels": ({"labels": {1: "low", 2: "high"}}, "value labels"),
+    "missing": ({"missing": [-9]}, "missing code"),
+    "unit": ({"unit": "years"}, "unit"),
+    "range": ({"range": [0, 120]}, "range"),
+    "order": ({"order": [1, 2]}, "order of categories"),
+    "hierarchy": ({"hierarchy": {1: ["all"], 2: ["all"]}}, "hierarchy"),
+    "measure": ({"measure": "ordinal"}, "measure level"),
+}
+_ZONED = datetime.datetime(2020, 2, 29, 12, 30, tzinfo=datetime.UTC)
+_VALUES: dict[str, list[Any]] = {
+    "whole numbers": [1, 2, None],
+    "decimal numbers": [1.5, 0.1, None],
+    "truth values": [True, False, None],
+    "text": ["ash", "größe", None],
+    "empty text": ["", "x", None],
+    "dates": [datetime.date(1990, 7, 14), datetime.date(2020, 2, 29), None],
+    "dates with time": [datetime.datetime(2020, 2, 29, 12, 30), datetime.datetime(1990, 7, 14, 1), None],
+    "time zones": [_ZONED, _ZONED.replace(year=2021, day=1), None],
+    "times of day": [datetime.time(12, 30), datetime.time(1, 15, 20), None],
+    "durations": [datetime.timedelta(days=2), datetime.timedelta(hours=1), None],
+}
+
+
+def files() -> str:
+    """What each format holds, found by writing and reading back."""
+    writable = list(dict.fromkeys(SUFFIXES.values()))
+    with tempfile.TemporaryDirectory() as folder:
+        facts = [
+            (words, *(_keeps_fact(Path(folder), s, name) for s in writable)) for name, (_, words) in _FACTS.items()
+        ]
+        values = [(words, *(_keeps_values(Path(folder), s, v) for s in writable)) for words, v in _VALUES.items()]
+        said = {suffix: _said(Path(folder), suffix) for suffix in writable}
+    head = ("", *map(_code, writable))
+    suffixes = [(_code(suffix), _code(out)) for suffix, out in SUFFIXES.items()]
+    parts = [
+        "# Files",
+        "These tables are made by writing a column in each format and reading it back. What a format cannot hold is "
+        "said when a release is written, never dropped silently, and `datapackage.json` beside the data holds the "
+        "whole codebook whatever the format.",
+        "## Suffixes",
+        _table(("read", "written as"), suffixes),
+        "Data frames of pandas, Polars, PyArrow, DuckDB and whatever else narwhals knows are read too; their releases "
+        "are `.parquet`. SPSS, Stata, SAS and Excel files need `pip install 'sfumato[files]'`.",
+        "## Values",
+        _table(head, values),
+        "## What is known about a variable",
+        _table(head, facts),
+        "A missing code that a format cannot mark stays in the data as the plain value that it is: read the codes in "
+        "`datapackage.json`. Stata and SAS mark missing values by letters (`.a` to `.z`); codes read from them are "
+        "written back, other codes stay plain values.",
+        "## What is said when a file is written",
+        *(f"`{suffix}`\n\n" + "\n".join(f"- {note}" for note in notes) for suffix, notes in said.items() if notes),
+    ]
+    return "\n\n".join(parts)
+
+
+def _there_and_back(path: Path, values: Sequence[Any], variable: Variable) -> tuple[Table, tuple[str, ...]]:
+    """Write a column with an id beside it, so that no row is empty, and read it."""
+    frame = pl.DataFrame({"id": range(len(values)), "v": values})
+    notes = write_table(Table(frame, Codebook({"v": variable}).only(["id", "v"]), path.suffix), path)
+    return read_table(path), notes
+
+
+def _keeps_fact(folder: Path, suffix: str, name: str) -> str:
+    value, _ = _FACTS[name]
+    values = [1, 2, -9] if name == "missing" else [1, 2, 1]
+    wanted = Variable(kind="categorical", **value)
+    table, _ = _there_and_back(folder / f"f{suffix}", values, wanted)
+    return "kept" if getattr(table.codebook["v"], name) == getattr(wanted, name) else "–"
+
+
+def _keeps_values(folder: Path, suffix: str, values: list[Any]) -> str:
+    given = pl.Series(values).dtype.base_type()
+    try:
+        table, _ = _there_and_back(folder / f"v{suffix}", values, Variable())
+    except FileError:
+        return "refused"
+    back = table.frame["v"]
+    if back.dtype == given:
+        return "kept" if back.to_list() == values else _DIFFERS[given]
+    return f"read back as {_DTYPES[back.dtype.base_type()]}"
+
+
+_DTYPES: dict[Any, str] = {pl.Int64: "0 and 1", pl.String: "text"}
+_DIFFERS: dict[Any, str] = {pl.String: "read back as missing", pl.Datetime: "read back in UTC, without the zone"}
+
+
+def _said(folder: Path, suffix: str) -> tuple[str, ...]:
+    """Every sentence that writing a column with all facts, and one of each type of values, gives."""
+    everything: dict[str, Any] = {key: value for facts, _ in _FACTS.values() for key, value in facts.items()}
+    _, notes = _there_and_back(folder / f"s{suffix}", [1, 2, -9], Variable(**everything))
+    for values in _VALUES.values():
+        try:
+            notes += _there_and_back(folder / f"s{suffix}", values, Variable())[1]
+        except FileError as error:
+            notes += (str(error),)
+    return tuple(dict.fromkeys(note.replace(f"{folder}/", "") for note in notes))
+
+
+# python.md
+
+
+def python() -> str:
+    """The public names."""
+    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "steps")]
+    functions = [name for name in names if inspect.isfunction(getattr(sf, name))]
+    classes = [name for name in names if inspect.isclass(getattr(sf, name))]
+    steps = {cls.__name__: (name, cls) for name, cls in methods().items()}
+    parts = [
+        "# Python",
+        "Everything is under `import sfumato as sf`. Loading it costs next to nothing; each name is loaded when it is "
+        "first used. `help(sf.protect)` and the like show the full text with examples.",
+        "## Functions",
+        *(
+            f"### sf.{name}\n\n```text\n{_signature(getattr(sf, name), name)}\n```\n\n{_first(getattr(sf, name))}"
+            for name in functions
+        ),
+        "## Classes",
+        *(_described(name, getattr(sf, name)) for name in classes),
+        "## sf.steps",
+        "The steps of a plan, with the parameters of its YAML.",
+        _table(
+            ("class", "in a plan", "what it does"),
+            [
+                (f"`sf.steps.{c}`", f"[{name}](../methods/{name}.md)", _first(cls))
+                for c, (name, cls) in sorted(steps.items())
+            ],
+        ),
+        "## sf.examples",
+        "Invented data; nobody in them exists.",
+        _table(
+            ("function", ""), [(f"`sf.examples.{n}`", _first(getattr(sf.examples, n))) for n in sf.examples.__all__]
+        ),
+        "## sf.errors",
+        "```text\n" + _tree(inspect.getdoc(sf.errors) or "") + "\n```",
+    ]
+    return "\n\n".join(parts)
+
+
+def _signature(function: Callable[..., Any], name: str) -> str:
+    """A signature with one parameter a line where it is long."""
+    parameters = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
+        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
+        parameters.append(parameter.name + (default if "<function" not in default else "=None"))
+    return textwrap.fill(f"sf.{name}({', '.join(parameters)})", 96, subsequent_indent="    ", break_long_words=False)
+
+
+def _described(name: str, cls: type) -> str:
+    inherited = {n for base in cls.__mro__[1:] for n in vars(base)}
+    members = {
+        n: m
+        for n, m in vars(cls).items()
+        if n[0] != "_" and n != "model_post_init" and (_is_method(m) or n not in inherited)
+    }
+    rows = [
+        (_code(n), _first(m.__func__ if isinstance(m, classmethod) else m)) for n, m in members.items() if _is_method(m)
+    ]
+    fields = [(_code(n), text) for n, text in _told(cls).items()]
+    table = _table(("member", "what it is"), fields + rows) if fields or rows else ""
+    return f"### sf.{name}\n\n{_first(cls)}\n\n{table}".rstrip()
+
+
+def _is_method(member: object) -> bool:
+    return (
+        inspect.isfunction(member)
+        or isinstance(member, classmethod | property)
+        or type(member).__name__ == "cached_property"
+    )
+
+
+def _tree(text: str) -> str:
+    return textwrap.dedent(text.partition("::\n\n")[2].partition("\n\n")[0])
+
+
+if __name__ == "__main__":
+    os.environ.pop("SFUMATO_SECRET", None)
+    main()

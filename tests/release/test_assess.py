@@ -1,0 +1,91 @@
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+from sfumato.examples import cohort
+from sfumato.methods.centroids import Centroids
+from sfumato.methods.derive import Derive
+from sfumato.release.plan import Plan
+
+FRAME = cohort(300).select("id", "sex", "smoker", "bmi", "height")
+VARIABLES = {
+    "id": {"role": "record"},
+    "sex": {"role": "key", "kind": "categorical"},
+    "smoker": {"role": "sensitive", "kind": "categorical"},
+}
+PLAN = Plan(
+    variables=VARIABLES,
+    steps=[
+        Derive(column="tall", formula="height > 170", role="key"),
+        Centroids(columns=["bmi", "height"], by=["sex", "tall"], k=3, on_small="merge"),
+    ],
+    limits=[{"measure": "k_anonymity", "at_least": 3}, {"measure": "u_main", "at_most": 0}],
+)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return sf.protect(PLAN, FRAME, secret=bytes(16))
+
+
+def figures(findings, *measures):
+    return {(f.measure, f.variable, f.group): f.value for f in findings if f.measure in measures}
+
+
+def test_one_file_is_measured_after_the_preparing_steps():
+    found = sf.risk(FRAME, plan=PLAN)
+    expected = FRAME.with_columns(tall=pl.col("height") > 170).group_by("sex", "tall").len()["len"].min()
+    assert found.of("k_anonymity").value == expected
+    assert found.of("l_distinct", variable="smoker").value is not None
+    # a limit on what one file cannot show is left for `protect`
+    assert {f.limit for f in found if f.ok is not None} == {3}
+
+
+def test_two_files_give_what_protect_gave(release):
+    found = sf.risk(FRAME, release.data, plan=PLAN)
+    names = ("risk1", "risk2", "interval_disclosure", "unchanged", "k_anonymity", "linkage_one_to_one")
+    assert figures(found, *names) == pytest.approx(figures(release.report.findings, *names))
+    nearest = figures(found, "linkage_nearest")
+    assert nearest.items() <= figures(release.report.findings, "linkage_nearest").items()
+
+
+def test_what_is_compared_is_what_protect_compared(release):
+    found = sf.compare(FRAME, release.data, plan=PLAN)
+    names = ("u_main", "u_interactions", "delta", "il1s", "mean", "sd")
+    assert figures(found, *names) == pytest.approx(figures(release.report.findings, *names))
+    assert [f.ok for f in found if f.limit is not None] == [found.of("u_main").value <= 0]
+
+
+def test_shuffled_files_are_joined_on_the_id(release):
+    shuffled = release.data.frame.sample(fraction=1, shuffle=True, seed=1)
+    names = ("risk1", "delta", "linkage_nearest")
+    columns = {"columns": ["bmi", "height"], "record": "id"}
+    plain = sf.risk(FRAME, release.data.frame, **columns)
+    assert figures(sf.risk(FRAME, shuffled, **columns), *names) == pytest.approx(figures(plain, *names))
+
+
+def test_guessing_who_is_who_is_refused(release):
+    with pytest.raises(DataError, match="--record NAME"):
+        sf.risk(FRAME, release.data.frame, columns=["bmi"])
+    assert sf.risk(FRAME, release.data.frame, columns=["bmi"], align="row-order").of("risk1").value is not None
+
+
+def test_unpaired_tables_are_compared_as_wholes():
+    found = sf.compare(FRAME, FRAME.head(200))
+    assert found.of("u_main").value is not None
+    assert not found.select("delta")
+    assert found.notes
+
+
+def test_unknown_and_unfit_columns():
+    with pytest.raises(DataError, match="no column 'nope'"):
+        sf.risk(FRAME, columns=["nope"])
+    with pytest.raises(DataError, match="no column 'nope'"):
+        sf.risk(FRAME, by=["nope"])
+    with pytest.raises(DataError, match="not numeric"):
+        sf.risk(cohort(50), columns=["name"])
+
+
+def test_nothing_to_go_by_is_said():
+    assert "no classes" in " ".join(sf.risk(FRAME.select("bmi")).notes).lower()

@@ -1,0 +1,145 @@
+import json
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, LimitExceeded, PlanError
+from sfumato.examples import cohort
+from sfumato.methods.centroids import Centroids
+from sfumato.methods.drop import Drop
+from sfumato.methods.suppress_strata import SuppressStrata
+from sfumato.release.plan import Plan
+
+FRAME = cohort(300).select("id", "sex", "smoker", "asthma", "bmi", "height", "name")
+VARIABLES = {
+    "id": {"role": "record"},
+    "name": {"role": "identifier"},
+    "sex": {"role": "key", "kind": "categorical"},
+    "smoker": {"role": "key", "kind": "categorical"},
+    "asthma": {"role": "outcome", "kind": "categorical"},
+}
+STEPS = [Drop(columns=["name"]), Centroids(columns=["bmi", "height"], by=["sex"], k=5)]
+SECRET = bytes(range(16))
+
+
+def plan(*steps, **more):
+    return Plan(title="t", variables=VARIABLES, steps=steps or STEPS, **more)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return sf.protect(plan(), FRAME, secret=SECRET)
+
+
+def test_a_release_has_its_parts(release):
+    assert release.data.columns == ["id", "sex", "smoker", "asthma", "bmi", "height"]
+    assert release.data["id"].to_list() == FRAME["id"].to_list()
+    assert [d.what for d in release.disclosure] == ["dropped", "averaged"]
+    assert release.report.fingerprint
+    assert release.ok
+
+
+def test_the_same_in_pandas(release):
+    pandas = pytest.importorskip("pandas")
+    again = sf.protect(plan(), FRAME.to_pandas(), secret=SECRET)
+    assert isinstance(FRAME.to_pandas(), pandas.DataFrame)
+    assert again.data.frame.equals(release.data.frame)
+
+
+def test_the_original_is_left_alone():
+    frame = FRAME.clone()
+    sf.protect(plan(), frame, secret=SECRET)
+    assert frame.equals(FRAME)
+
+
+def test_measures_are_of_masked_columns_within_their_strata(release):
+    found = release.report.findings
+    assert [f.variable for f in found.select("delta")] == ["bmi", "height"]
+    assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled"}
+    assert found.of("k_anonymity").value == FRAME["sex"].value_counts()["count"].min()
+    # baseline is the unprotected table: everybody's own values are released
+    assert found.of("risk1").baseline == 1
+
+
+def test_the_intended_analysis_is_the_outcome_on_the_rest(release):
+    labels = [f.variable for f in release.report.findings.select("standardised_difference")]
+    assert labels[0] == "Intercept"
+    assert {"bmi", "height"} <= set(labels)
+
+
+def test_a_model_of_the_users_own():
+    found = sf.protect(plan(), FRAME, secret=SECRET, model="bmi ~ height", family="linear").report.findings
+    assert [f.variable for f in found.select("ci_overlap")] == ["Intercept", "height"]
+
+
+def test_records_that_a_step_removed_are_not_compared():
+    small = FRAME.with_columns(
+        sex=pl.when(pl.col("id") <= 3).then(pl.lit("x")).otherwise(pl.col("sex").cast(pl.String))
+    )
+    steps = [Drop(columns=["name"]), STEPS[1].model_copy(update={"on_small": "suppress"})]
+    released = sf.protect(plan(*steps), small, secret=SECRET)
+    assert released.data.frame.height == FRAME.height - 3
+    assert released.report.findings.of("delta", variable="bmi").value < 1
+    first = sf.protect(
+        plan(Drop(columns=["name"]), SuppressStrata(by=["sex"], min_count=5), STEPS[1]), small, secret=SECRET
+    )
+    assert first.data.frame.height == FRAME.height - 3
+
+
+def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):
+    strict = plan(limits=[{"measure": "k_anonymity", "at_least": 10_000}])
+    release = sf.protect(strict, FRAME, secret=SECRET)
+    assert not release.ok
+    with pytest.raises(LimitExceeded, match="k_anonymity.*What to try"):
+        release.write(tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    release.write(tmp_path / "r", force=True, internal_report=tmp_path / "internal.html")
+    assert (tmp_path / "internal.html").exists()
+    assert not (tmp_path / "r" / "internal.html").exists()
+
+
+def test_the_folder_reads_back(release, tmp_path):
+    release.write(tmp_path / "r")
+    again = sf.read(next((tmp_path / "r").glob("data.*")))
+    assert again.frame.equals(release.data.frame)
+    assert Plan.load(tmp_path / "r" / "plan.yaml") == plan()
+    package = json.loads((tmp_path / "r" / "datapackage.json").read_text())
+    assert package["sfumato"]["plan"] == plan().digest
+
+
+def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
+    monkeypatch.delenv("SFUMATO_SECRET", raising=False)
+    assert not sf.protect(plan(), FRAME).report.repeatable
+
+
+def test_only_draws_hang_on_the_secret():
+    """`centroids` by nearest neighbours draws nothing: another secret gives the same release, by another fingerprint."""
+    one, other = (sf.protect(plan(), FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
+    assert one.data.frame.equals(other.data.frame)
+    assert one.report.fingerprint != other.report.fingerprint
+
+
+def test_ids_must_be_unique_and_there():
+    twice = FRAME.with_columns(id=pl.when(pl.col("id") == 5).then(6).otherwise("id"))
+    with pytest.raises(DataError, match="more than once"):
+        sf.protect(plan(), twice, secret=SECRET)
+    gone = FRAME.with_columns(id=pl.when(pl.col("id") != 5).then("id"))
+    with pytest.raises(DataError, match="missing ids"):
+        sf.protect(plan(), gone, secret=SECRET)
+
+
+def test_ids_that_look_real_are_warned_of():
+    assert not sf.protect(plan(), FRAME, secret=SECRET).report.warnings
+    real = FRAME.with_columns(id=pl.col("id") + 9_434_765_870)
+    assert "does not look like" in sf.protect(plan(), real, secret=SECRET).report.warnings[0]
+
+
+def test_a_plan_that_masks_nothing_is_still_reported():
+    release = sf.protect(plan(Drop(columns=["name"])), FRAME, secret=SECRET)
+    assert "no numeric column was masked" in " ".join(release.report.findings.notes)
+
+
+def test_problems_come_before_any_work():
+    with pytest.raises(PlanError, match="identifier"):
+        sf.protect(plan(STEPS[1]), FRAME, secret=SECRET)
