@@ -13,11 +13,12 @@ import io
 import math
 import multiprocessing
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,10 +107,10 @@ PUBLISHED = dict(
 """What the paper gives for the cohort itself (its page on the 1958 study, and Table 4)."""
 
 
-def release_of(n: int, k: int, seed: int) -> Pair:
+def release_of(n: int, k: int, seed: int, *, grouping: Literal["knn", "mdav"] = "knn") -> Pair:
     """Draw a table and protect it as the paper does: `min_stratum` is k, so that a stratum of k is let through."""
     before = ncds_like(n, seed)
-    step = Centroids(columns=COLUMNS, by=BY, k=k, preset="avraam2021")
+    step = Centroids(columns=COLUMNS, by=BY, k=k, grouping=grouping, preset="avraam2021")
     after = run_steps([step], PolarsDataset(before, BOOK), PUBLIC).after.frame
     return Pair(before, after, BOOK, COLUMNS, BY, aligned=True, record="id")
 
@@ -211,14 +212,23 @@ def picture(study: Study, found: Floats) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    small = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlelocation": "left"}
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato", **small}):
+    with matplotlib.rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "sfumato",
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlelocation": "left",
+        }
+    ):
         figure = Figure(figsize=(8, 9), layout="constrained")
         FigureCanvasSVG(figure)
         _panels(study, found, figure)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+    short = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number.group()):.2f}", out.getvalue())
+    return "\n".join(line.rstrip() for line in short.splitlines()) + "\n"
 
 
 def _panels(study: Study, found: Floats, figure: Figure) -> None:
@@ -260,7 +270,7 @@ def _name_axis(ax: Axes, study: Study) -> None:
 def _line(ax: Axes, study: Study, values: Floats, i: int, label: str) -> None:
     """Mean ± sd at each point; lines of one panel are set apart a little so that no bar hides another."""
     x = np.array(study.values) * 1.025**i if study.name == "n" else np.array(study.values) + 0.15 * i
-    style = {"color": COLOURS[i], "markersize": 3, "linewidth": 1.1, "elinewidth": 0.7, "capsize": 1.5}
+    style: dict[str, Any] = {"color": COLOURS[i], "markersize": 3, "linewidth": 1.1, "elinewidth": 0.7, "capsize": 1.5}
     ax.errorbar(x, values.mean(axis=1), yerr=_sd(values), fmt=STYLES[i], label=label, **style)
 
 

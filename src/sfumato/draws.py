@@ -80,7 +80,8 @@ def _hash64(text: object) -> int:
 def units(ids: ArrayLike | Iterable[object]) -> Words:
     """Turn ids of records, households or cells into 64-bit units.
 
-    Integers stand for themselves (two's complement); text becomes the first 8 bytes of its SHA-256.
+    Integers stand for themselves (two's complement); text becomes the first 8 bytes of its SHA-256. The unit of a
+    table's cell is the text of its labels.
 
     Parameters
     ----------

@@ -69,6 +69,16 @@ def test_mdav_without_rescaling_is_microaggregation():
         np.testing.assert_allclose(released["x"].to_numpy()[rows], frame["x"].to_numpy()[rows].mean(), rtol=1e-9)
 
 
+def test_mdav_without_ids_lets_equal_records_share():
+    frame = people(40).with_columns(x=pl.lit(1.0), y=(pl.col("id") % 5).cast(pl.Float64)).drop("id")
+    book = PEOPLE_BOOK.without("id")
+    released = run(frame, book, columns=["y"], grouping="mdav", round_to=None).after.frame
+    assert released.group_by(frame["y"]).agg(pl.col("y").n_unique().alias("values"))["values"].max() == 1
+    shuffled = frame.with_row_index("row").sample(fraction=1, shuffle=True, seed=3)
+    again = run(shuffled, book, columns=["y"], grouping="mdav", round_to=None).after.frame.sort("row")
+    np.testing.assert_allclose(again["y"].to_numpy(), released["y"].to_numpy(), rtol=1e-9)
+
+
 def test_census_as_microaggregation_loses_what_is_published(shared_data):
     """100 SSE/SST of the whole step on Census, 13 columns, k = 3: 5.692186."""
     frame = pl.read_csv(shared_data / "sdcmicro" / "CASCrefmicrodata.csv").cast(pl.Float64).with_row_index("id")

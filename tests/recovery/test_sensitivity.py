@@ -8,7 +8,9 @@ sizes.
 
 import numpy as np
 import pytest
-from benchmarks.sensitivity import COHORT, MEASURES, PUBLISHED, run
+from benchmarks.sensitivity import COHORT, MEASURES, PUBLISHED, release_of, run
+
+from sfumato.measures.risk.linkage import linkage_nearest
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +22,7 @@ DIFFERENCES = [m for m in MEASURES if m.startswith("difference")]
 
 @pytest.fixture(scope="module")
 def by_k():
-    return run([(500, k) for k in (3, 10, 20, 46)], DATASETS)
+    return run([(500, k) for k in (3, 15, 46)], DATASETS)
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,15 @@ def test_risks_rise_with_n(by_n, measure):
 
 def test_linkage_stays_far_above_guessing_among_k(by_k):
     linkage = by_k[:, :, MEASURES.index("linkage")]
-    assert (linkage.min(axis=1) > 2 / np.array([3, 10, 20, 46])).all()
+    assert (linkage.min(axis=1) > 2 / np.array([3, 15, 46])).all()
+
+
+def test_disjoint_groups_of_three_are_linked_less_than_half_as_often_as_neighbourhoods_of_twenty():
+    linked = {}
+    for k, grouping in ((3, "mdav"), (20, "knn")):
+        pairs = (release_of(500, k, seed, grouping=grouping) for seed in range(1, 6))
+        linked[grouping] = np.mean([linkage_nearest(p.x, p.z, p.stratum) for p in pairs])
+    assert linked["mdav"] < linked["knn"] / 2
 
 
 def test_what_was_published_for_the_cohort_itself():

@@ -114,11 +114,6 @@ def test_one_record_column():
     assert any("only one variable can have the role record" in p for p in found)
 
 
-def test_a_step_that_draws_needs_a_record_column():
-    text = TITANIC.replace("role: record", "role: other").replace("k: 3, preset: avraam2021", "k: 3, grouping: mdav")
-    assert "role record" in problems(text)[0]
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -114,7 +114,7 @@ def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
 
 
 def test_only_draws_hang_on_the_secret():
-    """`centroids` by nearest neighbours draws nothing: another secret gives the same release, by another fingerprint."""
+    """`centroids` by nearest neighbours draws nothing: another secret changes the fingerprint alone."""
     one, other = (sf.protect(plan(), FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
     assert one.data.frame.equals(other.data.frame)
     assert one.report.fingerprint != other.report.fingerprint

@@ -48,9 +48,13 @@ class StepDraws:
     method: str
     record: str | None
 
-    def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64]:
-        """A keyed number for each record, shape (n,), to break ties so that row order does not matter."""
-        assert self.record is not None, "a method that draws needs a record column and says so in `needs_record`"
+    def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64] | None:
+        """A keyed number for each record, shape (n,), to break ties so that row order does not matter.
+
+        None where there is no record column.
+        """
+        if self.record is None:
+            return None
         return self.draws.words(units(batch[self.record].to_numpy()), Purpose(self.method, "tie"))[:, 0]
 
 
@@ -102,10 +106,6 @@ class Method(BaseModel):
     def changes(self) -> tuple[str, ...]:
         """The columns whose values it changes."""
         return tuple(getattr(self, "columns", ()))
-
-    def needs_record(self) -> bool:
-        """Whether it cannot run without a record column."""
-        return False
 
     def check(self, codebook: Codebook) -> list[str]:
         """Tell what is wrong with the step for a table with this codebook, before any data are touched."""

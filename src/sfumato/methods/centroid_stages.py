@@ -23,6 +23,7 @@ from sfumato.errors import DataError
 from sfumato.kernels.blocks import blocks
 from sfumato.kernels.grid import round_half_up, round_to_multiple
 from sfumato.kernels.neighbours import nearest_centroids
+from sfumato.kernels.rows import distinct
 from sfumato.kernels.strata import merge_small
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
 
@@ -310,15 +311,17 @@ class Averaging:
         return out if wanted is None else out[wanted]
 
     def _in_block(self, z: Floats, tie: NDArray[np.uint64] | None, wanted: NDArray[np.bool_] | None) -> Floats:
-        if tie is None:
+        if self.method.grouping == "knn":
             return nearest_centroids(
                 z, self.method.k, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted
             )
         from sfumato.kernels.mdav import group_means, mdav
 
-        order = np.lexsort((tie, *z.T[::-1]))
+        order = np.lexsort(z.T[::-1] if tie is None else (tie, *z.T[::-1]))
         out = np.empty_like(z)
         out[order] = group_means(z[order], mdav(z[order], self.method.k))
+        if tie is None:  # which of equal records is in which group is nobody's choice: they share
+            out = group_means(out, distinct(z).inverse)
         return out if wanted is None else out[wanted]
 
 

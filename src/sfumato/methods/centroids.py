@@ -46,7 +46,8 @@ class Centroids(Method):
     k
         Records in a centroid, the record itself included; at least 3.
     grouping
-        `knn`: the k nearest of each record. `mdav`: disjoint groups of at least k (microaggregation).
+        `knn`: the k nearest of each record. `mdav`: disjoint groups of at least k (microaggregation); which of equal
+        records goes to which group is told by the record's keyed draw, and without a record column they share.
     ties
         What the last ring of equally distant neighbours does: `share` what remains of k, or count whole (`all`).
     distinct
@@ -149,10 +150,6 @@ class Centroids(Method):
         named = {*(self.clip or {}), *(self.round_to if isinstance(self.round_to, dict) else ())}
         if unknown := sorted(named - set(self.columns)):
             raise ValueError(f"clip and round_to name {', '.join(unknown)}, which is not among columns")
-
-    def needs_record(self) -> bool:
-        """MDAV splits equal records between groups; who goes where is told by the record's key."""
-        return self.grouping == "mdav"
 
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers in `columns`, categories in `by`."""

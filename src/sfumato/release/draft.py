@@ -115,12 +115,8 @@ def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]
     among = f" with equal {', '.join(by)}" if by else ""
     parameters = [f"columns: {_listed(numbers)}"]
     parameters += [f"by: {_listed(by)}"] if by else []
-    parameters.append(f"k: {_K}")
-    if any(v.role == Role.RECORD for v in known.values()):
-        yield f"  # Each value becomes the average of a group of at least {_K} similar records{among}."
-        parameters.append("grouping: mdav")
-    else:
-        yield f"  # Each value becomes the average of its {_K} most similar records{among}."
+    parameters += [f"k: {_K}", "grouping: mdav"]
+    yield f"  # Each value becomes the average of a group of at least {_K} similar records{among}."
     parameters += ["on_small: merge"] if by else []
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 

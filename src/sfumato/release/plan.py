@@ -174,8 +174,6 @@ class Plan(BaseModel):
         for i, step in enumerate(self.steps):
             where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
             found = step.check(book)
-            if step.needs_record() and book.the(Role.RECORD) is None:
-                found.append("it needs a variable with role record, on which its draws are keyed")
             problems += [where + p for p in found]
             if not found:
                 book = step.describe(book)
