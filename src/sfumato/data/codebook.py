@@ -29,7 +29,7 @@ class Missing(BaseModel):
     True
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     code: Scalar | None = None
     low: float | None = None
@@ -103,7 +103,7 @@ class Variable(BaseModel):
     -9
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     role: Role = Role.OTHER
     kind: Kind | None = None

@@ -87,7 +87,7 @@ class Stage:
 class Method(BaseModel):
     """A step of a plan. Subclasses hold its parameters, and `do` names it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     masks: ClassVar[bool] = False
     """Whether it protects; steps that only prepare the data do not."""

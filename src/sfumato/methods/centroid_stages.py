@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -26,9 +26,7 @@ from sfumato.kernels.neighbours import nearest_centroids
 from sfumato.kernels.rows import distinct
 from sfumato.kernels.strata import merge_small
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
-
-if TYPE_CHECKING:
-    from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroid_parameters import CentroidParameters
 
 __all__ = ["Averaging", "Preparing", "Restoring", "Stratifying", "rebuilt"]
 
@@ -53,7 +51,7 @@ class Prepared:
 class Preparing:
     """Treat missing values, and mark which columns each record has."""
 
-    method: Centroids
+    method: CentroidParameters
     codebook: Codebook
 
     def stage(self) -> Stage:
@@ -114,7 +112,7 @@ class Settled:
 class Stratifying:
     """See that every stratum is large enough, for every set of columns that its records have."""
 
-    method: Centroids
+    method: CentroidParameters
     codebook: Codebook
     prepared: Prepared
 
@@ -252,7 +250,7 @@ class Standardised:
 class Averaging:
     """Give each record the centroid of its neighbours, in standardised units."""
 
-    method: Centroids
+    method: CentroidParameters
     codebook: Codebook
     prepared: Prepared
     settled: Settled
@@ -338,7 +336,7 @@ class Restored:
 class Restoring:
     """Restore spread and mean over the whole table, then clip, then round."""
 
-    method: Centroids
+    method: CentroidParameters
     codebook: Codebook
     prepared: Prepared
     settled: Settled

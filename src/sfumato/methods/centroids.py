@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
 import polars as pl
-from pydantic import BeforeValidator, Field, model_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Averaged
 from sfumato.data.roles import Kind
-from sfumato.methods.base import Method, Stage, numeric_problems
+from sfumato.methods.base import Stage, numeric_problems
+from sfumato.methods.centroid_parameters import CentroidParameters
 from sfumato.methods.centroid_stages import Averaging, Preparing, Restoring, Stratifying, rebuilt
 
-__all__ = ["PRESETS", "Centroids"]
-
-PRESETS: dict[str, dict[str, Any]] = {
-    "avraam2021": {
-        "rescale": True,
-        "recentre": False,
-        "round_to": None,
-    }
-}
-"""Settings of published studies; `min_stratum` is k in `avraam2021`."""
-
-Bounds = tuple[float | None, float | None]
-RoundTo = Literal["input"] | float | dict[str, float] | None
+__all__ = ["Centroids"]
 
 
-class Centroids(Method):
+class Centroids(CentroidParameters):
     """Replace numbers by the centroid of a record's k nearest neighbours within its stratum, then restore the spread.
 
     Protects against an intruder who knows exact values of the columns and looks for them: hardly any value stays. It
@@ -88,68 +76,6 @@ class Centroids(Method):
     >>> Centroids(columns=("age", "fare"), by=("sex",), k=3, preset="avraam2021").min_stratum
     3
     """
-
-    masks: ClassVar[bool] = True
-
-    do: Literal["centroids"] = "centroids"
-    columns: tuple[str, ...] = Field(min_length=1, max_length=64)
-    by: tuple[str, ...] = ()
-    k: int = Field(ge=2)
-    grouping: Literal["knn", "mdav"] = "knn"
-    ties: Literal["share", "all"] = "share"
-    distinct: bool = False
-    rescale: bool = True
-    recentre: bool = True
-    min_stratum: int = Field(default=None, ge=2, validate_default=False)  # type: ignore[assignment]
-    on_small: Literal["error", "merge", "suppress", "drop_variable"] = "error"
-    max_suppressed: float = Field(default=0.05, ge=0, le=1)
-    clip: dict[str, Bounds] | None = None
-    round_to: Annotated[RoundTo, BeforeValidator(lambda v: v)] = "input"
-    missing: Literal["keep", "median", "mean", "drop", "category"] = "keep"
-    block_size: int | None = Field(default=None, ge=2)
-    allow_small_k: bool = False
-    preset: Literal["avraam2021"] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill(cls, given: Any) -> Any:
-        """Take what is not given from the preset, and `min_stratum` from k."""
-        if not isinstance(given, dict):
-            return given
-        preset = given.get("preset")
-        given = {**(PRESETS.get(preset, {}) if isinstance(preset, str) else {}), **given}
-        k = given.get("k")
-        if given.get("min_stratum") is None and isinstance(k, int):
-            given["min_stratum"] = k if preset else max(2 * k, k + 3)
-        return given
-
-    @model_validator(mode="after")
-    def _sane(self) -> Centroids:
-        if self.k < 3 and not self.allow_small_k:
-            raise ValueError(
-                "k must be at least 3: with k = 2 every value is the average of a pair (allow_small_k: true)"
-            )
-        if self.min_stratum < self.k:
-            raise ValueError("min_stratum must be at least k")
-        if self.block_size is not None and self.block_size < 2 * self.k:
-            raise ValueError("block_size must be at least 2k")
-        if len(set(self.columns)) < len(self.columns) or set(self.columns) & set(self.by):
-            raise ValueError("a column may stand only once among columns and by")
-        if self.on_small in ("merge", "drop_variable") and not self.by:
-            raise ValueError(f"on_small: {self.on_small} needs columns in by")
-        self._check_by_column()
-        return self
-
-    def _check_by_column(self) -> None:
-        for low, high in (self.clip or {}).values():
-            if low is not None and high is not None and low > high:
-                raise ValueError("clip takes [low, high] for each column, with low not above high")
-        steps = self.round_to.values() if isinstance(self.round_to, dict) else (self.round_to,)
-        if any(isinstance(s, float | int) and not s > 0 for s in steps):
-            raise ValueError("round_to takes positive numbers")
-        named = {*(self.clip or {}), *(self.round_to if isinstance(self.round_to, dict) else ())}
-        if unknown := sorted(named - set(self.columns)):
-            raise ValueError(f"clip and round_to name {', '.join(unknown)}, which is not among columns")
 
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers in `columns`, categories in `by`."""

@@ -11,7 +11,7 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 
 if TYPE_CHECKING:
-    from sfumato.release.pictures import Picture
+    from sfumato.release.picture import Picture
 
 __all__ = ["Renderer", "Report", "StepDone"]
 
