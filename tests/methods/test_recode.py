@@ -8,6 +8,7 @@ from tests.methods.tables import BOOK, run
 
 LAWFUL = [
     Recode(columns=["n"], band=[30, 45], labels=["young", "middle", "old"]),
+    Recode(columns=["n"], map={20: 1, 21: 1, 22: 2}, other="keep"),
     Recode(columns=["h"], map={"u": "v"}, other="missing"),
 ]
 

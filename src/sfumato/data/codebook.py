@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
-from sfumato.errors import DataError
+from sfumato.data.yaml import dump_yaml, load_yaml, plain
+from sfumato.errors import DataError, PlanError
 
 __all__ = ["Codebook", "Missing", "Scalar", "Variable"]
 
@@ -208,9 +209,40 @@ class Codebook(Mapping[str, Variable]):
 
     def to_plain(self) -> dict[str, dict[str, Any]]:
         """Plain values for YAML or JSON; what is unset is left out."""
-        return {n: v.model_dump(mode="json", exclude_defaults=True) for n, v in self.items()}
+        return {n: plain(v.model_dump(exclude_defaults=True)) for n, v in self.items()}
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Codebook:
+    def from_plain(cls, values: Mapping[str, Any]) -> Codebook:
         """Read what `to_plain` wrote."""
-        return cls({str(n): Variable.model_validate(v or {}) for n, v in plain.items()})
+        return cls({str(n): Variable.model_validate(v or {}) for n, v in values.items()})
+
+    def to_yaml(self) -> str:
+        """The codebook as YAML, one line for each variable; the same form stands under `variables` in a plan."""
+        return dump_yaml({"variables": self.to_plain()})
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Codebook:
+        """Read what `to_yaml` wrote.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+
+        Examples
+        --------
+        >>> Codebook.from_yaml("variables:\\n  age: {role: key, kind: integer, missing: [-9]}\\n")
+        Codebook(age: key/integer)
+        """
+        value, _ = load_yaml(text)
+        if not isinstance(value, Mapping) or set(value) != {"variables"} or not isinstance(value["variables"], Mapping):
+            raise PlanError(["a codebook is a mapping with the one key `variables`"])
+        try:
+            return cls.from_plain(value["variables"])
+        except ValidationError as error:
+            raise PlanError(
+                [
+                    f"variables, {', '.join(map(str, p['loc']))}: {p['msg'].removeprefix('Value error, ')}"
+                    for p in error.errors(include_url=False)
+                ]
+            ) from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -15,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Role
+from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import PlanError
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.release.limits import Limit
-from sfumato.release.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,14 +125,14 @@ class Plan(BaseModel):
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values, every parameter written out."""
-        plain: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
+        values: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
         if self.description:
-            plain["description"] = self.description
-        plain["variables"] = Codebook(self.variables).to_plain()
-        plain["steps"] = [step.model_dump(mode="json") for step in self.steps]
+            values["description"] = self.description
+        values["variables"] = Codebook(self.variables).to_plain()
+        values["steps"] = [plain(step.model_dump()) for step in self.steps]
         if self.limits:
-            plain["limits"] = [limit.model_dump(mode="json", exclude_none=True) for limit in self.limits]
-        return plain
+            values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
+        return values
 
     def to_yaml(self) -> str:
         """The plan as YAML."""
@@ -142,7 +141,7 @@ class Plan(BaseModel):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the plan; it changes with any parameter."""
-        return hashlib.sha256(json.dumps(self.to_plain(), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(self.to_yaml().encode()).hexdigest()
 
     def codebook(self, frame: pl.DataFrame, known: Codebook) -> Codebook:
         """What is known about the variables of a table: the plan's word first, then the file's.

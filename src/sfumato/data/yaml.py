@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from io import StringIO
 from typing import Any
 
@@ -13,7 +14,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 
 from sfumato.errors import PlanError
 
-__all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml"]
+__all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml", "plain"]
 
 MAX_BYTES = 1_000_000
 """Largest plan file."""
@@ -97,6 +98,21 @@ def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, 
         if isinstance(node, kind):
             return kind(node)
     return node if node is None else str(node)
+
+
+def plain(value: Any) -> Any:
+    """Turn models' values into what YAML writes: enums to their values, tuples to lists; keys keep their types.
+
+    Examples
+    --------
+    >>> plain({1: ("a", None)})
+    {1: ['a', None]}
+    """
+    if isinstance(value, Mapping):
+        return {plain(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Enum):
+        return value.value
+    return [plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def dump_yaml(value: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 import pytest
 
+from sfumato.data.yaml import MAX_BYTES, dump_yaml, load_yaml
 from sfumato.errors import PlanError
-from sfumato.release.yaml import MAX_BYTES, dump_yaml, load_yaml
 
 
 def test_lines_of_keys_and_items():
