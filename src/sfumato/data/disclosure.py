@@ -42,8 +42,8 @@ class Averaged(_Disclosed):
     def sentence(self) -> str:
         """The disclosure in words."""
         where = f" within each combination of {', '.join(self.by)}" if self.by else ""
-        how = "the most similar records" if self.grouping == "knn" else "a group of similar records"
-        text = f"{', '.join(self.columns)}: each value is the average of {self.k} or more of {how}{where}"
+        whose = f"the {self.k} most similar records" if self.grouping == "knn" else f"{self.k} or more similar records"
+        text = f"{', '.join(self.columns)}: each value is the average of {whose}{where}"
         text += "; the spread was then restored" if self.rescaled else "; the spread is smaller than in the original"
         text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
         if self.rounded:
