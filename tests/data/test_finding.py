@@ -37,7 +37,7 @@ def test_lines_are_found_by_what_they_are():
 def test_notes_that_several_share_stand_once():
     together = Findings.together([FOUND, FOUND])
     assert (len(together), together.notes) == (8, ("a note",))
-    assert (FOUND + FOUND) == together
+    assert together == (FOUND + FOUND)
     assert FOUND[1:3].notes == ("a note",)
 
 

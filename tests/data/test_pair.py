@@ -30,11 +30,6 @@ def test_strata_are_numbered_and_missing_is_one_of_them():
     assert Pair(BEFORE, AFTER, BOOK).stratum.tolist() == [0, 0, 0]
 
 
-def test_sensitive_columns_are_categorical_and_released():
-    assert PAIR.sensitive == ("s",)
-    assert Pair(BEFORE, AFTER.drop("s"), BOOK).sensitive == ()
-
-
 def test_unequal_tables_cannot_be_aligned():
     with pytest.raises(DataError, match="equal numbers of rows"):
         Pair(BEFORE, AFTER.head(2), BOOK, aligned=True)

@@ -137,6 +137,14 @@ def test_a_full_disk(folder):
     assert "Traceback" not in done.stderr
 
 
+def test_what_is_read_is_not_written_over(folder):
+    refuse(folder, "not written over", "plan.yaml", "data.csv", "--internal-report", "data.csv")
+    refuse(folder, "must not stand in the release folder", "plan.yaml", "data.csv", "--internal-report", "out/in.html")
+    done = sfumato("init", "data.csv", "--out", "data.csv", cwd=folder)
+    assert done.returncode == 2
+    assert (folder / "data.csv").read_text() == DATA
+
+
 def test_misuse_of_the_command_line(folder):
     for arguments in (("protect",), ("nothing",), ("risk", "data.csv", "--align", "any"), ("protect", "--k")):
         done = sfumato(*arguments, cwd=folder)

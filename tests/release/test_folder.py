@@ -105,6 +105,10 @@ def test_what_is_there_is_replaced_only_when_asked_and_only_if_it_is_a_release(t
     with pytest.raises(ReleaseExists, match="not a release"), whole_folder(precious, overwrite=True):
         pass
     assert (precious / "thesis.tex").exists()
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(ReleaseExists, match="other files"), whole_folder(target, overwrite=True) as work:
+        pass
+    assert (target / "notes.txt").exists()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):

@@ -26,10 +26,11 @@ def init(
 
     Nothing is guessed silently. Read the plan and change what is wrong before you use it.
     """
-    from sfumato.cli.talk import open_table, print_json, write_out
+    from sfumato.cli.talk import open_table, print_json, refuse_same, write_out
     from sfumato.data.profile import profile
     from sfumato.release.draft import draft_plan
 
+    refuse_same(out, data)
     table = open_table(data, delimiter, encoding, decimal)
     guesses = profile(table.frame, table.codebook)
     text = draft_plan(table.frame, guesses, data.stem)

@@ -40,7 +40,7 @@ def protect(
     Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
     """
     from sfumato.api import protect as run
-    from sfumato.cli.talk import open_table, say, working
+    from sfumato.cli.talk import open_table, refuse_same, say, working
     from sfumato.release.folder import refuse_existing
     from sfumato.release.plan import Plan
     from sfumato.release.secret import Secret
@@ -48,6 +48,7 @@ def protect(
     steps = Plan.load(plan)
     secret = Secret.find(secret_file)
     refuse_existing(out, overwrite)
+    refuse_same(internal_report, data, plan, secret_file)
     table = open_table(data, delimiter, encoding, decimal)
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
     with working() as progress:

@@ -14,9 +14,10 @@ from rich.console import Console
 from sfumato.data.files.atomic import replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import FileError
 from sfumato.release.run import Progress
 
-__all__ = ["finish", "open_table", "print_findings", "print_json", "say", "working", "write_out"]
+__all__ = ["finish", "open_table", "print_findings", "print_json", "refuse_same", "say", "working", "write_out"]
 
 
 def say(lines: Sequence[str]) -> None:
@@ -40,6 +41,18 @@ def working() -> Iterator[Progress]:
     ) as bar:
         task = bar.add_task("starting")
         yield lambda what: bar.update(task, description=what)
+
+
+def refuse_same(output: Path | None, *inputs: Path | None) -> None:
+    """Refuse to write over what is read.
+
+    Raises
+    ------
+    FileError
+        Where the output is one of the inputs.
+    """
+    if output is not None and output.resolve() in {p.resolve() for p in inputs if p is not None}:
+        raise FileError(f"{str(output)!r} is read by this command, so it is not written over. Choose another path.")
 
 
 def open_table(path: Path, delimiter: str | None, encoding: str | None, decimal: str | None) -> PolarsDataset:

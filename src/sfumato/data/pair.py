@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.roles import Role
 from sfumato.errors import DataError
 
 __all__ = ["Pair", "numbers"]
@@ -130,9 +129,3 @@ class Pair:
     def complete(self) -> tuple[np.ndarray, np.ndarray]:
         """Before and after of the rows that are `whole`, two arrays of shape (n', p)."""
         return self.x[self.whole], self.z[self.whole]
-
-    @property
-    def sensitive(self) -> tuple[str, ...]:
-        """Categorical columns of `after` with role sensitive or outcome."""
-        names = self.codebook.with_role(Role.SENSITIVE, Role.OUTCOME)
-        return tuple(n for n in names if n in self.after.columns and not self.codebook[n].numeric)

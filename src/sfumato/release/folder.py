@@ -14,6 +14,8 @@ from sfumato.errors import FileError, ReleaseExists
 
 __all__ = ["refuse_existing", "whole_folder"]
 
+_DOCUMENTS = frozenset({"datapackage.json", "plan.yaml", "report.html"})
+
 
 def refuse_existing(target: Path, overwrite: bool) -> None:
     """Refuse a folder that is there, unless it is a release and may be replaced.
@@ -29,10 +31,18 @@ def refuse_existing(target: Path, overwrite: bool) -> None:
         raise ReleaseExists(
             f"{str(target)!r} exists already. Choose another folder, or allow it to be replaced: --overwrite."
         )
-    if not target.is_dir() or (any(target.iterdir()) and not (target / "datapackage.json").exists()):
+    if not target.is_dir() or not _is_release(target):
         raise ReleaseExists(
-            f"{str(target)!r} exists and is not a release (no datapackage.json), so it is not replaced."
+            f"{str(target)!r} exists and is not a release, or holds other files as well, so it is not replaced. Choose "
+            "another folder."
         )
+
+
+def _is_release(folder: Path) -> bool:
+    """Whether a folder holds what a release holds and nothing else."""
+    names = {path.name for path in folder.iterdir()}
+    others = {n for n in names if n not in _DOCUMENTS and not n.startswith("data.")}
+    return not names or ("datapackage.json" in names and not others)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import DataError, FormulaError, LimitExceeded
+from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
 from sfumato.release.datapackage import datapackage
@@ -106,6 +106,10 @@ class Release:
             As the folder can or cannot be written.
         """
         if internal_report is not None:
+            if Path(internal_report).resolve().is_relative_to(Path(folder).resolve()):
+                raise FileError(
+                    "The internal report must not stand in the release folder: it shows confidential values."
+                )
             self._write_internal(Path(internal_report))
         if not self.ok and not force:
             raise LimitExceeded(exceeded(self.report.findings))
