@@ -139,7 +139,7 @@ def test_a_full_disk(folder):
 
 def test_what_is_read_is_not_written_over(folder):
     refuse(folder, "not written over", "plan.yaml", "data.csv", "--internal-report", "data.csv")
-    refuse(folder, "must not stand in the release folder", "plan.yaml", "data.csv", "--internal-report", "out/in.html")
+    refuse(folder, "must not be in the release folder", "plan.yaml", "data.csv", "--internal-report", "out/in.html")
     done = sfumato("init", "data.csv", "--out", "data.csv", cwd=folder)
     assert done.returncode == 2
     assert (folder / "data.csv").read_text() == DATA

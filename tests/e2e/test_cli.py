@@ -98,9 +98,11 @@ def test_tables_that_are_not_paired(folder):
 
 def test_a_limit_that_is_exceeded(folder):
     (folder / "plan.yaml").write_text(PLAN.replace("at_least: 3", "at_least: 500"))
-    done = sfumato("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", cwd=folder)
+    command = ("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key")
+    done = sfumato(*command, "--internal-report", "why.html", cwd=folder)
     assert done.returncode == 1
     assert not (folder / "release").exists()
+    assert "k-anonymity" in (folder / "why.html").read_text()
     assert "k_anonymity" in done.stderr
     assert "What to try" in done.stderr
     forced = sfumato(

@@ -41,6 +41,7 @@ def protect(
     """
     from sfumato.api import protect as run
     from sfumato.cli.talk import open_table, refuse_same, say, working
+    from sfumato.errors import LimitExceeded
     from sfumato.release.folder import refuse_existing
     from sfumato.release.plan import Plan
     from sfumato.release.secret import Secret
@@ -53,18 +54,20 @@ def protect(
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
     with working() as progress:
         release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress)
-        written = release.ok or force
-        notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report) if written else ()
-    _tell(release, out if written else None, notes, json)
+        try:
+            notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
+        except LimitExceeded as error:
+            _tell(release, None, (), json)
+            raise error from None
+    _tell(release, out, notes, json)
 
 
 def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bool) -> None:
-    """Print what came of it, and leave with status 1 where it was not written."""
+    """Print what came of it."""
     from rich.console import Console
 
     from sfumato.cli.talk import print_json, say
-    from sfumato.errors import LimitExceeded
-    from sfumato.release.protect import Release, exceeded
+    from sfumato.release.protect import Release
     from sfumato.render.text import summary
 
     assert isinstance(release, Release)
@@ -76,6 +79,5 @@ def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bo
         print_json({"release": place, "ok": release.ok, "findings": plain, "notes": list(report.findings.notes)})
     else:
         summary(report, Console())
-    if out is None:
-        raise LimitExceeded(exceeded(report.findings))
-    say([f"Release written: {out} (open report.html there)"])
+    if out is not None:
+        say([f"Release written: {out} (open report.html there)"])

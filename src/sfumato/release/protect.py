@@ -36,7 +36,7 @@ from sfumato.release.report import Renderer, Report
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
 
-__all__ = ["Release", "exceeded", "protect"]
+__all__ = ["Release", "protect"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class Release:
         force
             Write it although a limit is exceeded; the report says so.
         internal_report
-            Path for the custodian's report, which shows confidential values.
+            Path for the custodian's report, which shows confidential values. It is written even where a limit does
+            not hold, since it shows why.
 
         Returns
         -------
@@ -107,12 +108,10 @@ class Release:
         """
         if internal_report is not None:
             if Path(internal_report).resolve().is_relative_to(Path(folder).resolve()):
-                raise FileError(
-                    "The internal report must not stand in the release folder: it shows confidential values."
-                )
+                raise FileError("The internal report shows confidential values: it must not be in the release folder.")
             self._write_internal(Path(internal_report))
         if not self.ok and not force:
-            raise LimitExceeded(exceeded(self.report.findings))
+            raise LimitExceeded(_exceeded(self.report.findings))
         name = f"data{self.data.suffix}"
         with whole_folder(Path(folder), overwrite=overwrite) as work:
             notes = write_table(Table(self.data.frame, self.data.codebook, self.data.suffix), work / name)
@@ -267,7 +266,7 @@ def _looks_real(ids: pl.Series) -> bool:
     return ids.len() > 0 and float(ids.max() or 0) > 100 * ids.len() + 10_000  # type: ignore[arg-type]
 
 
-def exceeded(findings: Findings) -> str:
+def _exceeded(findings: Findings) -> str:
     """Say which limits do not hold and what to try."""
     from sfumato.release.advice import advice
 
