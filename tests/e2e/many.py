@@ -1,7 +1,7 @@
 """Run many commands in one process, one after another: a fraction of the time that a process for each would take.
 
-stdout and stderr are caught below Python, so that what compiled libraries print is caught too, and warnings are shown as
-a user would see them. `python -m tests.e2e.many` reads commands as JSON and prints what came of them.
+stdout and stderr are caught below Python, so that what compiled libraries print is caught too, and warnings are shown
+as a user would see them. `python -m tests.e2e.many` reads commands as JSON and prints what came of them.
 """
 
 import json

@@ -9,7 +9,6 @@ import base64
 import datetime
 import hashlib
 import io
-import json
 
 import polars as pl
 import pytest
@@ -33,7 +32,13 @@ SECRET = b"zqsecret: one long sentence of 43 characters"
 NUMERALS = tuple(
     form
     for digits in ("987654", "76543", "345678", "4815162")
-    for form in (digits, f"{int(digits):,}", f"{int(digits):,}".replace(",", " "), f"{digits[0]}.{digits[1:5]}")
+    for form in (
+        digits,
+        f"{int(digits):,}",
+        f"{int(digits):,}".replace(",", " "),
+        f"{digits[0]}.{digits[1:5]}",
+        f"{int(digits):.4e}"[:6],
+    )
 )
 LABELS = ("zqward", "zqill")
 PRIVATE = (*NUMERALS, "zqid", "zqname", "zqsurname", "zqcomment", "zqvisit", "zqtext", "1917-03-29", "29/03/1917")
@@ -376,7 +381,7 @@ def test_the_search_would_find_what_is_there(ran):
     internal = (ran["protect"][1] / "internal.html").read_text()
     assert "zqward" in found(internal)
     usual = (ran["a usual value"][1] / "internal.html").read_text()
-    assert any(form in found(usual) for form in ("4815162", "4,815,162", "4.8151"))
+    assert any(form in found(usual) for form in NUMERALS[-5:])
     assert "zqward" in found(ran["risk by a plan"][0].out)
     debugging = ran["a fault, debugging"][0]
     assert {"987654", "zqid"} <= set(found(debugging.err))
@@ -413,6 +418,6 @@ def test_the_demonstration(tmp_path):
     invented = cohort(300).select("name", "nhs_number", "email", "postcode", "date_of_birth", "comment")
     values = [str(v) for column in invented.get_columns() for v in column.drop_nulls().unique() if len(str(v)) > 5]
     assert len(values) > 1000
-    assert all(any(v in text for v in values) for text in [pl.read_csv(tmp_path / "demo" / "cohort.csv").write_csv()])
-    assert not [v for v in values if any(v in text for text in texts)]
-    assert json.loads(published(tmp_path)["datapackage.json"])["resources"]
+    data = (tmp_path / "demo" / "cohort.csv").read_text()
+    assert sum(value in data for value in values) > 1000  # it is these people
+    assert not [value for value in values if any(value in text for text in texts)]
