@@ -189,9 +189,9 @@ class Draws:
         return out.astype(np.uint64, copy=False)
 
     def uniform(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.float64]:
-        """Uniform draws in the open interval (0, 1), 53 bits each, shape (n,)."""
+        """Uniform draws in the open interval (0, 1), 52 bits each, shape (n,)."""
         word = self.words(unit, what, value)[:, 0]
-        return ((word >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        return ((word >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
     def normal(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.float64]:
         """Standard normal draws by the inverse distribution function, shape (n,)."""

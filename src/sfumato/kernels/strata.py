@@ -12,7 +12,7 @@ S = TypeVar("S", bound=Hashable)
 
 def merge_small(
     strata: Sequence[S], small: Callable[[Sequence[S]], bool], size: Mapping[S, int], distance: Callable[[S, S], float]
-) -> dict[S, S]:
+) -> dict[S, S] | None:
     """Join each small stratum to the nearest other one, smallest first, until none is small.
 
     The joined stratum takes the name of the one that was joined to. Of equally near strata the larger is taken, then
@@ -27,12 +27,12 @@ def merge_small(
     size
         Number of records of each.
     distance
-        How far one stratum is from another.
+        How far one stratum is from another; infinite where they must not be joined.
 
     Returns
     -------
-    dict
-        New stratum of each stratum that was joined to another.
+    dict or None
+        New stratum of each stratum that was joined to another; None where a stratum stays too small.
 
     Examples
     --------
@@ -40,18 +40,19 @@ def merge_small(
     {'a': 'b', 'c': 'b'}
     """
     place = {s: i for i, s in enumerate(strata)}
+    total = {s: size[s] for s in strata}
     members: dict[S, list[S]] = {s: [s] for s in strata}
-
-    def total(stratum: S) -> int:
-        return sum(size[m] for m in members[stratum])
-
-    while len(members) > 1:
-        too_small = [s for s in members if small(members[s])]
-        if not too_small:
-            break
-        source = min(too_small, key=lambda s: (total(s), place[s]))
-        others = (s for s in members if s != source)
-        target = min(others, key=lambda s: (distance(source, s), -total(s), place[s]))
+    waiting = {s for s in strata if small([s])}
+    while waiting:
+        source = min(waiting, key=lambda s: (total[s], place[s]))
+        near = [(distance(source, s), -total[s], place[s], s) for s in members if s != source]
+        nearest = min(near, key=lambda n: n[:3], default=None)
+        if nearest is None or nearest[0] == float("inf"):
+            return None
+        target = nearest[3]
+        waiting.discard(source)
         members[target] += members.pop(source)
+        total[target] += total.pop(source)
+        waiting = waiting | {target} if small(members[target]) else waiting - {target}
     moved = {m: s for s, group in members.items() for m in group if m != s}
     return {s: moved[s] for s in strata if s in moved}

@@ -6,7 +6,7 @@ record's centroid in standardised units. The released columns themselves stay as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,10 @@ from sfumato.methods.centroid_parameters import CentroidParameters
 __all__ = ["Averaging", "Preparing", "Restoring", "Stratifying", "rebuilt"]
 
 _PATTERN = f"{HIDDEN}pattern"
+_NO_SPREAD = 1e-20  # variance of standardised centroids that is no more than the last bits of their sums
 Floats = NDArray[np.float64]
+Key = tuple[Any, ...]
+Patterns = dict[int, int]
 
 
 def _z(column: str) -> str:
@@ -62,7 +65,7 @@ class Preparing:
         return Stage(self.transform, queries, self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Prepared:
-        """What the answers tell."""
+        """Learn what the later stages go by."""
         moments = {row["variable"]: row for row in answers[0].iter_rows(named=True)}
         empty = [n for n in self.method.columns if moments[n]["n"] == 0]
         if empty:
@@ -102,8 +105,8 @@ class Settled:
     """What becomes of small strata: new categories by stratum, or strata that go."""
 
     by: tuple[str, ...]
-    moved: dict[tuple[Any, ...], tuple[Any, ...]]
-    gone: tuple[tuple[Any, ...], ...] = ()
+    moved: dict[Key, Key]
+    gone: tuple[Key, ...] = ()
     merged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -121,18 +124,17 @@ class Stratifying:
         return Stage(self.transform, (Counts((*self.method.by, _PATTERN)),), self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Settled:
-        """What the answers tell."""
-        by = self.method.by
+        """Find the small strata and settle what becomes of them."""
         counts = {row[:-1]: row[-1] for row in answers[0].iter_rows()}
-        strata = self._strata(counts, len(by))
-        small = [s for s in strata if self._small([s], counts, len(by))]
+        strata = self._strata(counts, len(self.method.by))
+        small = [s for s, patterns in strata.items() if self._small(patterns)]
         if not small:
-            return Settled(by, {})
+            return Settled(self.method.by, {})
         match self.method.on_small:
             case "suppress":
-                return self._suppress(small, counts)
+                return self._suppress(small, strata)
             case "merge":
-                return self._merge(strata, counts)
+                return self._merge(strata)
             case "drop_variable":
                 return self._drop_variable(counts)
         raise DataError(self._too_small())
@@ -146,68 +148,61 @@ class Stratifying:
             "or drop_variable."
         )
 
-    def _strata(self, counts: dict[tuple[Any, ...], int], width: int) -> list[tuple[Any, ...]]:
-        """The strata in a fixed order; with `missing: category` the columns present are part of them."""
-        if self.method.missing == "category":
-            return list(counts)
-        return list(dict.fromkeys(key[:width] for key in counts))
+    def _strata(self, counts: Mapping[Key, int], width: int) -> dict[Key, Patterns]:
+        """Records of each stratum by the columns that they have, in a fixed order of strata.
 
-    def _small(self, members: Sequence[tuple[Any, ...]], counts: dict[tuple[Any, ...], int], width: int) -> bool:
-        """Whether some record in the stratum of `members` has too few others with the columns that it has."""
-        patterns: dict[int, int] = {}
+        With `missing: category` the columns present are part of the stratum.
+        """
+        strata: dict[Key, Patterns] = {}
         for key, count in counts.items():
-            if (key if self.method.missing == "category" else key[:width]) in members:
-                patterns[key[-1]] = patterns.get(key[-1], 0) + count
+            stratum = (*key[:width], key[-1]) if self.method.missing == "category" else key[:width]
+            patterns = strata.setdefault(stratum, {})
+            patterns[key[-1]] = patterns.get(key[-1], 0) + count
+        return strata
+
+    def _small(self, patterns: Patterns) -> bool:
+        """Whether some record has too few others with the columns that it has."""
         for have in patterns:
             pool = sum(count for other, count in patterns.items() if other & have == have)
             if have and pool < self.method.min_stratum:
                 return True
         return False
 
-    def _size(
-        self, strata: Sequence[tuple[Any, ...]], counts: dict[tuple[Any, ...], int]
-    ) -> dict[tuple[Any, ...], int]:
-        size = dict.fromkeys(strata, 0)
-        for key, count in counts.items():
-            size[key if key in size else key[:-1]] += count
-        return size
-
-    def _suppress(self, small: list[tuple[Any, ...]], counts: dict[tuple[Any, ...], int]) -> Settled:
-        size = self._size(self._strata(counts, len(self.method.by)), counts)
-        gone = sum(size[s] for s in small)
-        if gone > self.method.max_suppressed * sum(size.values()):
+    def _suppress(self, small: list[Key], strata: Mapping[Key, Patterns]) -> Settled:
+        gone = sum(sum(strata[s].values()) for s in small)
+        if gone > self.method.max_suppressed * sum(sum(patterns.values()) for patterns in strata.values()):
             raise DataError(
                 f"centroids: on_small: suppress would leave out more than the share {self.method.max_suppressed:g} of "
                 "the records (max_suppressed). Use fewer or broader columns in by, or on_small: merge."
             )
         return Settled(self.method.by, {}, tuple(small), notes=(f"{gone} records in small strata were left out.",))
 
-    def _merge(self, strata: list[tuple[Any, ...]], counts: dict[tuple[Any, ...], int]) -> Settled:
+    def _merge(self, strata: Mapping[Key, Patterns]) -> Settled:
         width = len(self.method.by)
 
-        def distance(a: tuple[Any, ...], b: tuple[Any, ...]) -> float:
+        def distance(a: Key, b: Key) -> float:
             if a[width:] != b[width:]:
                 return float("inf")
             pairs = zip(self.method.by, a, b, strict=False)
             return sum(category_distance(self.codebook[n], x, y) for n, x, y in pairs)
 
-        size = self._size(strata, counts)
-        moved = merge_small(strata, lambda members: self._small(members, counts, width), size, distance)
-        if any(distance(s, t) == float("inf") for s, t in moved.items()) or self._small(
-            [s for s in strata if moved.get(s, s) == moved.get(strata[0], strata[0])], counts, width
-        ):
+        def small(members: Sequence[Key]) -> bool:
+            joined: Patterns = {}
+            for have, count in (item for m in members for item in strata[m].items()):
+                joined[have] = joined.get(have, 0) + count
+            return self._small(joined)
+
+        size = {s: sum(patterns.values()) for s, patterns in strata.items()}
+        moved = merge_small(list(strata), small, size, distance)
+        if moved is None:
             raise DataError(self._too_small())
         changed = tuple(n for j, n in enumerate(self.method.by) if any(s[j] != t[j] for s, t in moved.items()))
         note = f"{len(moved)} small strata with {sum(size[s] for s in moved)} records were merged into others."
         return Settled(self.method.by, moved, merged=changed, notes=(note,))
 
-    def _drop_variable(self, counts: dict[tuple[Any, ...], int]) -> Settled:
+    def _drop_variable(self, counts: Mapping[Key, int]) -> Settled:
         for width in range(len(self.method.by) - 1, -1, -1):
-            fewer: dict[tuple[Any, ...], int] = {}
-            for key, count in counts.items():
-                shorter = (*key[:width], key[-1])
-                fewer[shorter] = fewer.get(shorter, 0) + count
-            if not any(self._small([s], fewer, width) for s in self._strata(fewer, width)):
+            if not any(self._small(patterns) for patterns in self._strata(counts, width).values()):
                 note = f"{', '.join(self.method.by[width:])} left the release, since some strata were too small."
                 return Settled(self.method.by[:width], {}, notes=(note,))
         raise DataError(self._too_small())
@@ -261,7 +256,7 @@ class Averaging:
         return Stage(self.transform, (Moments(self.method.columns),), self.fit, by=(*self.settled.by, *pattern))
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Standardised:
-        """What the answers tell."""
+        """Learn what the later stages go by."""
         mean: dict[str, float] = {}
         sd: dict[str, float] = {}
         notes = []
@@ -348,13 +343,13 @@ class Restoring:
         return Stage(self.transform, (Moments(columns),) if columns else (), self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Restored:
-        """What the answers tell."""
+        """Learn what the later stages go by."""
         slope: dict[str, float] = {}
         intercept: dict[str, float] = {}
         notes = []
         for n, row in zip(self.standardised.sd, answers[0].iter_rows(named=True) if answers else (), strict=True):
             scale = 1.0
-            if self.method.rescale and row["variance"] and row["variance"] > 0:
+            if self.method.rescale and row["variance"] and row["variance"] > _NO_SPREAD:
                 scale = 1 / float(np.sqrt(row["variance"]))
             elif self.method.rescale:
                 notes.append(f"All centroids of {n} are equal, so its spread could not be restored.")

@@ -62,8 +62,8 @@ def class_findings(
         measures: list[tuple[str, Callable[[], Findings]]] = [("classes", lambda: Findings(notes=(note,)))]
     else:
         measures = [
-            ("k-anonymity", lambda: k_anonymity.findings(after, codebook, by, before=before)),
-            ("class sizes", lambda: class_size.findings(after, codebook, by)),
+            ("k-anonymity", lambda: k_anonymity.findings(after, by, before=before)),
+            ("class sizes", lambda: class_size.findings(after, by, before=before)),
             ("diversity", lambda: l_diversity.findings(after, codebook, by, sensitive, before=before)),
             ("closeness", lambda: t_closeness.findings(after, codebook, by, sensitive, before=before)),
         ]

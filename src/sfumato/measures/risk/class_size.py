@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.risk.k_anonymity import NO_CLASS, class_sizes
 
 __all__ = ["average_class_size", "findings"]
 
 
-def average_class_size(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | None = None) -> float | None:
+def average_class_size(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
     """Number of records over the number of classes.
 
     Small classes are where people can be singled out; the average tells how far the table is from that as a whole, and
@@ -22,7 +21,7 @@ def average_class_size(frame: pl.DataFrame, by: Sequence[str], codebook: Codeboo
 
     Parameters
     ----------
-    frame, by, codebook
+    frame, by
         As in `class_sizes`.
 
     Returns
@@ -37,12 +36,11 @@ def average_class_size(frame: pl.DataFrame, by: Sequence[str], codebook: Codeboo
     """
     if not by or not frame.height:
         return None
-    return frame.height / class_sizes(frame, by, codebook).height
+    return frame.height / class_sizes(frame, by).height
 
 
 def findings(
     frame: pl.DataFrame,
-    codebook: Codebook,
     by: Sequence[str],
     *,
     before: pl.DataFrame | None = None,
@@ -54,8 +52,6 @@ def findings(
     ----------
     frame
         The table as it is, or as it is to be released.
-    codebook
-        Says which codes stand for missing.
     by
         The keys.
     before
@@ -66,12 +62,12 @@ def findings(
     """
     if not by or not frame.height:
         return Findings((Finding("class_size"),), (NO_CLASS,))
-    sizes = class_sizes(frame, by, codebook)
+    sizes = class_sizes(frame, by)
     first = sizes.head(most)
     baseline = None
     known: dict[str, float] = {}
     if before is not None and before.height and all(name in before.columns for name in by):
-        original = class_sizes(before, by, codebook)
+        original = class_sizes(before, by)
         baseline = before.height / original.height
         shown = original.filter(pl.col("class").is_in(first["class"].to_list()))
         known = {str(label): float(size) for label, size in shown.rows()}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import DataError
 
@@ -15,7 +14,7 @@ __all__ = ["NO_CLASS", "class_label", "class_sizes", "findings", "k_anonymity", 
 NO_CLASS = "The table has no records or no keys were named, so there are no classes to measure."
 
 
-def numbered_keys(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | None = None) -> pl.DataFrame:
+def numbered_keys(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Give the keys as columns `0`, `1`, … in which null, NaN and every user-missing code are one category: null.
 
     Raises
@@ -28,9 +27,9 @@ def numbered_keys(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | N
         raise DataError(
             f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(frame.columns)}."
         )
-    book = codebook or Codebook()
+    floats = {n for n in by if frame.schema[n].is_float()}
     return frame.select(
-        pl.when(~book.missing(name, frame.schema[name])).then(pl.col(name)).alias(str(i)) for i, name in enumerate(by)
+        (pl.col(n).fill_nan(None) if n in floats else pl.col(n)).alias(str(i)) for i, n in enumerate(by)
     )
 
 
@@ -48,7 +47,7 @@ def class_label(by: Sequence[str]) -> pl.Expr:
     return pl.concat_str(parts, separator=", ").alias("class")
 
 
-def class_sizes(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | None = None) -> pl.DataFrame:
+def class_sizes(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Count the records of each combination of key values.
 
     Parameters
@@ -56,9 +55,8 @@ def class_sizes(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | Non
     frame
         The table.
     by
-        The keys, at least one. Null, NaN and user-missing codes are together one category of a key.
-    codebook
-        Says which codes stand for missing.
+        The keys, at least one. Null and NaN are together one category of a key; a user-missing code is one of its
+        own, since the release shows it.
 
     Returns
     -------
@@ -70,11 +68,11 @@ def class_sizes(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | Non
     >>> class_sizes(pl.DataFrame({"sex": ["f", "m", "m"]}), ["sex"]).rows()
     [('sex=f', 1), ('sex=m', 2)]
     """
-    counted = numbered_keys(frame, by, codebook).group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("size"))
+    counted = numbered_keys(frame, by).group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("size"))
     return counted.select(class_label(by), "size").sort("size", "class")
 
 
-def k_anonymity(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | None = None) -> float | None:
+def k_anonymity(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
     """Size of the smallest class of records that share their key values.
 
     It protects against singling out: an intruder who knows only the keys of a person is left with at least k records.
@@ -85,7 +83,7 @@ def k_anonymity(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | Non
 
     Parameters
     ----------
-    frame, by, codebook
+    frame, by
         As in `class_sizes`.
 
     Returns
@@ -100,27 +98,23 @@ def k_anonymity(frame: pl.DataFrame, by: Sequence[str], codebook: Codebook | Non
     """
     if not by or not frame.height:
         return None
-    return float(class_sizes(frame, by, codebook)["size"][0])
+    return float(class_sizes(frame, by)["size"][0])
 
 
-def findings(
-    frame: pl.DataFrame, codebook: Codebook, by: Sequence[str], *, before: pl.DataFrame | None = None
-) -> Findings:
+def findings(frame: pl.DataFrame, by: Sequence[str], *, before: pl.DataFrame | None = None) -> Findings:
     """Give the line `k_anonymity`; the baseline is that of the original table.
 
     Parameters
     ----------
     frame
         The table as it is, or as it is to be released.
-    codebook
-        Says which codes stand for missing.
     by
         The keys.
     before
         The original table, where there is one. The two need not be joined.
     """
-    value = k_anonymity(frame, by, codebook)
+    value = k_anonymity(frame, by)
     baseline = None
     if before is not None and all(name in before.columns for name in by):
-        baseline = k_anonymity(before, by, codebook)
+        baseline = k_anonymity(before, by)
     return Findings((Finding("k_anonymity", value=value, baseline=baseline),), () if value is not None else (NO_CLASS,))

@@ -9,6 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
+from sfumato.errors import DataError
 from sfumato.measures.risk.k_anonymity import NO_CLASS, class_label, numbered_keys
 
 __all__ = ["MissingSensitive", "class_lines", "findings", "l_distinct", "value_counts"]
@@ -30,7 +31,11 @@ def value_counts(
     pl.DataFrame
         The keys as columns `0`, `1`, …, then `value` and `count`; without missing values if they are to be ignored.
     """
-    named = numbered_keys(frame, [*by, sensitive], codebook).rename({str(len(by)): "value"})
+    if sensitive not in frame.columns:
+        raise DataError(f"There is no column {sensitive!r}. Columns of the table: {', '.join(frame.columns)}.")
+    absent = (codebook or Codebook()).missing(sensitive, frame.schema[sensitive])
+    value = frame.select(pl.when(~absent).then(pl.col(sensitive)).alias("value"))
+    named = numbered_keys(frame, by).hstack(value)
     if missing == "ignore":
         named = named.filter(pl.col("value").is_not_null())
     return named.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("count"))
@@ -57,7 +62,7 @@ def l_distinct(
     frame
         The table.
     by
-        The keys, at least one. Null, NaN and user-missing codes are together one category of a key.
+        The keys, at least one. Null and NaN are together one category of a key; a user-missing code is one of its own.
     sensitive
         A column that an intruder must not learn.
     codebook
