@@ -164,13 +164,42 @@ def test_small_strata_suppressed_within_a_share():
 def test_small_strata_cost_the_last_variable():
     ran = run(people(60), by=["g", "h"], on_small="drop_variable")
     assert "h" not in ran.after.columns
-    assert ran.disclosure.parts[0].by == ("g",)
+    assert [part.what for part in ran.disclosure] == ["dropped", "averaged"]
+    assert ran.disclosure.parts[1].by == ("g",)
 
 
 def test_too_few_records_even_without_strata():
     for on_small in ("error", "suppress"):
         with pytest.raises(DataError):
             run(people(5), on_small=on_small)
+
+
+def test_when_all_centroids_are_equal_the_mean_is_released():
+    """With k = n every centroid is the mean: its spread is none, and rounding errors must not be taken for one."""
+    frame = people(7).with_columns(x=pl.Series([22.1, 38.3, 26.7, 35.9, 54.2, 80.4, 51.8]))
+    for more in ({"preset": "avraam2021"}, {"min_stratum": 7, "round_to": None}, {"min_stratum": 7, "ties": "all"}):
+        ran = run(frame, columns=["x", "y"], k=7, **more)
+        np.testing.assert_allclose(ran.after.frame["x"].to_numpy(), frame["x"].mean(), atol=0.05)
+        assert "could not be restored" in ran.steps[0].notes[0]
+        assert "the spread is smaller" in ran.disclosure.sentences()[0]
+
+
+def test_the_disclosure_tells_what_became_of_records_and_cells():
+    frame = people(60).with_columns(y=pl.when(pl.col("id") % 4 != 0).then("y"), h=pl.Series(["u"] * 58 + ["v"] * 2))
+
+    def told(**parameters):
+        return [part.what for part in run(frame, **parameters).disclosure]
+
+    assert told(missing="median") == ["imputed", "averaged"]
+    assert told(missing="drop") == ["suppressed", "averaged"]
+    assert told(by=["h"], on_small="suppress") == ["suppressed", "averaged"]
+    assert not run(frame).disclosure.parts[-1].rounded
+    assert run(frame.with_columns(pl.col("x").round(1))).disclosure.parts[-1].rounded
+
+
+@pytest.mark.parametrize("k", [3.0, "3", np.int64(3)])
+def test_k_as_other_libraries_write_it(k):
+    assert Centroids(columns=["x"], k=k).min_stratum == 6
 
 
 def test_a_constant_column_passes_with_a_note():

@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import DataError
 from sfumato.methods.recode import Recode
 from tests.methods.tables import BOOK, run
@@ -19,6 +20,19 @@ def test_recode_into_bands_keeps_missing_codes():
     described = ran.after.codebook["age"]
     assert described.order == ("below 25", "25 to below 40", "40 and over")
     assert described.missing[0].matches("-9")
+
+
+def test_codes_of_decimal_columns_and_ranges_stay_missing():
+    book = Codebook({"x": Variable(kind="continuous", missing=[-9, {"low": -5, "high": -4}])})
+    ran = run(Recode(columns=["x"], band=[25]), pl.DataFrame({"x": [-9.0, -4.5, 20.0, None]}), book)
+    assert ran.after.frame["x"].to_list() == ["-9", "-5 to -4", "below 25", None]
+    missing = ran.after.frame.select(ran.after.codebook.missing("x", pl.String())).to_series()
+    assert missing.to_list() == [True, True, False, True]
+
+
+def test_top_coding_by_a_map_leaves_numbers():
+    ran = run(Recode(columns=["age"], map={41: 40}))
+    assert ran.after.codebook["age"].kind == "integer"
 
 
 def test_a_cut_point_begins_its_band():

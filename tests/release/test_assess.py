@@ -6,6 +6,7 @@ from sfumato.errors import DataError
 from sfumato.examples import cohort
 from sfumato.methods.centroids import Centroids
 from sfumato.methods.derive import Derive
+from sfumato.release.limits import Limit
 from sfumato.release.plan import Plan
 
 FRAME = cohort(300).select("id", "sex", "smoker", "bmi", "height")
@@ -71,10 +72,20 @@ def test_guessing_who_is_who_is_refused(release):
     assert sf.risk(FRAME, release.data.frame, columns=["bmi"], align="row-order").of("risk1").value is not None
 
 
+def test_a_limit_on_what_only_protect_sees_is_left_to_it(release):
+    plan = PLAN.model_copy(update={"limits": (Limit(measure="linkage_nearest", group="unscaled", at_most=0),)})
+    assert sf.risk(FRAME, release.data, plan=plan).ok
+
+
+def test_paired_tables_tell_what_is_unchanged(release):
+    assert sf.compare(FRAME, release.data, plan=PLAN).select("unchanged")
+
+
 def test_unpaired_tables_are_compared_as_wholes():
     found = sf.compare(FRAME, FRAME.head(200))
     assert found.of("u_main").value is not None
     assert not found.select("delta")
+    assert not found.select("unchanged")
     assert found.notes
 
 

@@ -8,6 +8,7 @@ from sfumato.errors import DataError, LimitExceeded, PlanError
 from sfumato.examples import cohort
 from sfumato.methods.centroids import Centroids
 from sfumato.methods.drop import Drop
+from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.release.plan import Plan
 
@@ -85,6 +86,32 @@ def test_records_that_a_step_removed_are_not_compared():
         plan(Drop(columns=["name"]), SuppressStrata(by=["sex"], min_count=5), STEPS[1]), small, secret=SECRET
     )
     assert first.data.frame.height == FRAME.height - 3
+
+
+def test_records_left_out_count_as_loss():
+    """The baseline is the table as it entered masking, with the records that a step then left out."""
+    far = FRAME.with_columns(
+        bmi=pl.when(pl.col("id") <= 3).then(90.0).otherwise("bmi"),
+        sex=pl.when(pl.col("id") <= 3).then(9).otherwise(pl.col("sex")),
+    )
+    steps = [Drop(columns=["name"]), STEPS[1].model_copy(update={"on_small": "suppress"})]
+    found = sf.protect(plan(*steps), far, secret=SECRET).report.findings
+    assert found.of("mean", variable="bmi").baseline == pytest.approx(far["bmi"].mean())
+    assert found.of("u_main").value > 0
+
+
+def test_a_later_step_may_take_the_numbers_away():
+    steps = [*STEPS, Recode(columns=["bmi"], band=[20, 30])]
+    found = sf.protect(plan(*steps), FRAME, secret=SECRET).report.findings
+    assert [f.variable for f in found.select("delta")] == ["height"]
+    assert "bmi" in " ".join(found.notes)
+
+
+def test_whole_numbers_that_may_be_codes_are_refused():
+    codes = FRAME.with_columns(area=pl.col("id") * 7 % 211)
+    steps = [Drop(columns=["name"]), Centroids(columns=["area"], k=5)]
+    with pytest.raises(PlanError, match="may be codes"):
+        sf.protect(plan(*steps), codes, secret=SECRET)
 
 
 def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):

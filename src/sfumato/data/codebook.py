@@ -58,6 +58,8 @@ class Missing(BaseModel):
             if self.code is not None:
                 return column == pl.lit(self.code)
             return column.is_between(pl.lit(self.low), pl.lit(self.high))
+        if dtype == pl.Boolean and isinstance(self.code, bool):
+            return column == pl.lit(self.code)
         if self.code is not None and not dtype.is_numeric():
             return column.cast(pl.String) == pl.lit(str(self.code))
         return pl.lit(False)

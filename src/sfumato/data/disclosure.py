@@ -47,9 +47,9 @@ class Averaged(_Disclosed):
         text += "; the spread was then restored" if self.rescaled else "; the spread is smaller than in the original"
         text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
         if self.rounded:
-            text += "; values are rounded"
+            text += "; then values were rounded"
         if self.clipped:
-            text += "; values outside stated bounds were set to the bound"
+            text += "; values outside stated bounds were set to the bound, which changes mean and spread a little"
         if self.merged:
             text += f"; small groups were merged, which changed some categories of {', '.join(self.merged)}"
         return text + "."

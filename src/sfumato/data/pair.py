@@ -72,6 +72,8 @@ class Pair:
         Name of the column with the record's id, where there is one.
     notes
         What putting the tables side by side had to say.
+    whole_tables
+        Both tables with the records that only one of them has, where some were left out.
 
     Examples
     --------
@@ -90,11 +92,19 @@ class Pair:
     aligned: bool = False
     record: str | None = None
     notes: tuple[str, ...] = ()
+    whole_tables: tuple[pl.DataFrame, pl.DataFrame] | None = None
     _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.aligned and self.before.height != self.after.height:
             raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
+
+    @cached_property
+    def tables(self) -> Pair:
+        """Both tables with all their records, for measures of tables: what was left out is part of what was lost."""
+        if self.whole_tables is None:
+            return self
+        return Pair(*self.whole_tables, self.codebook, self.columns, self.by, record=self.record)
 
     @cached_property
     def x(self) -> np.ndarray:
@@ -108,10 +118,14 @@ class Pair:
 
     @cached_property
     def stratum(self) -> np.ndarray:
-        """Stratum of each row of `before` as integers 0, 1, …, shape (n,). All zero without `by`."""
+        """Stratum of each row as integers 0, 1, …, shape (n,). All zero without `by`.
+
+        Of aligned tables it is the released one, in which an intruder looks: merged strata are one.
+        """
         if not self.by:
             return np.zeros(self.before.height, dtype=np.int64)
-        rank = self.before.select(pl.struct(list(self.by)).rank("dense").alias("s")).to_series()
+        table = self.after if self.aligned else self.before
+        rank = table.select(pl.struct(list(self.by)).rank("dense").alias("s")).to_series()
         return np.asarray(rank.to_numpy().astype(np.int64) - 1)
 
     @cached_property

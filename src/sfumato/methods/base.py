@@ -119,9 +119,9 @@ class Method(BaseModel):
         """Give the next stage, from the states of those before it; None when there are no more."""
         raise NotImplementedError
 
-    def disclose(self, states: tuple[Any, ...]) -> Disclosed | None:
-        """What analysts must know; None where there is nothing."""
-        return None
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Disclosed, ...]:
+        """What analysts must know; nothing that was learned about few people."""
+        return ()
 
     def sentence(self) -> str:
         """What it does, in words that may be published; for steps without a disclosure."""

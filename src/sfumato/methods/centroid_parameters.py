@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from sfumato.methods.base import Method
 
@@ -18,6 +18,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     }
 }
 """Settings of published studies; `min_stratum` is k in `avraam2021`."""
+
+_INTEGER = TypeAdapter(int)
 
 Bounds = tuple[float | None, float | None]
 RoundTo = Literal["input"] | float | dict[str, float] | None
@@ -55,9 +57,12 @@ class CentroidParameters(Method):
             return given
         preset = given.get("preset")
         given = {**(PRESETS.get(preset, {}) if isinstance(preset, str) else {}), **given}
-        k = given.get("k")
-        if given.get("min_stratum") is None and isinstance(k, int):
-            given["min_stratum"] = k if preset else max(2 * k, k + 3)
+        if given.get("min_stratum") is None:
+            try:
+                k = _INTEGER.validate_python(given.get("k"))
+            except ValidationError:
+                return given  # k itself is reported
+            given["min_stratum"] = k if preset == "avraam2021" else max(2 * k, k + 3)
         return given
 
     @model_validator(mode="after")

@@ -324,6 +324,7 @@ class Restored:
 
     slope: dict[str, float]
     intercept: dict[str, float]
+    rescaled: bool = True
     notes: tuple[str, ...] = ()
 
 
@@ -356,7 +357,7 @@ class Restoring:
             centre = row["mean"] if self.method.recentre and row["n"] else 0.0
             slope[n] = scale * self.standardised.sd[n]
             intercept[n] = self.standardised.mean[n] - centre * slope[n]
-        return Restored(slope, intercept, tuple(notes))
+        return Restored(slope, intercept, not notes, tuple(notes))
 
     def transform(self, batch: pl.DataFrame, state: Restored, draws: StepDraws) -> pl.DataFrame:
         """The new rows of a batch."""

@@ -8,8 +8,9 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Averaged
+from sfumato.data.disclosure import Averaged, Disclosed, Dropped, Imputed, Suppressed
 from sfumato.data.roles import Kind
+from sfumato.kernels.grid import NO_GRID
 from sfumato.methods.base import Stage, numeric_problems
 from sfumato.methods.centroid_parameters import CentroidParameters
 from sfumato.methods.centroid_stages import Averaging, Preparing, Restoring, Stratifying, rebuilt
@@ -98,19 +99,33 @@ class Centroids(CentroidParameters):
                 return Restoring(self, codebook, *states).stage()
         return None
 
-    def disclose(self, states: tuple[Any, ...]) -> Averaged:
-        """How values were averaged; nothing that was learned."""
-        return Averaged(
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Disclosed, ...]:
+        """How values were averaged, and what became of missing values and small strata."""
+        prepared, settled, _, restored = states
+        said: list[Disclosed] = []
+        if self.missing in ("median", "mean"):
+            said.append(Imputed(columns=self.columns, method=self.missing))
+        if self.missing == "drop":
+            rule = "records with a missing value in any of these were left out"
+            said.append(Suppressed(columns=self.columns, rule=rule))
+        if settled.gone:
+            rule = f"records in combinations of fewer than {self.min_stratum} were left out"
+            said.append(Suppressed(columns=self.by, rule=rule))
+        if left := tuple(n for n in self.by if n not in settled.by):
+            said.append(Dropped(columns=left))
+        on_grid = any(place < NO_GRID for place in prepared.decimals.values())
+        averaged = Averaged(
             columns=self.columns,
-            by=states[1].by if states else self.by,
+            by=settled.by,
             k=self.k,
             grouping=self.grouping,
-            rescaled=self.rescale,
+            rescaled=self.rescale and restored.rescaled,
             recentred=self.recentre,
-            rounded=self.round_to is not None,
+            rounded=on_grid if self.round_to == "input" else self.round_to is not None,
             clipped=self.clip is not None,
-            merged=states[1].merged if states else (),
+            merged=settled.merged,
         )
+        return (*said, averaged)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What each stage had to say."""

@@ -43,6 +43,6 @@ class CompleteCases(Method):
 
         return None if states else Stage(transform=transform)
 
-    def disclose(self, states: tuple[Any, ...]) -> Suppressed:
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
         """The rule."""
-        return Suppressed(columns=self.columns, rule="records with a missing value in any of these were left out")
+        return (Suppressed(columns=self.columns, rule="records with a missing value in any of these were left out"),)

@@ -40,6 +40,6 @@ class Drop(Method):
         """One pass that drops them."""
         return None if states else Stage(transform=lambda batch, state, draws: batch.drop(self.columns))
 
-    def disclose(self, states: tuple[Any, ...]) -> Dropped:
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Dropped, ...]:
         """Which columns are gone."""
-        return Dropped(columns=self.columns)
+        return (Dropped(columns=self.columns),)

@@ -102,7 +102,7 @@ class Impute(Method):
             fill, value = (int(fill), value) if fill == int(fill) else (fill, value.cast(pl.Float64))
         return pl.when(codebook.missing(column, dtype)).then(pl.lit(fill)).otherwise(value).alias(column)
 
-    def disclose(self, states: tuple[Any, ...]) -> Imputed:
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Imputed, ...]:
         """The method; the value filled in is an ordinary value of the release and needs no telling."""
         what = f"category {self.value!r}" if self.method == "category" else self.method
-        return Imputed(columns=self.columns, method=what)
+        return (Imputed(columns=self.columns, method=what),)

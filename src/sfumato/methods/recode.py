@@ -87,9 +87,10 @@ class Recode(Method):
     def _described(self, old: Variable) -> Variable:
         if self.band is None:
             labels = {v: text for v, text in old.labels.items() if v not in (self.map or {})}
-            kind = Kind.CATEGORICAL if old.kind != Kind.ORDINAL else Kind.ORDINAL
+            numbers = old.numeric and not any(isinstance(v, str | bool) for v in (self.map or {}).values())
+            kind = old.kind if numbers or old.kind == Kind.ORDINAL else Kind.CATEGORICAL
             return old.model_copy(update={"labels": labels, "kind": kind, "range": None, "order": ()})
-        codes = tuple(Missing(code=str(m.code), label=m.label) for m in old.missing if m.code is not None)
+        codes = tuple(Missing(code=_code_text(m), label=m.label) for m in old.missing)
         update: dict[str, Any] = {
             "kind": Kind.ORDINAL,
             "order": self.band_labels,
@@ -115,10 +116,12 @@ class Recode(Method):
         value = pl.col(column)
         reached = pl.sum_horizontal((value >= cut).cast(pl.Int64) for cut in self.band or ())
         band = reached.replace_strict(range(len(self.band_labels)), list(self.band_labels), return_dtype=pl.String)
-        none = pl.when(value.is_not_null() & value.is_not_nan() if dtype.is_float() else value.is_not_null()).then(
-            value.cast(pl.String)
-        )
-        return pl.when(codebook.missing(column, dtype)).then(none).otherwise(band).alias(column)
+        text = pl.when(codebook.missing(column, dtype)).then(None).otherwise(band)
+        for code in codebook[column].missing:  # each keeps a category of its own, and says why there is no value
+            text = (
+                pl.when(code.expression(value, dtype).fill_null(False)).then(pl.lit(_code_text(code))).otherwise(text)
+            )
+        return text.alias(column)
 
     def _mapped(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
         dtype, value = batch.schema[column], pl.col(column)
@@ -136,8 +139,13 @@ class Recode(Method):
             rest = pl.when(missing).then(rest)
         return value.replace_strict(keys, new if numeric else [str(v) for v in new], default=rest).alias(column)
 
-    def disclose(self, states: tuple[Any, ...]) -> Coarsened:
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
         """That values are broader, and for bands the cut points."""
         if self.band is None:
-            return Coarsened(columns=self.columns, how="to broader categories")
-        return Coarsened(columns=self.columns, how=f"into the bands {', '.join(self.band_labels)}")
+            return (Coarsened(columns=self.columns, how="to broader categories"),)
+        return (Coarsened(columns=self.columns, how=f"into the bands {', '.join(self.band_labels)}"),)
+
+
+def _code_text(code: Missing) -> str:
+    """A missing code, or a range of them, as a category."""
+    return f"{code.low:g} to {code.high:g}" if code.code is None else f"{code.code}"

@@ -62,9 +62,11 @@ class SuppressStrata(Method):
 
         return None if states else Stage(transform=transform, queries=(Counts(self.by),), fit=fit, by=self.by)
 
-    def disclose(self, states: tuple[Any, ...]) -> Suppressed:
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
         """The rule."""
-        return Suppressed(columns=self.by, rule=f"records in combinations of fewer than {self.min_count} were left out")
+        return (
+            Suppressed(columns=self.by, rule=f"records in combinations of fewer than {self.min_count} were left out"),
+        )
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many went."""

@@ -12,6 +12,7 @@ from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
+from sfumato.measures.risk import unchanged
 from sfumato.release.limits import apply_limits
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
 from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
@@ -71,7 +72,8 @@ class _Tables:
         if given:
             refuse_unknown(given, self.before.frame, "the original")
             return tuple(given)
-        return tuple(n for n in self.plan.strata if n in self.before.columns)
+        both = set(self.before.columns) & set(self.after.columns if self.after else self.before.columns)
+        return tuple(n for n in self.plan.strata if n in both)
 
     def record(self, given: str | None) -> str | None:
         """The record column named, else the plan's where both tables have it."""
@@ -170,11 +172,10 @@ def compare(
     """
     tables = _Tables.prepare(before, after, plan)
     pair = tables.pair(columns, by, tables.record(record), align)
-    found = utility_findings(pair, how or Measuring(), progress)
+    found = utility_findings(pair, how or Measuring(), progress) + unchanged.findings(pair)
     return _judged(found, tables.plan)
 
 
 def _judged(found: Findings, plan: Plan) -> Findings:
     """Apply the limits on what was measured; the others are for `protect`, which measures everything."""
-    measured = {f.measure for f in found}
-    return apply_limits(found, [limit for limit in plan.limits if limit.measure in measured])
+    return apply_limits(found, [limit for limit in plan.limits if any(limit.binds(f) for f in found)])

@@ -106,12 +106,18 @@ def _settle(work: Path, target: Path) -> None:
 
 
 def _sweep(target: Path) -> None:
-    """Remove what killed runs have left for this target. A run that is alive keeps its folder."""
+    """Remove what killed runs have left for this target; an old release that one had moved away comes back.
+
+    A run that is alive keeps its folder.
+    """
     pattern = re.compile(rf"\.sfumato-{re.escape(target.name)}-(\d+)-[0-9a-f]{{8}}(-old)?\.tmp")
     for path in target.parent.iterdir():
         match = pattern.fullmatch(path.name)
         if match and not _alive(int(match[1])):
-            shutil.rmtree(path, ignore_errors=True)
+            if match[2] and not target.exists():  # killed between the two renames: the old release comes back
+                path.rename(target)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _alive(process: int) -> bool:

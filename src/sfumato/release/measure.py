@@ -16,7 +16,33 @@ from sfumato.data.roles import Role
 from sfumato.kernels.glm import Family
 from sfumato.release.run import Progress
 
-__all__ = ["Measuring", "class_findings", "risk_findings", "utility_findings"]
+__all__ = ["MEASURES", "Measuring", "class_findings", "risk_findings", "utility_findings"]
+
+MEASURES = (
+    "ci_overlap",
+    "class_size",
+    "correlation",
+    "delta",
+    "il1s",
+    "interval_disclosure",
+    "k_anonymity",
+    "l_distinct",
+    "linkage_nearest",
+    "linkage_one_to_one",
+    "mean",
+    "out_of_range",
+    "quantile",
+    "risk1",
+    "risk2",
+    "sd",
+    "standardised_difference",
+    "t_equal",
+    "u_interactions",
+    "u_main",
+    "u_trees",
+    "unchanged",
+)
+"""Names of all measures; a limit speaks of one of them."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +118,16 @@ def utility_findings(pair: Pair, how: Measuring, progress: Progress) -> Findings
     """What the protected table still says."""
     from sfumato.measures.utility import delta, il1s, model, moments, propensity, quantiles, trees
 
+    whole = pair.tables
     measures: list[tuple[str, Callable[[], Findings]]] = [
-        ("propensity", lambda: propensity.findings(pair)),
-        ("propensity with trees", lambda: trees.findings(pair)),
+        ("propensity", lambda: propensity.findings(whole)),
+        ("propensity with trees", lambda: trees.findings(whole)),
         ("delta", lambda: delta.findings(pair)),
         ("information loss per cell", lambda: il1s.findings(pair)),
-        ("means, spreads, correlations", lambda: moments.findings(pair)),
-        ("quantiles", lambda: quantiles.findings(pair)),
+        ("means, spreads, correlations", lambda: moments.findings(whole)),
+        ("quantiles", lambda: quantiles.findings(whole)),
     ]
     if how.model is not None:
         text, family = how.model, how.family or "linear"
-        measures.append(("the intended analysis", lambda: model.findings(pair, text, family)))
+        measures.append(("the intended analysis", lambda: model.findings(whole, text, family)))
     return Findings.together([Findings(notes=pair.notes), *_each(measures, progress)])

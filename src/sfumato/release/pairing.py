@@ -81,14 +81,17 @@ def pair_tables(
         refuse_unknown((*columns, *by, *((record,) if record else ())), frame, where)
     before, after = _same_types(before, after, record)
     notes: tuple[str, ...] = ()
+    whole = None
     if record is not None:
         unique_record(before, record, "the original")
         unique_record(after, record, "the protected table")
+        whole = (before, after)
         before, after, notes = _joined(before, after, record)
+        whole = whole if notes else None
     elif align == "row-order" and before.height != after.height:
         raise DataError("align: row-order needs tables with equal numbers of rows. Name the record column instead.")
     aligned = record is not None or align == "row-order"
-    return Pair(before, after, codebook, tuple(columns), tuple(by), aligned, record, notes)
+    return Pair(before, after, codebook, tuple(columns), tuple(by), aligned, record, notes, whole)
 
 
 def _joined(

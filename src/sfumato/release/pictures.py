@@ -115,7 +115,7 @@ def _propensities(pair: Pair) -> Mapping[str, Propensity]:
     from sfumato.measures.utility.propensity import propensity_of
     from sfumato.measures.utility.trees import u_trees_of
 
-    return {"main effects": propensity_of(pair), "trees": u_trees_of(pair)}
+    return {"main effects": propensity_of(pair.tables), "trees": u_trees_of(pair.tables)}
 
 
 def _comparison(pair: Pair, how: Measuring) -> ModelComparison | None:
@@ -124,7 +124,7 @@ def _comparison(pair: Pair, how: Measuring) -> ModelComparison | None:
         return None
     from sfumato.measures.utility.model import ModelComparison, comparison_of
 
-    compared = comparison_of(pair, how.model, how.family or "linear")
+    compared = comparison_of(pair.tables, how.model, how.family or "linear")
     return compared if isinstance(compared, ModelComparison) else None
 
 

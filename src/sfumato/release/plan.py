@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -13,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, 
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.profile import sniff_kinds
-from sfumato.data.roles import Role
+from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.release.limits import Limit
+from sfumato.release.measure import MEASURES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,16 +174,31 @@ class Plan(BaseModel):
         book = codebook
         for i, step in enumerate(self.steps):
             where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
-            found = step.check(book)
+            found = [*step.check(book), *self._perhaps_codes(step, codebook)]
             problems += [where + p for p in found]
-            if not found:
+            with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
         problems += [
-            f"variable {n!r} is an identifier and no step drops or replaces it; add: {{do: drop, columns: [{n}]}}"
+            f"{self._at('variables', n)}variable {n!r} is an identifier and no step drops or replaces it; add: "
+            f"{{do: drop, columns: [{n}]}}"
             for n in book.with_role(Role.IDENTIFIER)
         ]
+        for i, limit in enumerate(self.limits):
+            if limit.measure not in MEASURES:
+                known = ", ".join(MEASURES)
+                problems.append(f"{self._at('limits', i)}there is no measure {limit.measure!r}; measures: {known}")
         if problems:
             raise PlanError(problems)
+
+    def _perhaps_codes(self, step: Method, codebook: Codebook) -> Iterator[str]:
+        """Whole numbers that nobody called amounts: they may be codes, which must not be averaged."""
+        for n in step.changes if step.masks else ():
+            stated = n in self.variables and self.variables[n].kind is not None
+            if n in codebook and codebook[n].kind == Kind.INTEGER and not stated:
+                yield (
+                    f"column {n!r} holds whole numbers, which may be codes. If they are amounts, say so under "
+                    f"variables: {n}: {{kind: integer}} (or continuous)"
+                )
 
     def _strangers(self, codebook: Codebook) -> Iterator[str]:
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}

@@ -21,11 +21,12 @@ from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
+from sfumato.kernels.glm import Family
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
 from sfumato.release.datapackage import datapackage
 from sfumato.release.external import external
-from sfumato.release.folder import whole_folder
+from sfumato.release.folder import refuse_existing, whole_folder
 from sfumato.release.intended import intended_analysis
 from sfumato.release.limits import apply_limits
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
@@ -106,6 +107,7 @@ class Release:
         ReleaseExists, FileError
             As the folder can or cannot be written.
         """
+        refuse_existing(Path(folder), overwrite)
         if internal_report is not None:
             if Path(internal_report).resolve().is_relative_to(Path(folder).resolve()):
                 raise FileError("The internal report shows confidential values: it must not be in the release folder.")
@@ -216,13 +218,22 @@ def protect(
 def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     """The table as it enters the first masking step beside the result, joined on the run's own record numbers."""
     before, after = ran.before.frame, ran.after.frame
+    whole, notes = None, []
     if before.height != after.height:
+        whole = (before.drop(ROW), after.drop(ROW))
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
+        notes.append("Steps left records out: measures that compare records are of those that are left.")
     book = ran.after.codebook
-    columns = tuple(n for n in plan.masked if n in after.columns and ran.before.codebook[n].numeric)
+    masked = [n for n in plan.masked if n in after.columns and ran.before.codebook[n].numeric]
+    columns = tuple(n for n in masked if after.schema[n].is_numeric())
+    if changed := [n for n in masked if n not in columns]:
+        notes.append(
+            f"No attack on {', '.join(changed)} was measured: a later step made it something else than numbers."
+        )
     by = tuple(n for n in plan.strata if n in after.columns)
     known = Codebook({**ran.before.codebook, **book}).without(ROW)
-    return Pair(before.drop(ROW), after.drop(ROW), known, columns, by, aligned=True, record=book.the(Role.RECORD))
+    tables = (before.drop(ROW), after.drop(ROW))
+    return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
 
 
 def _classes(plan: Plan, codebook: Codebook) -> tuple[str, ...]:
@@ -240,13 +251,17 @@ def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
 
 
 def _with_model(how: Measuring, pair: Pair) -> Measuring:
-    if how.model is None and (intended := intended_analysis(pair.before, pair.after, pair.codebook)) is not None:
+    if how.model is None and (intended := _intended(pair.tables)) is not None:
         try:
-            comparison_of(pair, *intended)
+            comparison_of(pair.tables, *intended)
         except (DataError, FormulaError):  # nobody asked for this model, so that it cannot be fitted is no error
             return how
         return replace(how, model=intended[0], family=intended[1])
     return how
+
+
+def _intended(tables: Pair) -> tuple[str, Family] | None:
+    return intended_analysis(tables.before, tables.after, tables.codebook)
 
 
 def _warnings(after: PolarsDataset) -> tuple[str, ...]:

@@ -70,9 +70,10 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         if step.masks and before is None:
             before = data
         data, states, frames = _run(step, data, draws)
-        if (said := step.disclose(states)) is not None:
-            disclosed.append(said)
-        done.append(StepDone(step.name, step.masks, said.sentence() if said else step.sentence(), step.notes(states)))
+        said = step.disclose(states)
+        disclosed += said
+        sentence = " ".join(part.sentence() for part in said) or step.sentence()
+        done.append(StepDone(step.name, step.masks, sentence, step.notes(states)))
         if step.masks and ROW in data.codebook:
             for name, view in step.reconstructions(frames, states).items():
                 earlier = reconstructions.get(name)
