@@ -25,8 +25,8 @@ class Drop(Method):
 
     Examples
     --------
-    >>> Drop(columns=("name",)).describe(Codebook({"name": {}, "age": {}}))
-    Codebook(age: other/None)
+    >>> Drop(columns=("name",)).sentence()
+    'drop: name.'
     """
 
     do: Literal["drop"] = "drop"
