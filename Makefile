@@ -24,10 +24,10 @@ test: $(READY)  ## Layers, types, style and all fast tests (under 3 minutes).
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadfile
 
 test-all: $(READY)  ## The slower tests too: simulations, large inputs, a real browser.
-	$(BIN)/pytest -n auto -m "slow or browser"
+	$(BIN)/pytest -n auto --dist loadfile -m "slow or browser"
 
 lint: $(READY)  ## Mend style where it can be mended.
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -86,8 +86,8 @@ def protect(
     data
         What `read` gives or takes.
     secret
-        At least 16 bytes that draws are keyed with. Without it, `SFUMATO_SECRET` or one from the operating system is
-        taken; the release then cannot be made again, and the report says so.
+        At least 16 bytes that draws are keyed with. Without it `SFUMATO_SECRET` is taken; without that, one from the
+        operating system, and the report says that the release cannot be made again.
     model, family
         The intended analysis, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
         explained by all other variables.

@@ -156,6 +156,20 @@ def test_built_in_python():
     assert Plan.from_yaml(plan.to_yaml()) == plan
 
 
+@pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("Name: {role: identifier, kind: continuous}", "some of its cells are text"),
+        ("Fare: {kind: integer}", "it holds fractions"),
+        ("Sex: {kind: ordinal, order: [male]}", "does not list all"),
+    ],
+)
+def test_a_kind_that_the_data_do_not_have(variable, says):
+    plan = Plan.from_yaml(f"sfumato: 1\nvariables:\n  {variable}\n")
+    with pytest.raises(PlanError, match=f"line 3: .*{says}"):
+        plan.check_kinds(FRAME)
+
+
 def test_the_schema_is_json_schema_and_knows_every_method():
     text = json.dumps(Plan.json_schema())
     assert '"properties"' in text

@@ -41,6 +41,7 @@ class _Tables:
         book = plan.codebook(before.frame, before.codebook)
         if plan.steps:
             plan.check(book)
+        plan.check_kinds(before.frame)
         ran = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), PUBLIC)
         if after is not None:
             known = {n: ran.after.codebook[n] for n in after.columns if n in ran.after.codebook}

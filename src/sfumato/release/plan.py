@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
@@ -21,9 +22,6 @@ from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.release.limits import Limit
 from sfumato.release.measure import MEASURES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["FORMAT", "Plan"]
 
@@ -153,6 +151,23 @@ class Plan(BaseModel):
         merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
         return sniff_kinds(frame, Codebook(merged))
 
+    def check_kinds(self, frame: pl.DataFrame) -> None:
+        """Refuse kinds that the plan states and the data do not have.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        stated = {n: v for n, v in self.variables.items() if n in frame.columns and v.kind is not None}
+        problems = [
+            f"{self._at('variables', n)}column {n!r} is said to be {variable.kind}, but {why}"
+            for n, variable in stated.items()
+            if (why := _unfit(frame[n], variable)) is not None
+        ]
+        if problems:
+            raise PlanError(problems)
+
     def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
         """A sentence for every variable whose role or kind the plan does not say."""
         book = self.codebook(frame, known)
@@ -230,6 +245,23 @@ class Plan(BaseModel):
 
 
 _EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled"}
+
+
+def _unfit(values: pl.Series, variable: Variable) -> str | None:
+    """Why a column cannot be of the kind stated; None where it can."""
+    if variable.numeric and not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
+        if values.null_count() == values.len():
+            return None
+        return "some of its cells are text: mend them, give them codes under `missing`, or state another kind"
+    if variable.kind == Kind.INTEGER and values.dtype.is_float():
+        present = values.drop_nulls().drop_nans()
+        if (present != present.round()).any():
+            return "it holds fractions: state continuous"
+    if variable.order and values.dtype == pl.String:
+        known = {str(v) for v in variable.order} | {str(m.code) for m in variable.missing}
+        if not set(values.drop_nulls().unique()) <= known:
+            return "`order` does not list all its values"
+    return None
 
 
 def _merged(said: Variable | None, known: Variable) -> Variable:

@@ -182,6 +182,7 @@ def protect(
     """
     book = plan.codebook(data.frame, data.codebook)
     plan.check(book)
+    plan.check_kinds(data.frame)
     if (record := book.the(Role.RECORD)) is not None:
         unique_record(data.frame, record, "the data")
     numbered = PolarsDataset(data.frame.with_row_index(ROW), book, data.suffix)
