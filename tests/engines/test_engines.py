@@ -95,6 +95,14 @@ def test_map_may_drop_rows_and_change_columns(make, by):
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_columns_may_be_called_anything(make):
+    frame = pl.DataFrame({"count": ["a", "a"], "weight": [1, 1], "variable": ["x", "x"], "n": [1.0, 2.0]})
+    data = make(frame, Codebook())
+    assert data.ask(Counts(("count", "weight"), "n")).row(0) == ("a", 1, 2, 3.0)
+    assert data.map(lambda batch: batch, by=["count", "weight"]).frame.equals(frame)
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
 def test_bad_questions_are_refused(make):
     data = make(table([("a", 1.0, 1)]), BOOK)
     for query in (Counts(("nope",)), Moments(("nope",)), Quantiles("x", (0.5,), ("nope",))):

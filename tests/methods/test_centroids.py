@@ -236,6 +236,7 @@ def test_what_an_attacker_can_rebuild_is_the_unscaled_centroids():
         {"k": 1, "allow_small_k": True},
         {"min_stratum": 2},
         {"by": ["x"]},
+        {"by": ["g", "g"]},
         {"columns": ["x", "x"]},
         {"block_size": 5},
         {"clip": {"x": [2, 1]}},

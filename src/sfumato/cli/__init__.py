@@ -54,7 +54,7 @@ def _fault(error: Exception) -> int:
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     print(
-        f"sfumato: a fault of its own ({type(error).__name__}); no output was written. SFUMATO_DEBUG=1 shows where, "
+        f"sfumato: a fault of its own ({type(error).__name__}). SFUMATO_DEBUG=1 shows where, "
         "and may show data values: do not pass it on unread.",
         file=sys.stderr,
     )

@@ -39,8 +39,8 @@ Align = Annotated[
     Literal["row-order"] | None, typer.Option(help="Row i of one table is row i of the other; use with care.")
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Plan with roles, kinds, preparing steps and limits.")]
-W1 = Annotated[float, typer.Option(min=0, help="Width of the boxes of risk1.")]
-W2 = Annotated[float, typer.Option(min=0, help="Radius within which others make a record of risk1 safe (risk2).")]
+W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of risk1.")]
+W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
 Model = Annotated[str | None, typer.Option(help="The intended analysis, for instance 'asthma ~ bmi + C(sex)'.")]
 Family = Annotated[Literal["linear", "logistic", "probit"] | None, typer.Option(help="Family of the model.")]
 

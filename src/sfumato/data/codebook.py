@@ -184,7 +184,7 @@ class Codebook(Mapping[str, Variable]):
         names = self.with_role(role)
         return names[0] if names else None
 
-    def replace(self, **variables: Variable) -> Codebook:
+    def replace(self, /, **variables: Variable) -> Codebook:
         """A codebook in which `variables` are set, new ones last."""
         return Codebook(self._variables | variables)
 

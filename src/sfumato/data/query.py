@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Counts", "Largest", "Moments", "Quantiles", "Query"]
+__all__ = ["COUNT", "WEIGHT", "Counts", "Largest", "Moments", "Quantiles", "Query"]
+
+COUNT = "sfumato:count"
+WEIGHT = "sfumato:weight"
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many records there are in each group.
 
-    Answer: the columns `by`, then `count` (int) and, with `weight`, `weight` (its sum); sorted by `by`.
+    Answer: the columns `by`, then `COUNT` (int) and, with `weight`, `WEIGHT` (its sum); sorted by `by`. Their names are
+    sfumato's own, so that no column of the data can bear them.
     """
 
     by: tuple[str, ...]

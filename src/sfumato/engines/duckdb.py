@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
+from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
 
@@ -48,7 +48,7 @@ class DuckDBDataset:
     Examples
     --------
     >>> data = DuckDBDataset.of(pl.DataFrame({"sex": ["f", "m", "f"]}), Codebook())
-    >>> data.ask(Counts(("sex",)))["count"].to_list()
+    >>> data.ask(Counts(("sex",)))["sfumato:count"].to_list()
     [2, 1]
     """
 
@@ -77,8 +77,8 @@ class DuckDBDataset:
         refuse_unknown(query, self.schema)
         match query:
             case Counts(by, weight):
-                extra = f", coalesce(sum({_name(weight)}), 0)::DOUBLE AS weight" if weight else ""
-                return self._grouped(by, f"count(*) AS count{extra}")
+                extra = f", coalesce(sum({_name(weight)}), 0)::DOUBLE AS {_name(WEIGHT)}" if weight else ""
+                return self._grouped(by, f"count(*) AS {_name(COUNT)}{extra}")
             case Moments(columns, by):
                 rows = [{**k, **moment_row(c, v)} for c in columns for k, v in self._groups(c, by)]
                 answer = pl.DataFrame(rows, schema=self._key_schema(by, **empty_moments()))
@@ -106,7 +106,7 @@ class DuckDBDataset:
         if by is None or not by:
             yield self.connection.sql(f"SELECT * FROM {self.table}").pl().cast(types)
             return
-        strata = self._grouped(by, "count(*) AS count").drop("count")
+        strata = self._grouped(by, f"count(*) AS {_name(COUNT)}").drop(COUNT)
         if strata.is_empty():
             yield self.connection.sql(f"SELECT * FROM {self.table}").pl().cast(types)
         for values in strata.iter_rows():

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
+from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
 
@@ -39,7 +39,7 @@ class PolarsDataset:
     Examples
     --------
     >>> data = PolarsDataset(pl.DataFrame({"sex": ["f", "m", "f"], "age": [30, 40, 50]}), Codebook())
-    >>> data.ask(Counts(("sex",)))["count"].to_list()
+    >>> data.ask(Counts(("sex",)))["sfumato:count"].to_list()
     [2, 1]
     """
 
@@ -127,10 +127,10 @@ class PolarsDataset:
         return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
 
     def _counts(self, query: Counts) -> pl.DataFrame:
-        weight = [pl.col(query.weight).sum().alias("weight")] if query.weight else []
+        weight = [pl.col(query.weight).sum().alias(WEIGHT)] if query.weight else []
         if not query.by:
-            return self.frame.select(pl.len().cast(pl.Int64).alias("count"), *weight)
-        grouped = self.frame.lazy().group_by(self._keys(query.by)).agg(pl.len().cast(pl.Int64).alias("count"), *weight)
+            return self.frame.select(pl.len().cast(pl.Int64).alias(COUNT), *weight)
+        grouped = self.frame.lazy().group_by(self._keys(query.by)).agg(pl.len().cast(pl.Int64).alias(COUNT), *weight)
         return grouped.sort(query.by).collect()
 
     def _groups(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:

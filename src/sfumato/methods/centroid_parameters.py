@@ -75,7 +75,7 @@ class CentroidParameters(Method):
             raise ValueError("min_stratum must be at least k")
         if self.block_size is not None and self.block_size < 2 * self.k:
             raise ValueError("block_size must be at least 2k")
-        if len(set(self.columns)) < len(self.columns) or set(self.columns) & set(self.by):
+        if len({*self.columns, *self.by}) < len(self.columns) + len(self.by):
             raise ValueError("a column may stand only once among columns and by")
         if self.on_small in ("merge", "drop_variable") and not self.by:
             raise ValueError(f"on_small: {self.on_small} needs columns in by")

@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Averaged, Disclosed, Dropped, Imputed, Suppressed
-from sfumato.data.roles import Kind
+from sfumato.data.roles import Kind, Role
 from sfumato.kernels.grid import NO_GRID
 from sfumato.methods.base import Stage, numeric_problems
 from sfumato.methods.centroid_parameters import CentroidParameters
@@ -82,6 +82,8 @@ class Centroids(CentroidParameters):
         """Numbers in `columns`, categories in `by`."""
         problems = super().check(codebook) + numeric_problems(codebook, self.columns)
         for name in self.by:
+            if name in codebook and codebook[name].role in (Role.RECORD, Role.IDENTIFIER):
+                problems.append(f"column {name!r} in by has role {codebook[name].role}; strata need categories")
             if name in codebook and codebook[name].kind == Kind.CONTINUOUS:
                 problems.append(f"column {name!r} in by is continuous; strata need categories (recode it with `band`)")
         return problems

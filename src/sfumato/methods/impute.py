@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Imputed
-from sfumato.data.query import Counts, Moments, Quantiles, Query
+from sfumato.data.query import COUNT, Counts, Moments, Quantiles, Query
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws, numeric_problems
 
@@ -82,7 +82,7 @@ class Impute(Method):
             fill = answer["value" if self.method == "median" else "mean"][0]
         else:
             present = answer.filter(~codebook.missing(column, answer.schema[column]))
-            ordered = present.sort("count", column, descending=[True, False])
+            ordered = present.sort(COUNT, column, descending=[True, False])
             fill = ordered[column][0] if ordered.height else None
         if fill is None:
             raise DataError(

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Suppressed
-from sfumato.data.query import Counts
+from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws
 
@@ -47,7 +47,7 @@ class SuppressStrata(Method):
         """One pass over whole strata, after a look at how much would go."""
 
         def fit(frames: Sequence[pl.DataFrame]) -> int:
-            counts = frames[0]["count"].to_numpy()
+            counts = frames[0][COUNT].to_numpy()
             small = int(counts[counts < self.min_count].sum())
             if small > self.max_suppressed * counts.sum():
                 raise DataError(

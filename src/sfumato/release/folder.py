@@ -77,6 +77,7 @@ def whole_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
     try:
         yield work
+        refuse_existing(target, overwrite)  # another run may have been faster
         _settle(work, target)
     except OSError as error:
         raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None

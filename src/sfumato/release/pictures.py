@@ -53,7 +53,7 @@ __all__ = [
     "draw_pictures",
 ]
 
-_MAX_PAIRS = 6
+_MAX_PAIRS = 3
 _WIDTHS = tuple(i / 2 for i in range(21))
 """Widths at which the risk is drawn, as multiples of the plan's."""
 _PROBS = (0.05, 0.25, 0.50, 0.75, 0.95)
@@ -262,7 +262,7 @@ def _distribution(pair: Pair, j: int) -> Distribution:
 
 
 def _strata(pair: Pair) -> Strata:
-    sizes = pair.after.group_by(pair.by).len("size").sort("size", *pair.by)
+    sizes = pair.after.group_by(pair.by).len("sfumato:size").sort("sfumato:size", *pair.by)
     rows = []
     for *values, size in sizes.iter_rows():
         rows.append((", ".join(f"{name}={value}" for name, value in zip(pair.by, values, strict=True)), int(size)))

@@ -111,6 +111,8 @@ class Release:
         if internal_report is not None:
             if Path(internal_report).resolve().is_relative_to(Path(folder).resolve()):
                 raise FileError("The internal report shows confidential values: it must not be in the release folder.")
+            if (Path(internal_report).parent / "datapackage.json").exists():
+                raise FileError("The internal report shows confidential values: it must not be in a release folder.")
             self._write_internal(Path(internal_report))
         if not self.ok and not force:
             raise LimitExceeded(_exceeded(self.report.findings))
@@ -210,7 +212,7 @@ def protect(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        warnings=_warnings(after),
+        warnings=_warnings(plan, after),
         pictures=draw_pictures(pair, how) if renderer is not None else (),
     )
     return Release(after, report, plan, renderer)
@@ -265,11 +267,20 @@ def _intended(tables: Pair) -> tuple[str, Family] | None:
     return intended_analysis(tables.before, tables.after, tables.codebook)
 
 
-def _warnings(after: PolarsDataset) -> tuple[str, ...]:
+def _warnings(plan: Plan, after: PolarsDataset) -> tuple[str, ...]:
+    known = after.codebook.with_role(Role.KEY, Role.SENSITIVE)
+    bare = [n for n in known if n in after.columns and n not in (*plan.masked, *plan.strata)]
+    warnings: tuple[str, ...] = ()
+    if bare:
+        warnings = (
+            f"No step masks or stratifies on {', '.join(bare)}, which an intruder may know or must not learn: the "
+            "figures do not count what these columns give away.",
+        )
     record = after.codebook.the(Role.RECORD)
     if record is None or record not in after.columns or not _looks_real(after.frame[record]):
-        return ()
+        return warnings
     return (
+        *warnings,
         f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
         "from the real world (a hospital, pupil or insurance number), drop it before anybody receives the release.",
     )

@@ -122,7 +122,7 @@ def _cells(path: Path, data: bytes, delimiter: str) -> list[pl.Series]:
     try:
         table = arrow_csv.read_csv(
             arrow.BufferReader(body),
-            arrow_csv.ReadOptions(column_names=numbered, skip_rows_after_names=1, block_size=_BLOCK),
+            arrow_csv.ReadOptions(use_threads=False, column_names=numbered, skip_rows_after_names=1, block_size=_BLOCK),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(numbered, arrow.large_string()),

@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 
 FOLDS = 5
 """Parts of the records; each is told apart by trees that were grown on the others."""
-MAX_RECORDS = 100_000
+MAX_RECORDS = 50_000
 """Most records of a table that are looked at."""
 _ROUNDS, _RATE, _LEAVES, _SMALLEST = 50, 0.1, 8, 20
 """Gradient boosting: trees, learning rate, leaves of a tree, fewest rows of a leaf. Of the ensembles tried on centroids
