@@ -204,7 +204,7 @@ def test_risky_records_are_marked_for_the_custodian_only():
     found = only(draw_pictures(pair_of(x, z)), Risky)
     assert tuple(x[7].tolist()) in found.risk1
     assert set(found.risk2) <= set(found.risk1)
-    assert len(found.safe) + len(found.risk1) == 30
+    assert len(found.safe) + len(found.risk1) == 60
     assert found.external() is None
 
 
