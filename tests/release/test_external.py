@@ -101,11 +101,11 @@ def test_means_and_spreads_become_changes_in_original_sds(report):
     assert found.of("correlation").value == -0.06
 
 
-def test_quantiles_get_one_decimal_and_no_tails(report):
+def test_quantiles_are_not_published(report):
+    """A released quantile less a rounded change would be the original's, which is some record's value."""
     sd = Finding("sd", variable="a", value=1.0, baseline=1.0)
-    lines = [Finding("quantile", variable="a", at=t, value=2.0, baseline=1.66) for t in (0.01, 0.05, 0.5, 0.95, 0.99)]
-    found = only(report, sd, *lines).select("quantile")
-    assert [(f.at, f.value) for f in found] == [(0.05, 0.3), (0.5, 0.3), (0.95, 0.3)]
+    lines = [Finding("quantile", variable="a", at=t, value=2.0, baseline=1.66) for t in (0.01, 0.5, 0.99)]
+    assert not only(report, sd, *lines).select("quantile")
 
 
 def test_a_change_without_its_unit_is_left_out(report):

@@ -17,7 +17,7 @@ __all__ = ["AT_LEAST", "CHANGES", "at_least", "external"]
 
 AT_LEAST = frozenset({"k_anonymity", "class_size", "l_distinct"})
 """Measures that are counts: published as the largest of a ladder that they reach."""
-CHANGES = frozenset({"mean", "sd", "quantile", "correlation"})
+CHANGES = frozenset({"mean", "sd", "correlation"})
 """Measures of one table: published as the change from original to release, in sds of the original column."""
 _RATES = frozenset(
     {
@@ -40,7 +40,6 @@ _RATES = frozenset(
 )
 _OF_COEFFICIENTS = frozenset({"standardised_difference", "ci_overlap"})
 _GROUPS = frozenset({None, "overall", "stratum", "unscaled"})
-_QUANTILES = (0.05, 0.95)
 _SMALL_RUNGS = (2, 3, 5)
 
 
@@ -48,7 +47,7 @@ def external(report: Report) -> Report:
     """Narrow a report to what may be published.
 
     Step notes, warnings, notes on measures, the plan's text (it may hold categories) and figures of single strata go.
-    Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard deviations, quantiles and correlations become
+    Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard deviations and correlations become
     changes, so that no figure of the original table is told; rates keep 3 significant digits. A limit that only
     figures left out were bound by keeps its verdict.
 
@@ -151,15 +150,13 @@ def _rounded(line: Finding) -> Finding:
 def _change(line: Finding, sd: float | None) -> Finding | None:
     """The change in sds of the original; the limit's number goes, for it is in the column's own units.
 
-    Quantiles get one decimal, and the tails none at all: two decimals of a column of whole numbers would give the
-    original quantile, which is some record's value.
+    Quantiles are not published: the released one, the sd and a rounded change would give the original one back, which
+    is some record's value.
     """
     unit = 1.0 if line.measure == "correlation" else sd
-    tail = line.measure == "quantile" and (line.at is None or not _QUANTILES[0] <= line.at <= _QUANTILES[1])
-    if tail or line.value is None or line.baseline is None or not unit:
+    if line.value is None or line.baseline is None or not unit:
         return None
-    decimals = 1 if line.measure == "quantile" else 2
-    change = round((line.value - line.baseline) / unit, decimals) + 0.0
+    change = round((line.value - line.baseline) / unit, 2) + 0.0
     return replace(line, value=change, baseline=None, interval=None, limit=None)
 
 
