@@ -6,13 +6,27 @@ never a value, a count of records, or anything that was learned about few people
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-__all__ = ["Averaged", "Coarsened", "Disclosed", "Disclosure", "Dropped", "Imputed", "Suppressed"]
+from sfumato.data.error_model import Additive, Misclassified
+from sfumato.errors import DataError
+
+__all__ = [
+    "Additive",
+    "Averaged",
+    "Coarsened",
+    "Disclosed",
+    "Disclosure",
+    "Dropped",
+    "Imputed",
+    "Misclassified",
+    "Sampled",
+    "Suppressed",
+    "Swapped",
+]
 
 
 class _Disclosed(BaseModel):
@@ -98,30 +112,87 @@ class Suppressed(_Disclosed):
         return f"{', '.join(self.columns) or 'all columns'}: {self.rule}."
 
 
+class Swapped(_Disclosed):
+    """Values of each column were exchanged between records: margins are kept, relations are weakened.
+
+    `window` is the greatest distance in ranks between two that exchange, as a share of the records; None where
+    records exchange with any other. `together` says that a record's columns moved as one.
+    """
+
+    what: Literal["swapped"] = "swapped"
+    by: tuple[str, ...] = ()
+    window: float | None = None
+    together: bool = False
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        where = f" of the same {', '.join(self.by)}" if self.by else ""
+        text = f"{', '.join(self.columns)}: values were exchanged between records{where}"
+        if self.window is not None:
+            text += f" whose ranks lie within {self.window:.3g} of all ranks"
+        return text + ("; the columns moved together." if self.together and len(self.columns) > 1 else ".")
+
+
+class Sampled(_Disclosed):
+    """The release is a random sample of the records; `columns` is empty.
+
+    `fraction` is the chance of each record, simple or within each stratum of `by`.
+    """
+
+    what: Literal["sampled"] = "sampled"
+    columns: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    fraction: float = Field(gt=0, le=1)
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        where = f" within each combination of {', '.join(self.by)}" if self.by else ""
+        return f"all columns: the release is a random sample of {self.fraction:.3g} of the records{where}."
+
+
 Disclosed = Annotated[
-    Averaged | Coarsened | Dropped | Imputed | Suppressed,
+    Additive | Averaged | Coarsened | Dropped | Imputed | Misclassified | Sampled | Suppressed | Swapped,
     Field(discriminator="what"),
 ]
 _ADAPTER: TypeAdapter[tuple[Disclosed, ...]] = TypeAdapter(tuple[Disclosed, ...])
 
 
-@dataclass(frozen=True)
 class Disclosure:
     """All that a release tells its analysts, in the order of the steps.
 
+    Parameters
+    ----------
+    parts
+        Each a sentence of its own.
+
     Examples
     --------
-    >>> Disclosure((Imputed(columns=("age",), method="median"),)).sentences()
+    >>> Disclosure([Imputed(columns=("age",), method="median")]).sentences()
     ('age: missing values were filled in by the median.',)
+    >>> Disclosure([Additive(("bmi",), [[0.25]])]).of("bmi")[0].sd.tolist()
+    [0.5]
     """
 
-    parts: tuple[Disclosed, ...] = ()
+    def __init__(self, parts: Iterable[Disclosed] = ()) -> None:
+        self.parts = tuple(parts)
 
     def __iter__(self) -> Iterator[Disclosed]:
         return iter(self.parts)
 
     def __len__(self) -> int:
         return len(self.parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Disclosure) and self.parts == other.parts
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Disclosure({', '.join(self.sentences())})"
+
+    def of(self, column: str) -> tuple[Disclosed, ...]:
+        """The parts that speak of a column."""
+        return tuple(part for part in self.parts if column in part.columns)
 
     def sentences(self) -> tuple[str, ...]:
         """Each part in words."""
@@ -133,5 +204,14 @@ class Disclosure:
 
     @classmethod
     def from_plain(cls, plain: object) -> Disclosure:
-        """Read what `to_plain` wrote."""
-        return cls(_ADAPTER.validate_python(plain))
+        """Read what `to_plain` wrote.
+
+        Raises
+        ------
+        DataError
+            Where it is something else.
+        """
+        try:
+            return cls(_ADAPTER.validate_python(plain))
+        except ValidationError:
+            raise DataError("This is not a disclosure as sfumato writes it into datapackage.json.") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,14 +20,29 @@ from sfumato.data.disclosure import Disclosed
 from sfumato.data.query import Query
 from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, units
+from sfumato.errors import DataError
 
-__all__ = ["HIDDEN", "ROW", "Method", "Stage", "StepDraws", "numeric_problems", "unknown_problems"]
+__all__ = [
+    "HIDDEN",
+    "ROW",
+    "DrawBy",
+    "Method",
+    "Stage",
+    "StepDraws",
+    "numeric_problems",
+    "unit_problems",
+    "unknown_problems",
+]
 
 HIDDEN = "sfumato:"
 """Prefix of the columns that a method keeps between its stages; no data set may have such a column."""
 
 ROW = f"{HIDDEN}row"
 """Column that numbers the records of one run, so that tables are joined and never aligned by position."""
+
+
+DrawBy = Literal["record", "household"]
+"""Whose id draws are keyed on."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,28 @@ class StepDraws:
         Name of the method that draws.
     record
         Column with the record's id, if there is one.
+    household
+        Column with the household's id, if there is one.
     """
 
     draws: Draws
     method: str
     record: str | None
+    household: str | None = None
+
+    def purpose(self, column: str, strength: str, draw: int = 0) -> Purpose:
+        """What is drawn for a column, at a strength as it is disclosed."""
+        return Purpose(self.method, column, strength, draw)
+
+    def units(self, batch: pl.DataFrame, draw_by: DrawBy = "record") -> NDArray[np.uint64]:
+        """The unit that each record's draws are keyed on, shape (n,): its own id, or its household's."""
+        column = self.record if draw_by == "record" else self.household
+        if column is None:
+            raise DataError(needs_unit(self.method, draw_by))
+        ids = batch[column]
+        if ids.null_count():
+            raise DataError(f"Column {column!r} has missing ids, so {self.method} cannot key its draws on it.")
+        return units(ids.to_numpy())
 
     def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64] | None:
         """A keyed number for each record, shape (n,), to break ties so that row order does not matter.
@@ -91,6 +123,9 @@ class Method(BaseModel):
 
     masks: ClassVar[bool] = False
     """Whether it protects; steps that only prepare the data do not."""
+
+    averages: ClassVar[bool] = False
+    """Whether it averages the values of its columns, which must then be amounts and not codes."""
 
     @property
     def name(self) -> str:
@@ -167,3 +202,18 @@ def numeric_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
                 f"codes, say so under variables: {name}: {{kind: continuous}}"
             )
     return problems
+
+
+def needs_unit(method: str, draw_by: DrawBy) -> str:
+    """Say that a step has no id to key its draws on."""
+    role = "record" if draw_by == "record" else "household"
+    return (
+        f"{method} draws at random for each {role}, so it needs a column with the {role}'s id: say so under variables, "
+        f"for instance id: {{role: {role}}}"
+    )
+
+
+def unit_problems(method: str, codebook: Codebook, draw_by: DrawBy = "record") -> list[str]:
+    """A sentence where a step that draws has no column with the ids to key its draws on."""
+    role = Role.RECORD if draw_by == "record" else Role.HOUSEHOLD
+    return [] if codebook.the(role) is not None else [needs_unit(method, draw_by)]

@@ -29,6 +29,7 @@ class CentroidParameters(Method):
     """What the stages of `centroids` go by, see `Centroids`."""
 
     masks: ClassVar[bool] = True
+    averages: ClassVar[bool] = True
 
     do: Literal["centroids"] = "centroids"
     columns: tuple[str, ...] = Field(min_length=1, max_length=64)

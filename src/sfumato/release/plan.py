@@ -207,7 +207,7 @@ class Plan(BaseModel):
 
     def _perhaps_codes(self, step: Method, codebook: Codebook) -> Iterator[str]:
         """Whole numbers that nobody called amounts: they may be codes, which must not be averaged."""
-        for n in step.changes if step.masks else ():
+        for n in step.changes if step.averages else ():
             stated = n in self.variables and self.variables[n].kind is not None
             if n in codebook and codebook[n].kind == Kind.INTEGER and not stated:
                 yield (

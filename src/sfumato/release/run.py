@@ -86,7 +86,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
 def _run(step: Method, data: D, draws: Draws) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
     """Run the stages of one step."""
     book = data.codebook
-    own = StepDraws(draws, step.name, book.the(Role.RECORD))
+    own = StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD))
     states: tuple[Any, ...] = ()
     frames: list[pl.DataFrame] = []
     while (stage := step.stage(book, states)) is not None:
