@@ -1,0 +1,86 @@
+"""Runs the examples of a page from top to bottom, in one folder and one Python scope.
+
+====================  ===============================================================================================
+```` ```sh ````       run by bash; must leave with status 0, or with that of `<!-- exit: 1 -->` on the line before
+```` ```text ````     after a sh block: its lines stand in that order in what the commands printed to stdout and then to
+                      stderr, blanks and line breaks apart; a line `…` stands for anything
+```` ```python ````   run
+```` ```pycon ````    run as a doctest
+```` ```yaml ````     with `<!-- file: name -->` before it, written to that file; else it must be (part of) a plan
+====================  ===============================================================================================
+
+`<!-- not run: reason -->` before a block leaves it out.
+"""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sfumato.release.plan import Plan
+
+BLOCK = re.compile(r"^(?:<!-- ([\w ]+): (.+?) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PARTS = ("variables", "steps", "limits")
+
+
+def squeezed(text):
+    """The words of a text with one blank between them."""
+    return " ".join(text.split())
+
+
+@dataclass
+class Page:
+    """The blocks of a page, and what they have done so far."""
+
+    path: Path
+    scope: dict = field(default_factory=dict)
+    printed: str = ""
+    ran: int = 0
+
+    def run(self):
+        """Run all blocks in the current folder."""
+        for found in BLOCK.finditer(self.path.read_text(encoding="utf-8")):
+            word, value, kind, text = found.groups()
+            if word != "not run":
+                getattr(self, kind, self.other)(text, {word: value})
+                self.ran += 1
+        return self
+
+    def other(self, text, said):
+        """Blocks that only show something, such as JSON."""
+
+    def sh(self, text, said):
+        environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
+        environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
+        done = subprocess.run(["bash", "-euc", text], env=environment, capture_output=True, text=True)
+        assert done.returncode == int(said.get("exit", 0)), f"{self.path.name}:\n{text}\n{done.stderr}"
+        self.printed = squeezed(done.stdout + "\n" + done.stderr)
+
+    def text(self, text, said):
+        at = 0
+        for part in re.split(r"^…$", text, flags=re.MULTILINE):
+            place = self.printed.find(squeezed(part), at)
+            assert place >= 0, f"{self.path.name}: not printed, or not in this order:\n{part}\nbut:\n{self.printed}"
+            at = place + len(squeezed(part))
+
+    def python(self, text, said):
+        exec(compile(text, str(self.path), "exec"), self.scope)  # noqa: S102  our own pages
+
+    def pycon(self, text, said):
+        options = doctest.NORMALIZE_WHITESPACE
+        test = doctest.DocTestParser().get_doctest(text, self.scope, self.path.name, str(self.path), 0)
+        told = []
+        runner = doctest.DocTestRunner(optionflags=options, verbose=False)
+        runner.run(test, out=told.append, clear_globs=False)
+        assert not runner.failures, "".join(told)
+        self.scope.update(test.globs)
+
+    def yaml(self, text, said):
+        whole = text if text.startswith("sfumato:") else f"sfumato: 1\n{text}"
+        assert whole != text or text.partition(":")[0] not in PARTS
+        Plan.from_yaml(whole)
+        if "file" in said:
+            Path(said["file"]).write_text(text, encoding="utf-8")
