@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.methods.derive import Derive as Derive
     from sfumato.methods.drop import Drop as Drop
     from sfumato.methods.impute import Impute as Impute
+    from sfumato.methods.noise import Noise as Noise
     from sfumato.methods.recode import Recode as Recode
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NO_GRID", "decimals", "round_half_up", "round_to_multiple"]
+__all__ = ["NO_GRID", "decimals", "round_half_up", "round_to_multiple", "significant"]
 
 NO_GRID = 15
 """Decimal places that stand for "no grid": full precision."""
@@ -69,3 +69,14 @@ def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64
     whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
     place = min(NO_GRID, decimals(np.array([step])))
     return np.asarray(np.round(whole * step, place) + 0.0)
+
+
+def significant(value: float, digits: int = 3) -> float:
+    """Round to significant digits.
+
+    Examples
+    --------
+    >>> significant(0.0426487)
+    0.0426
+    """
+    return float(f"{value:.{digits}g}")

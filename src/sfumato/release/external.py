@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.picture import Coefficients, significant
+from sfumato.kernels.grid import significant
+from sfumato.release.picture import Coefficients
 from sfumato.release.report import Report, StepDone
 
 __all__ = ["AT_LEAST", "CHANGES", "at_least", "external"]

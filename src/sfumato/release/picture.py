@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sfumato.kernels.grid import significant
+
 __all__ = [
     "MAX_POINTS",
     "MIN_COUNT",
@@ -29,7 +31,6 @@ __all__ = [
     "Risky",
     "Scatter",
     "Strata",
-    "significant",
 ]
 
 MAX_POINTS = 2_000
@@ -42,17 +43,6 @@ SHADES = (0.01, 0.03, 0.10)
 Points = tuple[tuple[float, float], ...]
 Five = tuple[float, float, float, float, float]
 Estimate = tuple[float, float, float]
-
-
-def significant(value: float, digits: int = 3) -> float:
-    """Round to significant digits.
-
-    Examples
-    --------
-    >>> significant(0.0426487)
-    0.0426
-    """
-    return float(f"{value:.{digits}g}")
 
 
 @dataclass(frozen=True)
