@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from sfumato.methods.drop import Drop as Drop
     from sfumato.methods.impute import Impute as Impute
     from sfumato.methods.noise import Noise as Noise
+    from sfumato.methods.pram import Pram as Pram
     from sfumato.methods.recode import Recode as Recode
+    from sfumato.methods.sample import Sample as Sample
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
+    from sfumato.methods.swap import Swap as Swap
 
 
 def _classes() -> dict[str, Any]:

@@ -11,22 +11,28 @@ from sfumato.cli.options import (
     W1,
     W2,
     Align,
+    Attack,
     By,
+    Cap,
     Columns,
     Decimal,
     Delimiter,
     Encoding,
     Family,
+    FileOrder,
+    Fraction,
     Json,
+    Metric,
     Model,
     PlanFile,
     Record,
+    Sample,
     names,
 )
 
 __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
 
-RISK_EXAMPLE = "Example: sfumato risk before.csv --protected after.csv --columns age,income --by sex --record id"
+RISK_EXAMPLE = "Example: sfumato risk cohort.csv --protected release/data.csv --columns age,income --by sex --record id"
 COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --model 'asthma ~ bmi' --family logistic"
 
 
@@ -38,6 +44,12 @@ def risk(
     record: Record = None,
     align: Align = None,
     plan: PlanFile = None,
+    attack: Attack = None,
+    cap: Cap = 100,
+    metric: Metric = "scaled",
+    sample: Sample = None,
+    fraction: Fraction = None,
+    file_order: FileOrder = False,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
     json: Json = False,
@@ -45,12 +57,17 @@ def risk(
     encoding: Encoding = None,
     decimal: Decimal = None,
 ) -> None:
-    """Measure the risk of one file, or of a protected file against its original."""
+    """Measure the risk of one file, or of a protected file against its original.
+
+    Where the protected file lies in a release folder, attackers know what the release discloses.
+    """
     from sfumato.api import risk as measure
     from sfumato.cli.talk import finish, open_table, working
+    from sfumato.release.papers import papers_beside
 
     first = open_table(data, delimiter, encoding, decimal)
     second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
+    papers = None if protected is None else papers_beside(protected)
     with working() as progress:
         found = measure(
             first,
@@ -60,6 +77,13 @@ def risk(
             record=record,
             align=align,
             plan=plan,
+            disclosure=None if papers is None else papers.disclosure,
+            attack=names(attack),
+            cap=cap,
+            metric=metric,
+            sample=sample,
+            fraction=fraction,
+            file_order=file_order,
             w1=w1,
             w2=w2,
             progress=progress,

@@ -11,17 +11,23 @@ __all__ = [
     "W1",
     "W2",
     "Align",
+    "Attack",
     "By",
+    "Cap",
     "Columns",
     "Decimal",
     "Delimiter",
     "Encoding",
     "Family",
+    "FileOrder",
+    "Fraction",
     "Json",
+    "Metric",
     "Model",
     "Out",
     "PlanFile",
     "Record",
+    "Sample",
     "names",
 ]
 
@@ -30,6 +36,19 @@ _READING = "Reading"
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file.", rich_help_panel=_READING)]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", rich_help_panel=_READING)]
 Decimal = Annotated[str | None, typer.Option(help="Decimal sign of a CSV file.", rich_help_panel=_READING)]
+Attack = Annotated[
+    str | None,
+    typer.Option(help="Attackers, with commas between: nearest, predicted, averaging:M, predicted:M, imprecise:S."),
+]
+Cap = Annotated[int, typer.Option(min=10, help="Count h up to this; more is slower.")]
+Sample = Annotated[int | None, typer.Option(min=1, help="Attack a random sample of so many records.")]
+Metric = Annotated[Literal["euclidean", "scaled", "mahalanobis"], typer.Option(help="How attackers measure nearness.")]
+Fraction = Annotated[
+    float | None, typer.Option(help="Chance that a target is in the file at all; else as the release says.")
+]
+FileOrder = Annotated[
+    bool, typer.Option("--file-order", help="Add the first 10, 50 and 90% of the file, as published tables have them.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Out = Annotated[Path | None, typer.Option(help="File to write, in place of stdout.")]
 Columns = Annotated[str | None, typer.Option(help="Numeric columns that an intruder knows, with commas between.")]

@@ -130,24 +130,29 @@ class Swapped(_Disclosed):
         text = f"{', '.join(self.columns)}: values were exchanged between records{where}"
         if self.window is not None:
             text += f" whose ranks lie within {self.window:.3g} of all ranks"
-        return text + ("; the columns moved together." if self.together and len(self.columns) > 1 else ".")
+        if len(self.columns) > 1:
+            text += "; the columns moved together" if self.together else ", for each column anew"
+        return text + "."
 
 
 class Sampled(_Disclosed):
     """The release is a random sample of the records; `columns` is empty.
 
-    `fraction` is the chance of each record, simple or within each stratum of `by`.
+    `fraction` is the chance of each record, simple or within each stratum of `by`. The column `weight`, where there is
+    one, was divided by it.
     """
 
     what: Literal["sampled"] = "sampled"
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     fraction: float = Field(gt=0, le=1)
+    weight: str | None = None
 
     def sentence(self) -> str:
         """The disclosure in words."""
         where = f" within each combination of {', '.join(self.by)}" if self.by else ""
-        return f"all columns: the release is a random sample of {self.fraction:.3g} of the records{where}."
+        text = f"all columns: the release is a random sample of {self.fraction:.3g} of the records{where}"
+        return text + (f"; the weights in {self.weight} were divided by it." if self.weight else ".")
 
 
 Disclosed = Annotated[
@@ -195,8 +200,8 @@ class Disclosure:
         return tuple(part for part in self.parts if column in part.columns)
 
     def sentences(self) -> tuple[str, ...]:
-        """Each part in words."""
-        return tuple(part.sentence() for part in self.parts)
+        """Each part in words; what is said of every stratum alike stands once."""
+        return tuple(dict.fromkeys(part.sentence() for part in self.parts))
 
     def to_plain(self) -> list[dict[str, object]]:
         """Plain values for `datapackage.json`."""

@@ -167,13 +167,26 @@ class Additive(ErrorModel):
         """Standard deviation of each column's noise, shape (p,)."""
         return np.sqrt(np.diagonal(self.matrix))
 
+    def of(self, column: str) -> Additive:
+        """What it says of one column alone."""
+        j = self.columns.index(column)
+        own = {
+            k: {column: v[column]}
+            for k in ("values", "bounds", "rounded", "grows")
+            if column in (v := getattr(self, k))
+        }
+        empty: dict[str, Any] = {"values": {}, "bounds": {}, "rounded": {}, "grows": {}}
+        cut = {"columns": (column,), "covariance": ((self.covariance[j][j],),), "clipped": "bounds" in own}
+        return self.model_copy(update={**empty, **own, **cut})
+
     def sentence(self) -> str:
         """The disclosure in words."""
         kind = {"gaussian": "normal", "laplace": "Laplace", "uniform": "uniform"}[self.distribution]
         each = ", ".join(f"{n} (sd {s:.3g})" for n, s in zip(self.columns, self.sd, strict=True))
+        each = ", ".join(self.columns) if self.where else each
         text = f"{each}: {kind} noise with mean zero was added"
         if self.where:
-            text += " where " + " and ".join(f"{n} is {v}" for n, v in self.where.items())
+            text += f", its strength set within each combination of {', '.join(self.where)}"
         if np.any(self.matrix - np.diag(np.diagonal(self.matrix))):
             text += ", correlated between the columns"
         if self.draw_by == "household":
@@ -252,11 +265,14 @@ class Misclassified(ErrorModel):
 
     def sentence(self) -> str:
         """The disclosure in words."""
+        text = f"{self.column}: categories were exchanged at random"
         kept = np.diagonal(self.array)
-        share = f"{kept.min():.0%}" if np.ptp(kept) < 1e-3 else f"{kept.min():.0%} to {kept.max():.0%}"
-        text = f"{self.column}: categories were exchanged at random; each keeps its own with probability {share}"
         if self.where:
-            text += " where " + " and ".join(f"{n} is {v}" for n, v in self.where.items())
+            text += f", with probabilities set within each combination of {', '.join(self.where)}"
+        elif f"{kept.min():.0%}" == f"{kept.max():.0%}":
+            text += f"; each stays with probability {kept.min():.0%}"
+        else:
+            text += f"; each stays with a probability between {kept.min():.0%} and {kept.max():.0%}"
         if self.draw_by == "household":
             text += ", the same draw for all of a household"
         return text + "."

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Distribution", "factor", "nearest_correlation", "standard"]
+__all__ = ["Distribution", "factor", "nearest_correlation", "shaped", "standard"]
 
 Distribution = Literal["gaussian", "laplace", "uniform"]
 Floats = NDArray[np.float64]
@@ -38,8 +38,8 @@ def standard(u: Floats, distribution: Distribution) -> Floats:
         return np.asarray(ndtri(u))
     middle = u - 0.5
     if distribution == "uniform":
-        return middle * np.sqrt(12.0)
-    return -np.sign(middle) * np.log1p(-2 * np.abs(middle)) / np.sqrt(2.0)
+        return np.asarray(middle * np.sqrt(12.0))
+    return np.asarray(-np.sign(middle) * np.log1p(-2 * np.abs(middle)) / np.sqrt(2.0))
 
 
 def factor(covariance: Floats) -> Floats:
@@ -77,3 +77,26 @@ def nearest_correlation(correlation: Floats) -> Floats:
         return correlation
     keep = (1 - 1e-12) / (1 - least)
     return keep * correlation + (1 - keep) * np.eye(len(correlation))
+
+
+def shaped(e: Floats, covariance: Floats) -> Floats:
+    """Give independent draws with variance 1 a covariance, shape (n, p).
+
+    Each column of independent noise is only scaled, so that it keeps its distribution.
+
+    Parameters
+    ----------
+    e
+        Draws with mean 0 and variance 1, shape (n, p).
+    covariance
+        Shape (p, p).
+
+    Examples
+    --------
+    >>> shaped(np.array([[1.0, 1.0]]), np.array([[4.0, 2.0], [2.0, 1.0]])).tolist()
+    [[2.0, 1.0]]
+    """
+    diagonal = np.diagonal(covariance)
+    if np.any(covariance - np.diag(diagonal)):
+        return np.asarray(e @ factor(covariance).T)
+    return e * np.sqrt(diagonal)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Distinct", "complete_rows", "distinct", "row_hash", "scatter"]
+__all__ = ["Distinct", "complete_rows", "distinct", "row_hash", "scatter", "set_apart"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,3 +133,27 @@ def complete_rows(*tables: Floats) -> NDArray[np.bool_]:
         for column in table.T:
             whole &= ~np.isnan(column)
     return whole
+
+
+def set_apart(x: Floats, z: Floats, label: Ints) -> tuple[Floats, Floats]:
+    """Add a coordinate that puts labelled groups so far apart that no nearest row is in another group.
+
+    Within a group it adds exactly nothing to a distance, so one search tree serves all groups.
+
+    Parameters
+    ----------
+    x, z : ndarray, shapes (n, p) and (n, p)
+        Two tables of points; row i of both belongs to the same group.
+    label : ndarray, shape (n,)
+        Group of each row, 0, 1, …
+
+    Examples
+    --------
+    >>> set_apart(np.zeros((2, 1)), np.ones((2, 1)), np.array([0, 1]))[0].tolist()
+    [[0.0, 0.0], [0.0, 3.0]]
+    """
+    if x.shape[1] and not label.any():
+        return x, z
+    low, high = np.minimum(x.min(axis=0), z.min(axis=0)), np.maximum(x.max(axis=0), z.max(axis=0))
+    far = label * (2 * float(np.linalg.norm(high - low)) + 1)
+    return np.column_stack([x, far]), np.column_stack([z, far])

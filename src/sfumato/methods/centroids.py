@@ -9,11 +9,11 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Averaged, Disclosed, Dropped, Imputed, Suppressed
-from sfumato.data.roles import Kind, Role
 from sfumato.kernels.grid import NO_GRID
 from sfumato.methods.base import Stage, numeric_problems
 from sfumato.methods.centroid_parameters import CentroidParameters
 from sfumato.methods.centroid_stages import Averaging, Preparing, Restoring, Stratifying, rebuilt
+from sfumato.methods.checks import strata_problems
 
 __all__ = ["Centroids"]
 
@@ -81,12 +81,7 @@ class Centroids(CentroidParameters):
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers in `columns`, categories in `by`."""
         problems = super().check(codebook) + numeric_problems(codebook, self.columns)
-        for name in self.by:
-            if name in codebook and codebook[name].role in (Role.RECORD, Role.IDENTIFIER):
-                problems.append(f"column {name!r} in by has role {codebook[name].role}; strata need categories")
-            if name in codebook and codebook[name].kind == Kind.CONTINUOUS:
-                problems.append(f"column {name!r} in by is continuous; strata need categories (recode it with `band`)")
-        return problems
+        return problems + strata_problems(codebook, self.by)
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """Prepare, settle the strata, average, restore."""

@@ -6,8 +6,9 @@ from typing import Any
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Additive, Disclosed, Imputed
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import Kind
 from sfumato.methods.base import Stage, unit_problems
+from sfumato.methods.checks import role_problems, strata_problems
 from sfumato.methods.noise_parameters import NoiseParameters
 from sfumato.methods.noise_stages import Adding, Looking, dummy_column
 
@@ -93,11 +94,10 @@ class Noise(NoiseParameters):
         """Numbers or codes in `columns`, categories in `by`, and ids to key the draws on."""
         asked = self.model_copy(update={"dummies": {}})
         problems = super(NoiseParameters, asked).check(codebook) + unit_problems(self.name, codebook, self.draw_by)
+        problems += role_problems(codebook, self.columns) + strata_problems(codebook, self.by)
         for n in (n for n in self.columns if n in codebook and n not in self.dummies):
             variable = codebook[n]
-            if variable.role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
-                problems.append(f"column {n!r} has role {variable.role}, which this step must not change")
-            elif variable.kind in _NO_NUMBER:
+            if variable.kind in _NO_NUMBER:
                 problems.append(
                     f"column {n!r} is {variable.kind}, and noise needs numbers: {_NO_NUMBER[variable.kind]}"
                 )
@@ -105,9 +105,6 @@ class Noise(NoiseParameters):
                 problems.append(f"column {n!r} is categorical: preset avraam2018 needs a variance for it")
             if self.grow is not None and variable.kind == Kind.CATEGORICAL:
                 problems.append(f"column {n!r} is categorical: grow is for amounts")
-        for n in (n for n in self.by if n in codebook):
-            if codebook[n].role in (Role.RECORD, Role.IDENTIFIER) or codebook[n].kind == Kind.CONTINUOUS:
-                problems.append(f"column {n!r} in by is no category; strata need categories (recode it with `band`)")
         made = {dummy_column(n, level) for n, levels in self.dummies.items() for level in levels}
         problems += [f"dummies would make {n!r}, which is there already" for n in sorted(made & set(codebook))]
         return problems

@@ -19,7 +19,7 @@ from sfumato.data.roles import Kind
 from sfumato.draws import bits
 from sfumato.errors import DataError
 from sfumato.kernels.grid import NO_GRID, decimals, round_half_up, round_to_multiple, significant
-from sfumato.kernels.noise import factor, nearest_correlation, standard
+from sfumato.kernels.noise import nearest_correlation, shaped, standard
 from sfumato.kernels.rows import row_hash
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
 from sfumato.methods.noise_parameters import NoiseParameters
@@ -454,10 +454,7 @@ class Adding:
             purpose = draws.purpose(n, f"{self.method.distribution} {strength}")
             u = draws.draws.uniform(unit, purpose, None if bit is None else bit[j])
             out[:, j] = standard(u, self.method.distribution)
-        if mixed:
-            return np.asarray(out @ factor(covariance).T)
-        out *= np.sqrt(np.diagonal(covariance))
-        return out
+        return shaped(out, covariance)
 
     def _grow(self, noise: Floats, x: Floats, batch: pl.DataFrame, state: Strengths) -> None:
         """Multiply the noise of values far from the centre."""

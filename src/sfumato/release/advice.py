@@ -141,6 +141,40 @@ def _alike(findings: Findings) -> str | None:
     )
 
 
+def _hidden(findings: Findings) -> str | None:
+    """What the best of the attackers finds among noisy records, beside the k of groups that would hide as well."""
+    lines = _hidden_lines(findings)
+    if not lines:
+        return None
+    line = _worst(lines)
+    found = _value(line)
+    k = f", as a group of {1 / found:.0f} alike would be by a single guess" if 0 < found <= 0.5 else ""
+    text = f"Of people whose true values are known, {percent(found)} are found by the best of the attackers{k}"
+    apart = [f for f in findings.select("h_rank", attack="worst", at=0.0) if f.group in ("decile 10", "worst")]
+    if apart and _value(_worst(apart)) > 2 * found:
+        text += f"; of those who stand apart from the others, {percent(_value(_worst(apart)))}"
+    return f"{text}. {_judged([line])}"
+
+
+def _hidden_lines(findings: Findings) -> list[Finding]:
+    """Who is found at once in the whole file."""
+    lines = findings.select("h_rank", group="all", at=0.0)
+    return [f for f in lines if f.attack == "worst" and f.value is not None] or [
+        f for f in lines if f.value is not None
+    ]
+
+
+def _readable(findings: Findings) -> str | None:
+    lines = [f for f in _with_value(findings, "attribute_posterior") if _value(f) > (f.baseline or 0) + 0.05]
+    if not lines:
+        return None
+    line = _worst(lines)
+    return (
+        f"The true category of {line.variable} can be told from the noisy record for {percent(_value(line))} "
+        f"({percent(line.baseline or 0.0)} by guessing the most frequent one)."
+    )
+
+
 def _linkage(findings: Findings) -> str | None:
     """What the best of the attackers find who link by nearest record, and by assignment with the same knowledge."""
     nearest, together = _with_value(findings, "linkage_nearest"), _with_value(findings, "linkage_one_to_one")
@@ -211,7 +245,7 @@ def _kept(findings: Findings) -> str | None:
     return f"Of the values of {line.variable or 'the columns'}, {percent(_value(line))} are exactly what they were."
 
 
-_RISK: tuple[Callable[[Findings], str | None], ...] = (_alike, _linkage, _close, _same, _kept)
+_RISK: tuple[Callable[[Findings], str | None], ...] = (_alike, _hidden, _linkage, _readable, _close, _same, _kept)
 
 
 # Sentences on the loss.
@@ -289,7 +323,17 @@ _DISTINCT = (
 _CLIP = "give the column's possible values as bounds (`clip: {column: [low, high]}`)"
 _DIVERSE = "merge groups until each holds several outcomes, or leave the outcome out if the release can do without it"
 
+_STRONGER = "add more noise; `sfumato tune` finds the least that meets a limit"
+_WEAKER = (
+    "add less noise (`sfumato tune` finds the least that meets a limit), or tell analysts to take it out of their model"
+)
+_APART = "let the noise grow for outliers (`grow: 2`), or top-code them (`clip: {column: [low, high]}`)"
+
 _REMEDY = {
+    "h_rank": _STRONGER,
+    "attribute_posterior": "add more noise to that column, exchange its categories (`pram`), or leave it out",
+    "attribute_nearest": _DIVERSE,
+    "attribute_alike": _DIVERSE,
     "k_anonymity": _RECODE,
     "class_size": _RECODE,
     "l_distinct": _DIVERSE,
@@ -320,12 +364,36 @@ def _to_try(findings: Findings) -> Iterator[str]:
     failing = list(dict.fromkeys(f.measure for f in findings if f.ok is False))
     for measure in failing:
         remedy = _REMEDY.get(measure, "change the step that this measure looks at, or reconsider the limit")
-        yield f"The limit on {measure} is exceeded: {remedy}."
-    seen = {_REMEDY.get(measure) for measure in failing}
-    for find, remedy in _BAD:
+        yield f"The limit on {measure} is exceeded: {_for_method(remedy, findings)}."
+    seen = {_for_method(_REMEDY.get(measure, ""), findings) for measure in failing}
+    for find, general in _BAD:
+        remedy = _for_method(general, findings)
         if remedy not in seen and (complaint := find(findings)):
             seen.add(remedy)
             yield f"{complaint}: {remedy}."
+
+
+def _for_method(remedy: str, findings: Findings) -> str:
+    """The remedy in the words of the method that was used: the h-rank is measured where there is noise."""
+    if not findings.select("h_rank"):
+        return remedy
+    return {_LESS_CLOSE: _STRONGER, _GENTLER: _WEAKER}.get(remedy, remedy)
+
+
+def _bad_hidden(findings: Findings) -> str | None:
+    lines = _hidden_lines(findings)
+    high = lines and _value(_worst(lines)) > _CONTRACT_LINKAGE
+    return "Many records are found by somebody who knows the true values" if high else None
+
+
+def _bad_apart(findings: Findings) -> str | None:
+    """Outliers whose h stays low although the rest is hidden."""
+    lines = _hidden_lines(findings)
+    apart = [f for f in findings.select("h_rank", attack="worst", at=0.0) if f.group in ("decile 10", "worst")]
+    if not lines or not apart:
+        return None
+    far, all_ = _value(_worst(apart)), _value(_worst(lines))
+    return "People who stand apart from the others are hidden worse" if far > max(_PUBLIC_LINKAGE, 2 * all_) else None
 
 
 def _bad_alike(findings: Findings) -> str | None:
@@ -370,6 +438,8 @@ def _bad_range(findings: Findings) -> str | None:
 
 _BAD: tuple[tuple[Callable[[Findings], str | None], str], ...] = (
     (_bad_alike, _RECODE),
+    (_bad_hidden, _STRONGER),
+    (_bad_apart, _APART),
     (_bad_same, _DIVERSE),
     (_bad_linkage, _LESS_CLOSE),
     (_bad_close, _LESS_CLOSE),

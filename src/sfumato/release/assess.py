@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
-from sfumato.data.pair import Pair
+from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.measures.risk import unchanged
+from sfumato.measures.risk.error_law import laws
+from sfumato.measures.risk.h_rank import HRank
+from sfumato.measures.risk.h_rank import h_rank as measure_h_rank
 from sfumato.release.limits import apply_limits
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
 from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.plan import Plan
 from sfumato.release.run import Progress, run_steps
 
-__all__ = ["compare", "risk"]
+__all__ = ["compare", "h_rank", "risk"]
 
 
 def _quiet(what: str) -> None:
@@ -58,7 +65,8 @@ class _Tables:
         """The columns asked for, else those that the plan masks, else every numeric one."""
         if given:
             refuse_unknown(given, self.before.frame, "the original")
-            not_numeric = [n for n in given if not self.before.frame.schema[n].is_numeric()]
+            schema = self.before.frame.schema
+            not_numeric = [n for n in given if not (schema[n].is_numeric() or schema[n] == pl.Boolean)]
             if not_numeric:
                 raise DataError(
                     f"Column {', '.join(map(repr, not_numeric))} is not numeric. Name numeric columns only."
@@ -108,6 +116,7 @@ def risk(
     record: str | None = None,
     align: Align | None = None,
     plan: Plan | None = None,
+    disclosure: Disclosure | None = None,
     how: Measuring | None = None,
     progress: Progress = _quiet,
 ) -> Findings:
@@ -129,6 +138,8 @@ def risk(
         `row-order`: row i of one is row i of the other.
     plan
         Roles, kinds, limits; its preparing steps are run on `data` first.
+    disclosure
+        What the release tells of `protected`; attackers know it.
 
     Raises
     ------
@@ -151,7 +162,7 @@ def risk(
     pair = tables.pair(columns, by, record, align)
     shared = tuple(n for n in classes if n in tables.after.columns)
     found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
-    return _judged(found + risk_findings(pair, how, progress), tables.plan)
+    return _judged(found + risk_findings(pair, how, progress, disclosure=disclosure), tables.plan)
 
 
 def compare(
@@ -175,6 +186,39 @@ def compare(
     pair = tables.pair(columns, by, tables.record(record), align)
     found = utility_findings(pair, how or Measuring(), progress) + unchanged.findings(pair)
     return _judged(found, tables.plan)
+
+
+def h_rank(
+    true: PolarsDataset,
+    noisy: PolarsDataset | None,
+    *,
+    columns: Sequence[str] | None,
+    by: Sequence[str] | None,
+    record: str | None,
+    disclosure: Disclosure | None,
+    **how: Any,
+) -> HRank:
+    """Measure how well records are hidden; parameters as in `sfumato.h_rank`, `how` goes to the measure."""
+    tables = _Tables.prepare(true, noisy, None)
+    names = tables.columns(
+        columns or [n for n in _numbers(true) if noisy is None or (n in noisy.columns and n != record)]
+    )
+    if noisy is not None:
+        pair = tables.pair(names, by, record, None if record else "row-order")
+        frame, x, z = pair.before, pair.x, pair.z
+    else:
+        frame, x, z = tables.before.frame, numbers(tables.before.frame, names, tables.codebook), None
+    by = tuple(by or ())
+    label = None if not by else frame.select(pl.struct(by).rank("dense")).to_series().to_numpy().astype("int64") - 1
+    told = () if disclosure is None else tuple(laws(disclosure, names, frame, by))
+    return measure_h_rank(x, z, laws=told, label=label, **how)
+
+
+def _numbers(data: PolarsDataset) -> list[str]:
+    """Columns that hold numbers, codes and yes/no among them, and are no ids."""
+    ids = data.codebook.with_role(Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+    schema = data.frame.schema
+    return [n for n, dtype in schema.items() if (dtype.is_numeric() or dtype == pl.Boolean) and n not in ids]
 
 
 def _judged(found: Findings, plan: Plan) -> Findings:

@@ -22,8 +22,12 @@ CHANGES = frozenset({"mean", "sd", "correlation"})
 """Measures of one table: published as the change from original to release, in sds of the original column."""
 _RATES = frozenset(
     {
+        "attribute_alike",
+        "attribute_nearest",
+        "attribute_posterior",
         "ci_overlap",
         "delta",
+        "h_rank",
         "il1s",
         "interval_disclosure",
         "linkage_nearest",
@@ -40,7 +44,8 @@ _RATES = frozenset(
     }
 )
 _OF_COEFFICIENTS = frozenset({"standardised_difference", "ci_overlap"})
-_GROUPS = frozenset({None, "overall", "stratum", "unscaled"})
+_GROUPS = frozenset({None, "all", "overall", "stratum", "unscaled", "wrong record"})
+"""Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
 
 

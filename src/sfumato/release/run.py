@@ -72,7 +72,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         data, states, frames = _run(step, data, draws)
         said = step.disclose(states)
         disclosed += said
-        sentence = " ".join(part.sentence() for part in said) or step.sentence()
+        sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
         done.append(StepDone(step.name, step.masks, sentence, step.notes(states)))
         if step.masks and ROW in data.codebook:
             for name, view in step.reconstructions(frames, states).items():

@@ -138,6 +138,44 @@ WORDS: Mapping[str, Word] = {
         "low",
         _UNPROTECTED,
     ),
+    "h_rank": Word(
+        "Right record among the nearest (h-rank)",
+        "An attacker who knows true values of a person takes the released record that fits best. h counts the people "
+        "who are truly nearer to that person than the one whose record was taken; 0 is the right one. The figure is "
+        "the share of people for whom h is at most the number given: small is well hidden. Tenths go by distance from "
+        "the centre; the worst records are the most isolated 1%.",
+        "linkage",
+        "share",
+        "low",
+        "Any record at random",
+    ),
+    "attribute_posterior": Word(
+        "Noisy category read off the record",
+        "Somebody who has the right record, or any, takes the most probable true category given the noisy values; this "
+        "share is right. Noise that hides whose record it is may still leave a category readable.",
+        "linkage",
+        "share",
+        "low",
+        "The most frequent category for everybody",
+    ),
+    "attribute_nearest": Word(
+        "Right outcome from the nearest record",
+        "An attacker takes the outcome of the nearest released record, right or wrong; this share has the person's own "
+        "outcome. Of wrong records it should be no more than chance.",
+        "linkage",
+        "share",
+        "low",
+        "A random record's outcome",
+    ),
+    "attribute_alike": Word(
+        "The nearest records all have one outcome",
+        "Share of people whose five nearest released records all have the same outcome, so that it does not matter "
+        "which of them is theirs.",
+        "linkage",
+        "share",
+        "low",
+        "Five random records",
+    ),
     "risk1": Word(
         "Released close to the original (risk1)",
         "Share of records with a released value in a narrow interval around its original, wider for unusual records "
@@ -231,11 +269,13 @@ WORDS: Mapping[str, Word] = {
 }
 
 GROUPS: Mapping[str, str] = {
+    "all": "whole file",
     "overall": "attacker knows no group",
     "stratum": "attacker knows the group",
     "unscaled": "attacker also undoes the restored spread",
+    "wrong record": "where it is somebody else's record",
 }
-"""Groups of the linkage measures."""
+"""Groups of the measures of linkage."""
 
 PROMISE = (
     "sfumato promises that the steps above were run as described and that each figure was measured as its explanation "
@@ -271,12 +311,17 @@ def of_what(line: Finding) -> str:
         parts.append("worst group")
     if not parts:
         parts.append("mean of all groups" if line.measure == "class_size" else "all records")
+    if line.measure == "h_rank" and line.attack is not None:
+        parts.append(_ATTACKS.get(line.attack, line.attack))
     if line.at is not None:
         parts.append(_AT.get(line.measure, "at {0:g}").format(line.at, plain_number(100 * line.at, 3)))
     return ", ".join(parts)
 
 
+_ATTACKS = {"worst": "best of the attackers", "nearest": "nearest record", "predicted": "predicted true values"}
 _AT = {
+    "h_rank": "h ≤ {0:g}",
+    "attribute_alike": "{0:g} nearest",
     "quantile": "{1}% quantile",
     "risk1": "w1 = {0:g}",
     "risk2": "w2 = {0:g}",

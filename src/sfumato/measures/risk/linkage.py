@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
-from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter
+from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter, set_apart
 from sfumato.measures.risk.intervals import wilson
 
 __all__ = ["OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
@@ -105,7 +105,7 @@ def _known(stratum: Ints | None, whole: Bools) -> Ints:
 
 
 def _nearest(x: Floats, z: Floats, stratum: Ints) -> float | None:
-    return float(_right_links(*_placed(x, z, stratum)).mean()) if len(x) else None
+    return float(_right_links(*set_apart(x, z, stratum)).mean()) if len(x) else None
 
 
 def _unprotected(values: Ints, stratum: Ints) -> float | None:
@@ -117,18 +117,6 @@ def _unprotected(values: Ints, stratum: Ints) -> float | None:
         return None
     keys = np.sort(values * (int(stratum.max()) + 1) + stratum)
     return float(1 + np.count_nonzero(keys[1:] != keys[:-1])) / len(keys)
-
-
-def _placed(x: Floats, z: Floats, stratum: Ints) -> tuple[Floats, Floats]:
-    """Add a coordinate that puts strata so far apart that no nearest record is in another one.
-
-    Within a stratum it adds exactly nothing to a distance, so one search tree serves all strata.
-    """
-    if x.shape[1] and not stratum.any():
-        return x, z
-    low, high = np.minimum(x.min(axis=0), z.min(axis=0)), np.maximum(x.max(axis=0), z.max(axis=0))
-    far = stratum * (2 * float(np.linalg.norm(high - low)) + 1)
-    return np.column_stack([x, far]), np.column_stack([z, far])
 
 
 def _right_links(x: Floats, z: Floats) -> Floats:

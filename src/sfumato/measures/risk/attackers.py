@@ -1,0 +1,287 @@
+"""Attackers on noisy records: what each searches with, as points whose nearest one is the attacker's choice.
+
+Every attacker is brought to the same form, so that one search serves all: a point for what the attacker knows of each
+target, and a point for each released record.
+
+`nearest` takes the released record nearest to the known values, each column divided by the original's standard
+deviation. `predicted` knows the disclosed law of the noise and the distribution of the true values, and takes the
+record whose likelihood ratio p(z | known values) / p(z) is highest; for normal data and noise that is the record whose
+predicted true values are nearest in the metric of their error, N(y*; ŷ, V). `averaging:M` has M releases with
+independent noise and takes the nearest mean; `predicted:M` does as `predicted` with the means. `imprecise:s` knows each
+continuous value only up to a normal error of s standard deviations.
+
+A likelihood ratio becomes a distance so. Up to a constant of the target, −2 log ratio is ‖Ay* − Az‖² + w, with
+A'A = Ω⁻¹ for the noise covariance Ω and w = 2 log p(z); a clipped or exchanged 0/1 column with costs c(0), c(1) gives
+(y* − u)² + c(0) − u² with u = (1 − c(1) + c(0)) / 2, and one with more levels a coordinate for each; and a weight w is
+one more coordinate √(w − min w), zero for the target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.measures.risk.error_law import ErrorLaw
+
+__all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
+
+Floats = NDArray[np.float64]
+Kind = Literal["nearest", "predicted", "averaging", "imprecise"]
+
+_EXACT = 1e3  # sds of an original column in one unit of the search: a column without noise is matched before all others
+_MOST_PATTERNS = 64
+_RARE = 70.0  # −2 log of a likelihood that counts as never
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A named attack.
+
+    Parameters
+    ----------
+    kind
+        `nearest`, `predicted`, `averaging` or `imprecise`.
+    number
+        Releases that are averaged, or standard deviations that knowledge is off by.
+
+    Examples
+    --------
+    >>> str(Attack.parse("averaging:5"))
+    'averaging:5'
+    """
+
+    kind: Kind
+    number: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Attack:
+        """Read `nearest`, `predicted`, `averaging:5` or `imprecise:0.1`.
+
+        Raises
+        ------
+        DataError
+            Where it is none of these.
+        """
+        kind, _, number = text.strip().partition(":")
+        try:
+            if kind in ("nearest", "predicted") and not number:
+                return cls(kind)  # type: ignore[arg-type]
+            if kind in ("averaging", "predicted") and 2 <= int(number) <= 1000:
+                return cls(kind, int(number))  # type: ignore[arg-type]
+            if kind == "imprecise" and 0 < float(number) < np.inf:
+                return cls("imprecise", float(number))
+        except ValueError:
+            pass
+        raise DataError(
+            f"There is no attack {text.strip()!r}. Attacks: nearest, predicted, averaging:M and predicted:M "
+            "(M releases, 2 to 1000), imprecise:S (knowledge off by S standard deviations)."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.number:g}" if self.number else self.kind
+
+
+def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Floats) -> tuple[Floats, Floats]:
+    """Points in which the nearest released record has the highest likelihood ratio for what is known of a target.
+
+    Parameters
+    ----------
+    known
+        What the attacker knows of each target, shape (m, p), NaN where nothing.
+    released
+        Released values, shape (n, p), NaN where missing.
+    law
+        How released values arise.
+    true
+        True values, shape (n, p), from which the attacker's knowledge of the population is taken.
+
+    Returns
+    -------
+    two ndarrays, shapes (m, q) and (n, q)
+    """
+    middle = np.nan_to_num(np.nanmean(np.where(np.isnan(true).all(axis=0), 0.0, true), axis=0))
+    y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
+    targets, points, weight = [], [], np.zeros(len(z))
+    plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
+    if plain:
+        whiten = _whitening(law.covariance[np.ix_(plain, plain)], np.nanstd(true[:, plain], axis=0))
+        targets.append((y[:, plain] - middle[plain]) @ whiten.T)
+        points.append((z[:, plain] - middle[plain]) @ whiten.T)
+    for j in (j for j in range(z.shape[1]) if _embedded(law, j)):
+        target, point, own = _embed(y[:, j], z[:, j], law, j)
+        targets.append(target)
+        points.append(point)
+        weight += own
+    weight += 2 * joint_log_density(released, law, true)
+    lift = np.sqrt(weight - weight.min()) if len(weight) else weight
+    return np.column_stack([*targets, np.zeros(len(y))]), np.column_stack([*points, lift])
+
+
+def _embedded(law: ErrorLaw, j: int) -> bool:
+    """Whether a column's likelihood is no plain square: exchanged categories, and clipped 0/1 values."""
+    support = law.support[j]
+    clipped = law.bounds[j] is not None and support is not None and len(support) == 2
+    return law.exchange[j] is not None or (clipped and law.covariance[j, j] > 0)
+
+
+def _whitening(covariance: Floats, sd: Floats) -> Floats:
+    """A with A'A = Ω⁻¹ where there is noise; where there is none, a column in units so small that it decides."""
+    exact = np.diagonal(covariance) <= 0
+    values, vectors = np.linalg.eigh(covariance + np.diag(np.where(exact, 1.0, 0.0)))
+    floor = 1e-10 * max(float(values.max()), 1e-300)
+    inverse = vectors @ np.diag(1 / np.sqrt(np.maximum(values, floor))) @ vectors.T
+    for j in np.flatnonzero(exact):
+        inverse[j] = inverse[:, j] = 0.0
+        inverse[j, j] = _EXACT / (sd[j] if sd[j] > 0 else 1.0)
+    return np.asarray(inverse)
+
+
+def _embed(y: Floats, z: Floats, law: ErrorLaw, j: int) -> tuple[Floats, Floats, Floats]:
+    """Coordinates of targets and released records for a column with few levels, and what the records' weights gain."""
+    levels = _levels(law, j)
+    cost = np.column_stack([np.minimum(-2 * np.log(np.maximum(_density(z, v, law, j), 1e-300)), _RARE) for v in levels])
+    if len(levels) == 2:
+        u = (1 - cost[:, 1] + cost[:, 0]) / 2
+        scaled = (y - levels[0]) / (levels[1] - levels[0])
+        return scaled[:, None], u[:, None], cost[:, 0] - u**2
+    target = (y[:, None] == levels).astype(np.float64)
+    return target, -cost / 2, -np.sum(cost**2, axis=1) / 4
+
+
+def _levels(law: ErrorLaw, j: int) -> Floats:
+    exchange, support = law.exchange[j], law.support[j]
+    if exchange is not None:
+        return exchange.levels
+    assert support is not None
+    return support
+
+
+def _density(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
+    """f(z | x) of one column at a true value x, shape (n,): a density, or a mass where values are clipped."""
+    from scipy.special import ndtr
+
+    exchange = law.exchange[j]
+    if exchange is not None:
+        row = exchange.matrix[int(np.flatnonzero(exchange.levels == x)[0])]
+        return np.asarray(np.sum((z[:, None] == exchange.levels) * row, axis=1))
+    s = float(np.sqrt(law.covariance[j, j]))
+    density = np.exp(-0.5 * ((z - x) / s) ** 2) / (s * np.sqrt(2 * np.pi))
+    low, high = law.bounds[j] or (None, None)
+    if low is not None:
+        density = np.where(z <= low, ndtr((low - x) / s), density)
+    if high is not None:
+        density = np.where(z >= high, ndtr((x - high) / s), density)
+    return np.asarray(density)
+
+
+@dataclass(frozen=True)
+class _Population:
+    """True values as a mixture: a pattern of the discrete columns, and normal continuous ones about its mean."""
+
+    discrete: list[int]
+    continuous: list[int]
+    patterns: Floats
+    share: Floats
+    mean: Floats
+    spread: Floats
+
+
+def _population(true: Floats, law: ErrorLaw) -> _Population:
+    p = true.shape[1]
+    few = [j for j in range(p) if law.noisy[j] and (law.support[j] is not None or law.exchange[j] is not None)]
+    whole = true[~np.isnan(true).any(axis=1)]
+    patterns, inverse, counts = np.unique(whole[:, few], axis=0, return_inverse=True, return_counts=True)
+    if len(patterns) > _MOST_PATTERNS:
+        few = []
+        patterns, inverse, counts = np.zeros((1, 0)), np.zeros(len(whole), dtype=np.intp), np.array([len(whole)])
+    inverse = inverse.reshape(-1)
+    rest = [j for j in range(p) if j not in few]
+    x = whole[:, rest]
+    mean = (
+        np.stack([np.bincount(inverse, x[:, j], len(patterns)) / counts for j in range(len(rest))], axis=1)
+        if rest
+        else (np.zeros((len(patterns), 0)))
+    )
+    apart = x - mean[inverse]
+    spread = apart.T @ apart / max(len(x), 1)
+    return _Population(few, rest, patterns, counts / max(len(whole), 1), mean, spread)
+
+
+def joint_log_density(released: Floats, law: ErrorLaw, true: Floats) -> Floats:
+    """log p(z) of each released record under the law and the population of true values, shape (n,).
+
+    Columns in which a record has no value take no part.
+    """
+    return np.asarray(_log_sum(_log_parts(released, law, _population(true, law))))
+
+
+def posterior(released: Floats, law: ErrorLaw, true: Floats, column: int) -> tuple[Floats, Floats]:
+    """What somebody who reads a released record can say of the true category of one column.
+
+    Parameters
+    ----------
+    released, law, true
+        As in `likelihood_space`.
+    column
+        Number of a noisy column with few levels.
+
+    Returns
+    -------
+    levels, probability
+        Shapes (L,) and (n, L).
+    """
+    population = _population(true, law)
+    if column not in population.discrete:
+        raise DataError("There are too many combinations of categories to tell what each record's would be.")
+    parts = _log_parts(released, law, population)
+    parts -= _log_sum(parts)[:, None]
+    own = population.patterns[:, population.discrete.index(column)]
+    levels = np.unique(own)
+    return levels, np.column_stack([np.exp(parts[:, own == v]).sum(axis=1) for v in levels])
+
+
+def _log_sum(parts: Floats) -> Floats:
+    top = parts.max(axis=1)
+    return np.asarray(top + np.log(np.exp(parts - top[:, None]).sum(axis=1)))
+
+
+def _log_parts(z: Floats, law: ErrorLaw, population: _Population) -> Floats:
+    """log of share × density of each pattern at each record, shape (n, patterns)."""
+    out = np.tile(np.log(population.share), (len(z), 1))
+    for i, j in enumerate(population.discrete):
+        for x in np.unique(population.patterns[:, i]):
+            log = np.log(np.maximum(_density(z[:, j], float(x), law, j), np.exp(-_RARE / 2)))
+            out[:, population.patterns[:, i] == x] += np.where(np.isnan(z[:, j]), 0.0, log)[:, None]
+    total = population.spread + law.covariance[np.ix_(population.continuous, population.continuous)]
+    for rows, have in _same_columns(z[:, population.continuous]):
+        for k in range(len(population.share)):
+            out[rows, k] += _log_normal(
+                z[rows][:, np.array(population.continuous)[have]] - population.mean[k, have], total[np.ix_(have, have)]
+            )
+    return out
+
+
+def _same_columns(z: Floats) -> Iterator[tuple[NDArray[np.intp] | slice, NDArray[np.intp]]]:
+    """Records that have the same columns, with those columns."""
+    present = ~np.isnan(z)
+    if not z.shape[1]:
+        return
+    if present.all():
+        yield slice(None), np.arange(z.shape[1])
+        return
+    masks, inverse = np.unique(present, axis=0, return_inverse=True)
+    for k, have in enumerate(masks):
+        if have.any():
+            yield np.flatnonzero(inverse.reshape(-1) == k), np.flatnonzero(have)
+
+
+def _log_normal(apart: Floats, covariance: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(covariance)
+    use = values > 1e-12 * max(float(values.max(initial=0.0)), 1e-300)
+    scaled = (apart @ vectors[:, use]) / np.sqrt(values[use])
+    return np.asarray(-0.5 * np.sum(scaled**2, axis=1) - 0.5 * np.log(values[use]).sum())

@@ -1,0 +1,163 @@
+"""Attribute disclosure: what a release tells of somebody although the record was not found, or was not needed.
+
+The h-rank counts right records. It does not see that a wrong record may hold the right outcome, nor that a noisy
+category can often be read off the record itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+from sfumato.errors import DataError
+from sfumato.kernels.rows import scatter, set_apart
+from sfumato.measures.risk.attackers import posterior
+from sfumato.measures.risk.attacks import known_columns
+from sfumato.measures.risk.error_law import ErrorLaw, laws
+from sfumato.measures.risk.intervals import wilson
+
+__all__ = ["findings", "nearest_outcomes", "posterior_right"]
+
+Floats = NDArray[np.float64]
+NEAREST = 5
+_MOST_TARGETS = 10_000
+
+
+def posterior_right(true: Floats, released: Floats, law: ErrorLaw, column: int) -> tuple[float, float]:
+    """How often the most probable category of a noisy column is the true one, and how often without the release.
+
+    The attacker reads one released record, knows the law of the noise and the population, and takes the category with
+    the greatest posterior probability given all of the record's columns.
+
+    Parameters
+    ----------
+    true, released
+        Shape (n, p), NaN where missing.
+    law
+        How released values arise.
+    column
+        Number of the noisy categorical column.
+
+    Returns
+    -------
+    share, baseline
+        Of the records; the baseline takes the most frequent category for everybody.
+
+    Examples
+    --------
+    >>> from sfumato.data.disclosure import Additive
+    >>> (_, law), = laws([Additive(("s",), [[0.2]], values=(0, 1))], ("s",), pl.DataFrame({"s": [0.0]}), ())
+    >>> posterior_right(np.array([[0.0], [1.0], [1.0]]), np.array([[0.1], [1.2], [0.2]]), law, 0)
+    (0.6666666666666666, 0.6666666666666666)
+    """
+    levels, probability = posterior(released, law, true, column)
+    have = ~np.isnan(true[:, column])
+    guess = levels[np.argmax(probability, axis=1)]
+    counts = np.unique(true[have, column], return_counts=True)[1]
+    return float(np.mean(guess[have] == true[have, column])), float(counts.max() / counts.sum())
+
+
+def nearest_outcomes(
+    true: Floats, released: Floats, outcome: NDArray[np.int64], label: NDArray[np.int64] | None = None
+) -> tuple[float, float | None, float, int]:
+    """How often the nearest released record gives away the right outcome, found or not.
+
+    Parameters
+    ----------
+    true, released
+        Complete values of the known columns, shape (n, p), in the attacker's metric.
+    outcome
+        Released outcome of each record as a number, shape (n,).
+    label
+        Group that the attacker knows.
+
+    Returns
+    -------
+    right, right_though_wrong, alike, targets
+        Share of targets whose nearest released record has their outcome; the same among those whose nearest record is
+        somebody else's (None if there are none); share whose five nearest released records all have one outcome; and
+        the number of targets.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0], [1.0], [5.0]])
+    >>> nearest_outcomes(x, x[[1, 0, 2]], np.array([0, 0, 1]))
+    (1.0, 1.0, 0.0, 3)
+    """
+    from scipy.spatial import cKDTree
+
+    search, points = set_apart(true, released, np.zeros(len(true), dtype=np.int64) if label is None else label)
+    rows = np.arange(len(true))
+    if len(rows) > _MOST_TARGETS:
+        lot = scatter(np.arange(1, len(rows) + 1, dtype=np.uint64))
+        rows = np.sort(np.argpartition(lot, _MOST_TARGETS)[:_MOST_TARGETS])
+    k = min(NEAREST, len(true))
+    found = np.asarray(cKDTree(points).query(search[rows], k=[*range(1, k + 1)])[1])
+    first = found[:, 0]
+    right, wrong = outcome[first] == outcome[rows], first != rows
+    alike = (outcome[found] == outcome[found[:, :1]]).all(axis=1)
+    though = float(right[wrong].mean()) if wrong.any() else None
+    return float(right.mean()), though, float(alike.mean()) if k == NEAREST else 0.0, len(rows)
+
+
+def findings(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Findings:
+    """Give the lines `attribute_posterior`, `attribute_nearest` and `attribute_alike`.
+
+    Parameters
+    ----------
+    pair
+        Original and protected table; attackers know the pair's columns.
+    disclosure
+        What the release tells.
+    sensitive
+        Categorical columns that nobody must learn.
+    """
+    if not pair.aligned or not pair.before.height:
+        return Findings()
+    return Findings((*_posterior_lines(pair, disclosure), *_nearest_lines(pair, sensitive)))
+
+
+def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
+    names, true, noisy = known_columns(pair, disclosure)
+    told = list(laws(disclosure, names, pair.after, pair.by))
+    for j, n in enumerate(names):
+        right, base, count = 0.0, 0.0, 0
+        for rows, law in told:
+            if not law.noisy[j] or (law.support[j] is None and law.exchange[j] is None):
+                continue
+            try:
+                share, baseline = posterior_right(true[rows], noisy[rows], law, j)
+            except DataError:  # too many combinations
+                continue
+            size = len(true[rows])
+            right, base, count = right + share * size, base + baseline * size, count + size
+        if count:
+            yield Finding(
+                "attribute_posterior", n, "all", None, "posterior", right / count, wilson(right, count), base / count
+            )
+
+
+def _nearest_lines(pair: Pair, sensitive: Sequence[str]) -> Iterator[Finding]:
+    columns = [j for j, n in enumerate(pair.columns) if n not in sensitive]
+    whole = ~(np.isnan(pair.x[:, columns]).any(axis=1) | np.isnan(pair.z[:, columns]).any(axis=1))
+    if not columns or not whole.any():
+        return
+    x, z = pair.x[np.ix_(whole, columns)], pair.z[np.ix_(whole, columns)]
+    sd = x.std(axis=0)
+    sd[sd == 0] = 1.0
+    for n in (n for n in sensitive if n in pair.after.columns):
+        outcome = pair.after[n].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()[whole]
+        right, though, alike, count = nearest_outcomes(x / sd, z / sd, outcome, pair.stratum[whole])
+        share = np.unique(outcome, return_counts=True)[1] / len(outcome)
+        base = float(np.sum(share**2))
+        yield Finding("attribute_nearest", n, "all", None, "nearest", right, wilson(right * count, count), base)
+        if though is not None:
+            yield Finding("attribute_nearest", n, "wrong record", None, "nearest", though, None, base)
+        every = float(np.sum(share**NEAREST))
+        yield Finding("attribute_alike", n, "all", NEAREST, "nearest", alike, wilson(alike * count, count), every)

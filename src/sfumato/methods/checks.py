@@ -1,0 +1,45 @@
+"""What several methods find wrong with a step before any data are touched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Kind, Role
+
+__all__ = ["role_problems", "strata_problems"]
+
+_NOT_CHANGED = (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+
+
+def role_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
+    """A sentence for each of `columns` that stands for more than its values: ids, names, sampling weights.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> role_problems(Codebook({"id": Variable(role="record")}), ["id"])
+    ["column 'id' has role record, which this step must not change"]
+    """
+    roles = {n: codebook[n].role for n in columns if n in codebook}
+    return [
+        f"column {n!r} has role {r}, which this step must not change" for n, r in roles.items() if r in _NOT_CHANGED
+    ]
+
+
+def strata_problems(codebook: Codebook, by: Sequence[str]) -> list[str]:
+    """A sentence for each column of `by` that makes no strata.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> strata_problems(Codebook({"sex": Variable(kind="categorical")}), ["sex"])
+    []
+    """
+    problems = []
+    for name in (n for n in by if n in codebook):
+        if codebook[name].role in (Role.RECORD, Role.IDENTIFIER):
+            problems.append(f"column {name!r} in by has role {codebook[name].role}; strata need categories")
+        elif codebook[name].kind == Kind.CONTINUOUS:
+            problems.append(f"column {name!r} in by is continuous; strata need categories (recode it with `band`)")
+    return problems

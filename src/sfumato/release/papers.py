@@ -1,0 +1,105 @@
+"""Read a release's papers again: what `datapackage.json` says of the data beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Disclosure
+from sfumato.errors import DataError, FileError
+
+__all__ = ["PACKAGE", "Papers", "papers_beside", "read_papers"]
+
+PACKAGE = "datapackage.json"
+_MAX_BYTES = 64 << 20
+_NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
+
+
+@dataclass(frozen=True)
+class Papers:
+    """What a release tells of itself.
+
+    Parameters
+    ----------
+    title
+        The release's title.
+    created, version
+        The day, and the version of sfumato that made it.
+    data
+        The data file.
+    columns
+        Names of its columns, in order.
+    codebook
+        What is known about its variables.
+    disclosure
+        What analysts are told.
+    fingerprint
+        Hash by which releases with the same secret are known.
+    """
+
+    title: str
+    created: str
+    version: str
+    data: Path
+    columns: tuple[str, ...]
+    codebook: Codebook
+    disclosure: Disclosure
+    fingerprint: str
+
+
+def read_papers(folder: Path) -> Papers:
+    """Read the papers of a release.
+
+    Parameters
+    ----------
+    folder
+        The release folder, or its `datapackage.json`.
+
+    Raises
+    ------
+    FileError
+        Where there are none, or something else.
+    """
+    path = folder / PACKAGE if folder.is_dir() else folder
+    if not path.is_file():
+        raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give the folder that protect wrote.")
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise FileError(_NOT_OURS.format(path=str(path)))
+        package = json.loads(path.read_bytes())
+        return _papers(path, package)
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
+        raise FileError(_NOT_OURS.format(path=str(path))) from None
+
+
+def papers_beside(data: Path) -> Papers | None:
+    """The papers of a data file that lies in a release folder; None where there are none of this file."""
+    if not (data.parent / PACKAGE).is_file():
+        return None
+    papers = read_papers(data.parent)
+    return papers if papers.data.name == data.name else None
+
+
+def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
+    resource, own = package["resources"][0], package["sfumato"]
+    name = str(resource["path"])
+    if Path(name).name != name:  # a path may not lead out of the folder
+        raise ValueError(name)
+    return Papers(
+        title=str(package["title"]),
+        created=str(package["created"]),
+        version=str(own["version"]),
+        data=path.parent / name,
+        columns=tuple(str(f["name"]) for f in resource["schema"]["fields"]),
+        codebook=Codebook.from_plain(own["codebook"]),
+        disclosure=Disclosure.from_plain(own["disclosure"]),
+        fingerprint=str(own["fingerprint"]),
+    )
