@@ -133,6 +133,9 @@ def kind(name, new):
 
 
 STRICT = plan("at_least: 5", "at_least: 500")
+MASK = "{do: centroids, columns: [income, debt, trace], by: [ward], k: 3}"
+NOISY = plan(MASK, "{do: noise, columns: [income, debt, trace], share: 0.2, grow: 2}")
+TUNE = ("tune", "plan.yaml", "data.csv", "--parameter", "steps.1.share", "--range", "0.05:0.4", "--replications", "2")
 ALONE = cells(ward="zqward alone")
 
 PROTECT = ("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key")
@@ -171,6 +174,23 @@ SUCCESSES = {
     "risk by a plan": (("risk", "data.csv", "--plan", "plan.yaml", "--json"), {}, {}),
     "risk of two": ((*RISK, *BY_ID), {}, {}),
     "risk of two in order": ((*RISK, "--align", "row-order", "--json"), {}, {}),
+    "risk under attackers": (
+        (*RISK, *BY_ID, "--attack", "nearest,predicted,averaging:3,imprecise:0.1", "--file-order"),
+        {},
+        {},
+    ),
+    "protect by noise": (PROTECT, {"plan.yaml": NOISY}, {}),
+    "protect by noise and a sample": (
+        PROTECT,
+        {"plan.yaml": f"{NOISY}".replace("limits:", "  - {do: sample, fraction: 0.5}\nlimits:")},
+        {},
+    ),
+    "protect by swapping": (
+        PROTECT,
+        {"plan.yaml": plan(MASK, "{do: swap, columns: [income, debt, trace], window: 0.2}")},
+        {},
+    ),
+    "tune": ((*TUNE, "--limit", "h_rank[h<3] < 0.9"), {"plan.yaml": NOISY}, {}),
     "compare by a plan": ((*COMPARE, *BY_ID, "--plan", "plan.yaml"), {}, {}),
     "compare by a model": ((*COMPARE, *BY_ID, "--json", "--model", "illness ~ C(ward) + debt", *LOGISTIC), {}, {}),
     "compare unpaired": (COMPARE, {}, {}),
@@ -231,6 +251,31 @@ FAILURES = {
         PROTECT,
         {"plan.yaml": step('{do: derive, column: a, formula: "income.__class__"}')},
     ),
+    "noise on text": (2, PROTECT, {"plan.yaml": plan(MASK, "{do: noise, columns: [ward], sd: 1}")}),
+    "noise by strata too small": (
+        2,
+        PROTECT,
+        {"data.csv": ALONE, "plan.yaml": plan(MASK, "{do: noise, columns: [income], share: 0.1, by: [ward]}")},
+    ),
+    "noise on a constant": (2, PROTECT, {"data.csv": columns(trace=pl.lit(0.000345678912)), "plan.yaml": NOISY}),
+    "rare categories exchanged": (
+        2,
+        PROTECT,
+        {"data.csv": ALONE, "plan.yaml": plan(MASK, "{do: pram, columns: [ward], retention: 0.8, invariant: true}")},
+    ),
+    "categories that a matrix lacks": (
+        2,
+        PROTECT,
+        {"plan.yaml": plan(MASK, "{do: pram, columns: [ward], matrix: [[0.9, 0.1], [0.1, 0.9]]}")},
+    ),
+    "swapping text by ranks": (2, PROTECT, {"plan.yaml": plan(MASK, "{do: swap, columns: [ward], window: 0.1}")}),
+    "an attack that there is not": (2, (*RISK, *BY_ID, "--attack", "sorcery"), {}),
+    "a limit that cannot be met": (
+        1,
+        (*TUNE, "--limit", "h_rank[h<3] < 0.000001"),
+        {"plan.yaml": NOISY},
+    ),
+    "tuning what is no number": (2, (*TUNE, "--limit", "h_rank[ward=1] < 1"), {"plan.yaml": NOISY}),
     "a short secret": (2, PROTECT, {"key": "zqsecret"}),
     "no secret file": (2, PROTECT, {"key": None}),
     "a limit exceeded": (1, PROTECT, {"plan.yaml": STRICT}),

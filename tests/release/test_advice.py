@@ -139,3 +139,31 @@ def test_nothing_is_called_anonymous_and_lone_values_do_not_break_it():
         assert "anonymous" not in (found.risk + found.loss + "".join(found.to_try)).lower()
     for measure in {line.measure for line in reports.findings()}:
         assert said(Finding(measure)) == said()
+
+
+def hidden(value, group="all", at=0.0, attack="worst"):
+    return Finding("h_rank", group=group, at=at, attack=attack, value=value, baseline=0.001)
+
+
+def test_the_h_rank_stands_beside_the_k_that_would_hide_as_well():
+    said = advice(Findings((hidden(0.02), hidden(0.01, attack="nearest"), hidden(0.03, at=2.0))))
+    assert "2% are found by the best of the attackers, as a group of 50 alike" in said.risk
+    assert said.to_try == ()
+
+
+def test_people_who_stand_apart_get_noise_that_grows():
+    (try_this,) = advice(Findings((hidden(0.02), hidden(0.5, group="worst")))).to_try
+    assert "grow" in try_this
+    assert "clip" in try_this
+
+
+def test_remedies_speak_of_noise_where_there_is_noise():
+    lines = (hidden(0.5), Finding("linkage_nearest", group="overall", value=0.5), Finding("delta", value=0.3))
+    said = " ".join(advice(Findings(lines)).to_try)
+    assert "add more noise" in said
+    assert "`k`" not in said
+
+
+def test_a_category_that_can_be_read_off_is_said():
+    line = Finding("attribute_posterior", "smoke", "all", value=0.87, baseline=0.5)
+    assert "87% (50% by guessing" in advice(Findings((line,))).risk

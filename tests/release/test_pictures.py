@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.release import pictures
 from sfumato.release.measure import Measuring
@@ -17,6 +18,7 @@ from sfumato.release.picture import MAX_POINTS
 from sfumato.release.pictures import (
     Boxes,
     Distribution,
+    Hidden,
     RiskCurves,
     Risky,
     Scatter,
@@ -236,3 +238,20 @@ def test_many_columns_give_three_scatters():
     book = Codebook({n: Variable(kind="continuous") for n in "abcde"})
     found = draw_pictures(Pair(frame, frame, book, tuple("abcde")))
     assert sum(isinstance(p, Scatter) for p in found) == 3
+
+
+def test_the_h_rank_is_drawn_for_each_attacker_and_published_for_the_whole_file_only():
+    lines = tuple(
+        Finding("h_rank", None, group, t, attack, 0.0123456 * (t + 1), None, 0.001)
+        for group in ("all", "decile 1", "worst")
+        for t in (0, 1)
+        for attack in ("nearest", "predicted", "worst")
+    )
+    x, z = cloud(200)
+    picture = only(draw_pictures(pair_of(x, z), findings=Findings(lines)), Hidden)
+    assert [name for name, _ in picture.attackers] == ["nearest", "predicted"]
+    assert picture.attackers[0][1] == (0.0123456, 0.0246912)
+    assert [name for name, _ in picture.groups] == ["decile 1", "worst"]
+    assert picture.external().groups == ()
+    assert picture.external().attackers[0][1] == (0.0123, 0.0247)
+    assert not any(isinstance(p, Hidden) for p in draw_pictures(pair_of(x, z)))

@@ -9,8 +9,9 @@ from sfumato.data.disclosure import Additive, Disclosed, Imputed
 from sfumato.data.roles import Kind
 from sfumato.methods.base import Stage, unit_problems
 from sfumato.methods.checks import role_problems, strata_problems
+from sfumato.methods.noise_adding import Adding
+from sfumato.methods.noise_looking import Looking, dummy_column
 from sfumato.methods.noise_parameters import NoiseParameters
-from sfumato.methods.noise_stages import Adding, Looking, dummy_column
 
 __all__ = ["Noise"]
 

@@ -327,6 +327,7 @@ _STRONGER = "add more noise; `sfumato tune` finds the least that meets a limit"
 _WEAKER = (
     "add less noise (`sfumato tune` finds the least that meets a limit), or tell analysts to take it out of their model"
 )
+_UNCLIPPED = "leave `clip` out, for many values that are set to a bound are what they were"
 _APART = "let the noise grow for outliers (`grow: 2`), or top-code them (`clip: {column: [low, high]}`)"
 
 _REMEDY = {
@@ -377,7 +378,7 @@ def _for_method(remedy: str, findings: Findings) -> str:
     """The remedy in the words of the method that was used: the h-rank is measured where there is noise."""
     if not findings.select("h_rank"):
         return remedy
-    return {_LESS_CLOSE: _STRONGER, _GENTLER: _WEAKER}.get(remedy, remedy)
+    return {_LESS_CLOSE: _STRONGER, _GENTLER: _WEAKER, _DISTINCT: _UNCLIPPED}.get(remedy, remedy)
 
 
 def _bad_hidden(findings: Findings) -> str | None:

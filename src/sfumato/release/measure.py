@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,25 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
 from sfumato.kernels.glm import Family
+from sfumato.measures.risk.attacking import Attacking
 from sfumato.release.run import Progress
 
 __all__ = ["MEASURES", "Measuring", "class_findings", "risk_findings", "utility_findings"]
 
 MEASURES = (
+    "attribute_alike",
+    "attribute_nearest",
+    "attribute_posterior",
     "ci_overlap",
     "class_size",
     "correlation",
     "delta",
+    "h_rank",
     "il1s",
     "interval_disclosure",
     "k_anonymity",
@@ -44,6 +50,32 @@ MEASURES = (
 )
 """Names of all measures; a limit speaks of one of them."""
 
+_GIVES: dict[str, Set[str]] = {
+    "k-anonymity": {"k_anonymity"},
+    "class sizes": {"class_size"},
+    "diversity": {"l_distinct"},
+    "closeness": {"t_equal"},
+    "impossible values": {"out_of_range"},
+    "robust Mahalanobis risk": {"risk1", "risk2"},
+    "linkage": {"linkage_nearest", "linkage_one_to_one"},
+    "interval disclosure": {"interval_disclosure"},
+    "how well records are hidden": {"h_rank"},
+    "what wrong records give away": {"attribute_posterior", "attribute_nearest", "attribute_alike"},
+    "unchanged values": {"unchanged"},
+    "propensity": {"u_main", "u_interactions"},
+    "propensity with trees": {"u_trees"},
+    "delta": {"delta"},
+    "information loss per cell": {"il1s"},
+    "means, spreads, correlations": {"mean", "sd", "correlation"},
+    "quantiles": {"quantile"},
+    "the intended analysis": {"standardised_difference", "ci_overlap"},
+}
+"""What each part measures, where only some measures are asked for; a part that is not listed is always measured."""
+
+
+_MOST_TARGETS = 100_000
+"""Records that are attacked in one release: standard errors are then below 0.002."""
+
 
 @dataclass(frozen=True)
 class Measuring:
@@ -57,6 +89,8 @@ class Measuring:
         Half-width of interval disclosure, in sd of the masked column.
     model, family
         The intended analysis: a formula, and `linear`, `logistic` or `probit`.
+    attacking
+        Which attackers the h-rank is of; None measures it, with the default ones, only where noise is disclosed.
     """
 
     w1: float = 0.01
@@ -64,25 +98,39 @@ class Measuring:
     interval: float = 0.05
     model: str | None = None
     family: Family | None = None
+    attacking: Attacking | None = None
 
 
-def _each(measures: list[tuple[str, Callable[[], Findings]]], progress: Progress) -> Iterator[Findings]:
+def _each(
+    measures: list[tuple[str, Callable[[], Findings]]], progress: Progress, only: Set[str] | None
+) -> Iterator[Findings]:
     for what, measure in measures:
-        progress(f"measuring {what}")
-        yield measure()
+        if only is None or not only.isdisjoint(_GIVES.get(what, only)):
+            progress(f"measuring {what}")
+            yield measure()
+
+
+def _sensitive(codebook: Codebook, after: pl.DataFrame) -> tuple[str, ...]:
+    """Released categories that nobody must learn."""
+    names = codebook.with_role(Role.SENSITIVE, Role.OUTCOME)
+    return tuple(n for n in names if n in after.columns and not codebook[n].numeric)
 
 
 def class_findings(
-    after: pl.DataFrame, before: pl.DataFrame | None, codebook: Codebook, by: tuple[str, ...], progress: Progress
+    after: pl.DataFrame,
+    before: pl.DataFrame | None,
+    codebook: Codebook,
+    by: tuple[str, ...],
+    progress: Progress,
+    only: Set[str] | None = None,
 ) -> Findings:
-    """What the classes of `by` give away: k-anonymity, sizes, diversity, closeness, and impossible values."""
+    """What the classes of `by` give away: k-anonymity, sizes, diversity, closeness, and impossible values.
+
+    With `only`, parts that give none of these measures are left out.
+    """
     from sfumato.measures.risk import class_size, k_anonymity, l_diversity, out_of_range, t_closeness
 
-    sensitive = tuple(
-        n
-        for n in codebook.with_role(Role.SENSITIVE, Role.OUTCOME)
-        if n in after.columns and not codebook[n].numeric and n not in by
-    )
+    sensitive = tuple(n for n in _sensitive(codebook, after) if n not in by)
     if not by:
         note = "No classes were measured: no step stratifies, and no categorical variable has the role key (by)."
         measures: list[tuple[str, Callable[[], Findings]]] = [("classes", lambda: Findings(notes=(note,)))]
@@ -94,14 +142,22 @@ def class_findings(
             ("closeness", lambda: t_closeness.findings(after, codebook, by, sensitive, before=before)),
         ]
     measures.append(("impossible values", lambda: out_of_range.findings(after, codebook, before=before)))
-    return Findings.together(_each(measures, progress))
+    return Findings.together(_each(measures, progress, only))
 
 
 def risk_findings(
-    pair: Pair, how: Measuring, progress: Progress, unscaled: np.ndarray[Any, Any] | None = None
+    pair: Pair,
+    how: Measuring,
+    progress: Progress,
+    unscaled: np.ndarray[Any, Any] | None = None,
+    only: Set[str] | None = None,
+    disclosure: Disclosure | None = None,
 ) -> Findings:
-    """What somebody who knows true values of `pair.columns` could do with the protected table."""
-    from sfumato.measures.risk import interval, linkage, mahalanobis, unchanged
+    """What somebody who knows true values of `pair.columns` could do with the protected table.
+
+    The h-rank is measured where noise is disclosed, or where `how` or `only` ask for it: elsewhere linkage says it all.
+    """
+    from sfumato.measures.risk import attacks, attribute, interval, linkage, mahalanobis, unchanged
 
     if not pair.columns:
         return Findings(notes=("No attack on numbers was measured: no numeric column was masked.",))
@@ -111,10 +167,19 @@ def risk_findings(
         ("interval disclosure", lambda: interval.findings(pair, k=how.interval)),
         ("unchanged values", lambda: unchanged.findings(pair)),
     ]
-    return Findings.together([Findings(notes=pair.notes), *_each(measures, progress)])
+    told = disclosure or Disclosure()
+    asked = how.attacking is not None or (only is not None and "h_rank" in only)
+    if asked or any(isinstance(part, Additive | Misclassified) for part in told):
+        attacking = how.attacking or Attacking(sample=_MOST_TARGETS)
+        sensitive = _sensitive(pair.codebook, pair.after)
+        measures += [
+            ("how well records are hidden", lambda: attacks.findings(pair, told, attacking)),
+            ("what wrong records give away", lambda: attribute.findings(pair, told, sensitive)),
+        ]
+    return Findings.together([Findings(notes=pair.notes), *_each(measures, progress, only)])
 
 
-def utility_findings(pair: Pair, how: Measuring, progress: Progress) -> Findings:
+def utility_findings(pair: Pair, how: Measuring, progress: Progress, only: Set[str] | None = None) -> Findings:
     """What the protected table still says."""
     from sfumato.measures.utility import delta, il1s, model, moments, propensity, quantiles, trees
 
@@ -130,4 +195,4 @@ def utility_findings(pair: Pair, how: Measuring, progress: Progress) -> Findings
     if how.model is not None:
         text, family = how.model, how.family or "linear"
         measures.append(("the intended analysis", lambda: model.findings(whole, text, family)))
-    return Findings.together([Findings(notes=pair.notes), *_each(measures, progress)])
+    return Findings.together([Findings(notes=pair.notes), *_each(measures, progress, only)])

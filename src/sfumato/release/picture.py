@@ -25,6 +25,7 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Five",
+    "Hidden",
     "Picture",
     "Points",
     "RiskCurves",
@@ -256,7 +257,35 @@ class Strata:
         return None
 
 
-Picture = Scatter | Risky | Boxes | Coefficients | RiskCurves | Distribution | Strata
+@dataclass(frozen=True)
+class Hidden:
+    """How well records are hidden: P(h ≤ t) over t for each attacker, and by distance from the centre.
+
+    Parameters
+    ----------
+    at
+        Values of t.
+    attackers
+        P(h ≤ t) of each, over the whole file, by the attacker's name.
+    guess
+        The same of somebody who takes any record.
+    groups
+        P(h ≤ t) under the best of the attackers, by group: tenths from the centre outwards, then the worst records.
+        Empty in a published picture: it tells where to look.
+    """
+
+    at: tuple[float, ...]
+    attackers: tuple[tuple[str, tuple[float, ...]], ...]
+    guess: tuple[float, ...]
+    groups: tuple[tuple[str, tuple[float, ...]], ...]
+
+    def external(self) -> Hidden:
+        """The whole file only, rounded to 3 significant digits."""
+        attackers = tuple((name, tuple(significant(p) for p in curve)) for name, curve in self.attackers)
+        return Hidden(self.at, attackers, tuple(significant(p) for p in self.guess), ())
+
+
+Picture = Scatter | Risky | Boxes | Coefficients | RiskCurves | Distribution | Strata | Hidden
 
 
 def _rounded(box: Five) -> Five:

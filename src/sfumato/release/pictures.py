@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import row_hash
 from sfumato.release.coefficients import is_intercept, public_names
@@ -26,6 +27,7 @@ from sfumato.release.picture import (
     Distribution,
     Estimate,
     Five,
+    Hidden,
     Picture,
     Points,
     RiskCurves,
@@ -45,6 +47,7 @@ __all__ = [
     "Boxes",
     "Coefficients",
     "Distribution",
+    "Hidden",
     "Picture",
     "RiskCurves",
     "Risky",
@@ -61,7 +64,7 @@ _PROBS = (0.05, 0.25, 0.50, 0.75, 0.95)
 Floats = NDArray[np.float64]
 
 
-def draw_pictures(pair: Pair, how: Measuring | None = None) -> tuple[Picture, ...]:
+def draw_pictures(pair: Pair, how: Measuring | None = None, findings: Findings | None = None) -> tuple[Picture, ...]:
     """Everything the report draws of a protected table; what the figures have worked out already is shared.
 
     Parameters
@@ -70,6 +73,8 @@ def draw_pictures(pair: Pair, how: Measuring | None = None) -> tuple[Picture, ..
         Original and protected table.
     how
         Widths of the robust Mahalanobis risk and the intended analysis.
+    findings
+        What was measured, where figures themselves are drawn.
 
     Returns
     -------
@@ -90,6 +95,7 @@ def draw_pictures(pair: Pair, how: Measuring | None = None) -> tuple[Picture, ..
     numeric = bool(pair.columns)
     pairs = [(i, j) for i in range(len(pair.columns)) for j in range(i + 1, len(pair.columns))]
     found: list[Picture | None] = [_scatter(pair, i, j) for i, j in pairs[:_MAX_PAIRS]]
+    found.append(_hidden(findings or Findings()))
     found += _risk_pictures(pair, how) if numeric and pair.aligned else []
     found += [_distribution(pair, j) for j in range(len(pair.columns))]
     found.append(_boxes(_propensities(pair)) if numeric else None)
@@ -97,6 +103,24 @@ def draw_pictures(pair: Pair, how: Measuring | None = None) -> tuple[Picture, ..
     found.append(_coefficients(pair, comparison) if comparison is not None else None)
     found.append(_strata(pair) if pair.by else None)
     return tuple(picture for picture in found if picture is not None)
+
+
+def _hidden(findings: Findings) -> Hidden | None:
+    """The h-rank as it was measured; None where it was not."""
+    lines = [f for f in findings.select("h_rank") if f.at is not None and f.attack is not None and f.value is not None]
+    known = {(f.attack, f.group, f.at): f for f in lines}
+    at = tuple(dict.fromkeys(f.at for f in lines if f.at is not None))
+
+    def curve(attack: str | None, group: str | None) -> tuple[float, ...]:
+        return tuple(known[attack, group, t].value or 0.0 for t in at)
+
+    attackers = tuple(dict.fromkeys(f.attack for f in lines if f.attack != "worst" and f.attack is not None))
+    if not attackers:
+        return None
+    groups = tuple(dict.fromkeys(f.group for f in lines if f.group is not None and f.group.startswith(("dec", "wor"))))
+    guess = tuple(known[attackers[0], "all", t].baseline or 0.0 for t in at)
+    best = tuple((group, curve("worst", group)) for group in groups)
+    return Hidden(at, tuple((name, curve(name, "all")) for name in attackers), guess, best)
 
 
 def _risk_pictures(pair: Pair, how: Measuring) -> list[Picture | None]:

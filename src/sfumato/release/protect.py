@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
@@ -37,7 +38,7 @@ from sfumato.release.report import Renderer, Report
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
 
-__all__ = ["Release", "protect"]
+__all__ = ["Measured", "Release", "measure_run", "numbered", "protect"]
 
 
 @dataclass(frozen=True)
@@ -182,25 +183,9 @@ def protect(
     DataError
         Where the data are not fit for a step.
     """
-    book = plan.codebook(data.frame, data.codebook)
-    plan.check(book)
-    plan.check_kinds(data.frame)
-    if (record := book.the(Role.RECORD)) is not None:
-        unique_record(data.frame, record, "the data")
-    numbered = PolarsDataset(data.frame.with_row_index(ROW), book, data.suffix)
-    ran = run_steps(plan.steps, numbered, Draws(secret.value), progress)
+    ran = run_steps(plan.steps, numbered(plan, data), Draws(secret.value), progress)
     after = replace(data, frame=ran.after.frame.drop(ROW), codebook=ran.after.codebook.without(ROW))
-    pair = _pair(plan, ran)
-    how = _with_model(how or Measuring(), pair)
-    findings = Findings.together(
-        [
-            class_findings(
-                after.frame, ran.before.frame.drop(ROW), after.codebook, _classes(plan, after.codebook), progress
-            ),
-            risk_findings(pair, how, progress, _unscaled(pair, ran)),
-            utility_findings(pair, how, progress),
-        ]
-    )
+    measured = measure_run(plan, ran, how or Measuring(), progress)
     progress("drawing pictures")
     report = Report(
         title=plan.title,
@@ -208,14 +193,66 @@ def protect(
         version=version("sfumato"),
         steps=ran.steps,
         disclosure=ran.disclosure,
-        findings=apply_limits(findings, plan.limits),
+        findings=apply_limits(measured.findings, plan.limits),
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
         warnings=_warnings(plan, after),
-        pictures=draw_pictures(pair, how) if renderer is not None else (),
+        pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(after, report, plan, renderer)
+
+
+def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
+    """The data with the plan's codebook and the run's own record numbers, where the plan can run on them.
+
+    Raises
+    ------
+    PlanError, DataError
+        As in `protect`.
+    """
+    book = plan.codebook(data.frame, data.codebook)
+    plan.check(book)
+    plan.check_kinds(data.frame)
+    if (record := book.the(Role.RECORD)) is not None:
+        unique_record(data.frame, record, "the data")
+    return PolarsDataset(data.frame.with_row_index(ROW), book, data.suffix)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a run.
+
+    Parameters
+    ----------
+    findings
+        Every figure.
+    pair
+        The tables that they are of.
+    how
+        How they were measured, with the model that was taken.
+    """
+
+    findings: Findings
+    pair: Pair
+    how: Measuring
+
+
+def measure_run(
+    plan: Plan, ran: Ran[PolarsDataset], how: Measuring, progress: Progress, only: Set[str] | None = None
+) -> Measured:
+    """Measure what a run left behind; with `only`, no more than what these measures need."""
+    pair = _pair(plan, ran)
+    if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
+        how = _with_model(how, pair)
+    after, book = ran.after.frame.drop(ROW), ran.after.codebook.without(ROW)
+    before = ran.before.frame.drop(ROW)
+    parts = [
+        class_findings(after, before, book, _classes(plan, book), progress, only),
+        risk_findings(pair, how, progress, _unscaled(pair, ran), only, ran.disclosure),
+        utility_findings(pair, how, progress, only),
+    ]
+    return Measured(Findings.together(parts), pair, how)
 
 
 def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
@@ -227,8 +264,9 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
         notes.append("Steps left records out: measures that compare records are of those that are left.")
     book = ran.after.codebook
-    masked = [n for n in plan.masked if n in after.columns and ran.before.codebook[n].numeric]
-    columns = tuple(n for n in masked if after.schema[n].is_numeric())
+    both = [n for n in plan.masked if n in before.columns and n in after.columns]
+    masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
+    columns = tuple(n for n in masked if after.schema[n].is_numeric() and _counts(before.schema[n]))
     if changed := [n for n in masked if n not in columns]:
         notes.append(
             f"No attack on {', '.join(changed)} was measured: a later step made it something else than numbers."
@@ -237,6 +275,10 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     known = Codebook({**ran.before.codebook, **book}).without(ROW)
     tables = (before.drop(ROW), after.drop(ROW))
     return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
+
+
+def _counts(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype == pl.Boolean
 
 
 def _classes(plan: Plan, codebook: Codebook) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sfumato.data.disclosure import Additive
 from sfumato.release.card import Card, Entry
 from sfumato.render.text import plain_text
 
@@ -49,15 +50,17 @@ def show_card(card: Card, console: Console) -> None:
     console.print(plain_text(f"- As they were: {', '.join(unchanged) or 'none'}."))
     if noisy:
         console.print()
-        console.print(plain_text(_ADVICE))
+        changed = any(isinstance(p, Additive) and (p.bounds or p.rounded) for p in papers.disclosure)
+        console.print(plain_text(f"{_ADVICE} {_CLIPPED}" if changed else _ADVICE))
     console.print()
 
 
 _ADVICE = (
-    "Means are unbiased. Variances are too large by the variance of the noise. A slope on a noisy variable comes out "
-    "too small, in a simple regression by the factor 'reliability'; a slope of a noisy response on exact variables is "
-    "unbiased, with a larger standard error. The figures above are what a measurement-error model needs."
+    "Noise has mean zero. Variances are too large by its variance. A slope on a noisy variable comes out too small, in "
+    "a simple regression by the factor 'reliability'; a slope of a noisy response on exact variables is unbiased, with "
+    "a larger standard error. The figures above are what a measurement-error model needs."
 )
+_CLIPPED = "Where values were set to a bound or rounded, means and variances have moved besides."
 
 
 def _cells(entry: Entry) -> tuple[str, str, str, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.release.advice import advice
 from sfumato.release.external import CHANGES
-from sfumato.release.picture import Boxes, Coefficients, Picture, RiskCurves, Risky, Scatter, Strata
+from sfumato.release.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
 from sfumato.release.report import Report
 from sfumato.render import words
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["render"]
+__all__ = ["render", "template"]
 
 _MOST_GROUPS = 40
 
@@ -48,7 +48,7 @@ def render(report: Report) -> Mapping[str, bytes]:
     >>> b"INTERNAL" in render(report)["report.html"]
     True
     """
-    page = _template().render(
+    page = template("report.html.j2").render(
         report=report,
         verdict=_verdict(report),
         advice=advice(report.findings),
@@ -60,7 +60,8 @@ def render(report: Report) -> Mapping[str, bytes]:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A template of a page; what is put into it is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -71,7 +72,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    return environment.get_template("report.html.j2")
+    return environment.get_template(name)
 
 
 def _code(text: str) -> Markup:
@@ -170,7 +171,7 @@ def _plot(pictures: Sequence[Picture], name: str) -> _Plot:
 def _key(picture: Picture) -> tuple[tuple[str, str], ...]:
     """What the marks mean: class of the swatch and its label."""
     match picture:
-        case Strata() | Boxes() | RiskCurves():
+        case Strata() | Boxes() | RiskCurves() | Hidden():
             return ()
         case Risky():
             return ("mark risky", "at risk"), ("mark dot", "others")

@@ -12,6 +12,7 @@ from sfumato.release.picture import (
     Cell,
     Coefficients,
     Distribution,
+    Hidden,
     Picture,
     Points,
     RiskCurves,
@@ -101,6 +102,8 @@ def _drawings(picture: Picture) -> Iterable[_Drawing]:
             return [_coefficients(picture)]
         case RiskCurves():
             return _curves(picture)
+        case Hidden():
+            return _hidden(picture)
         case Distribution():
             return [_distribution(picture)]
         case _:
@@ -247,6 +250,48 @@ def _curves(picture: RiskCurves) -> list[_Drawing]:
         panel("risk1", "w1", picture.w1, picture.risk1, picture.used_w1),
         panel("risk2", "w2", picture.w2, picture.risk2, picture.used_w2),
     ]
+
+
+def _hidden(picture: Hidden) -> list[_Drawing]:
+    """P(h ≤ t) by attacker, and by distance from the centre where that may be shown."""
+
+    def over_t(ax: Axes) -> None:
+        styles = [("-", 1.8), ((0, (5, 2)), 1.6), ((0, (2, 2)), 1.4), ((0, (6, 2, 1, 2)), 1.4)]
+        for i, (name, curve) in enumerate(picture.attackers):
+            style, width = styles[i % len(styles)]
+            ax.plot(picture.at, curve, color=RELEASED, linestyle=style, linewidth=width, marker="o", ms=3.6, label=name)
+        ax.plot(picture.at, picture.guess, color=MUTED, linewidth=1, label="any record at random")
+        top = max(0.01, *(p for _, curve in picture.attackers for p in curve))
+        ax.set(xlabel="t", ylabel="share of people with h ≤ t", ylim=(0, top * 1.12))
+        ax.set_xticks(list(picture.at))
+        _percent(ax)
+        ax.legend(frameon=False, fontsize=8)
+
+    def by_group(ax: Axes) -> None:
+        names = [name.removeprefix("decile ") for name, _ in picture.groups]
+        for i, alpha in ((len(picture.at) // 2, 0.3), (0, 0.9)):
+            ax.bar(
+                names, [c[i] for _, c in picture.groups], color=RELEASED, alpha=alpha, label=f"h ≤ {picture.at[i]:g}"
+            )
+        ax.set(xlabel="tenths from the centre outwards, and the most isolated", ylabel="share of people")
+        ax.set_ylim(0, max(0.01, *(c[len(picture.at) // 2] for _, c in picture.groups)) * 1.25)
+        _percent(ax)
+        ax.legend(frameon=False, fontsize=8, ncols=2)
+
+    curves = ", ".join(f"{name}: {curve[0]:.3g} at t = {picture.at[0]:g}" for name, curve in picture.attackers)
+    drawings = [_Drawing("By attacker", f"Share of people with h at most t, over t. {curves}.", 2.9, over_t)]
+    if picture.groups:
+        text = "Share of people with h at most t under the best attacker, by distance from the centre: " + ", ".join(
+            f"{name} {curve[0]:.3g}" for name, curve in picture.groups
+        )
+        drawings.append(_Drawing("By distance from the centre", f"{text}.", 2.9, by_group))
+    return drawings
+
+
+def _percent(ax: Axes) -> None:
+    from matplotlib.ticker import PercentFormatter
+
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
 
 
 def _distribution(picture: Distribution) -> _Drawing:

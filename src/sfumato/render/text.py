@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["show", "summary"]
+__all__ = ["plain_text", "show", "summary"]
 
 _MOST_LINES = 6
 _WORST = 4
+_WHOLE = ("all", "overall", "stratum", "unscaled")
 
 
 def show(findings: Findings, console: Console, *, verbose: bool = False) -> None:
@@ -54,11 +55,11 @@ def show(findings: Findings, console: Console, *, verbose: bool = False) -> None
         for i, line in enumerate(shown):
             table.add_row(*_cells(line, first=i == 0))
         if len(shown) < len(lines):
-            table.add_row("", _text(f"… and {len(lines) - len(shown)} less extreme", style="dim"), "", "", "")
+            table.add_row("", plain_text(f"… and {len(lines) - len(shown)} less extreme", style="dim"), "", "", "")
     console.print()
     console.print(table)
     for note in findings.notes:
-        console.print(_text(f" {note}", style="dim"))
+        console.print(plain_text(f" {note}", style="dim"))
     console.print()
 
 
@@ -92,22 +93,22 @@ def summary(report: Report, console: Console) -> None:
     """
     said = advice(report.findings)
     console.print()
-    console.print(_text(report.title, style="bold"))
+    console.print(plain_text(report.title, style="bold"))
     for warning in report.warnings:
-        console.print(_text(f"! {warning}", style="yellow"))
+        console.print(plain_text(f"! {warning}", style="yellow"))
     for number, step in enumerate(report.steps, 1):
-        console.print(_text(f"{number}. {step.do}: {step.sentence}"))
+        console.print(plain_text(f"{number}. {step.do}: {step.sentence}"))
         for note in step.notes:
-            console.print(_text(f"   {note}", style="dim"))
+            console.print(plain_text(f"   {note}", style="dim"))
     for heading, paragraph in (("The risk", said.risk), ("What was lost", said.loss)):
         console.print()
-        console.print(_text(heading, style="bold"))
-        console.print(_text(paragraph))
+        console.print(plain_text(heading, style="bold"))
+        console.print(plain_text(paragraph))
     if said.to_try:
         console.print()
-        console.print(_text("What to try", style="bold"))
+        console.print(plain_text("What to try", style="bold"))
         for sentence in said.to_try:
-            console.print(_text(f"- {sentence}"))
+            console.print(plain_text(f"- {sentence}"))
     console.print()
     console.print(_verdict(report.findings))
 
@@ -115,19 +116,27 @@ def summary(report: Report, console: Console) -> None:
 def _verdict(findings: Findings) -> Text:
     broken = sorted({f.measure for f in findings if f.ok is False})
     if broken:
-        return _text(f"Limit exceeded: {', '.join(broken)}", style="bold red")
+        return plain_text(f"Limit exceeded: {', '.join(broken)}", style="bold red")
     if any(f.ok for f in findings):
-        return _text("All limits hold.", style="bold green")
-    return _text("No limits were set.", style="bold")
+        return plain_text("All limits hold.", style="bold green")
+    return plain_text("No limits were set.", style="bold")
 
 
 def _worst(lines: Sequence[Finding]) -> list[Finding]:
     """All lines of a short measure; of a long one those of the whole table that fit, and the worst."""
     if len(lines) <= _MOST_LINES:
         return list(lines)
-    worst = sorted(lines, key=lambda line: (line.ok is not False, -words.badness(line)))[:_WORST]
-    kept = set(map(id, worst)) | {id(line) for line in lines if line.group in ("overall", "stratum", "unscaled")}
+    least = min((line.at for line in lines if line.at is not None), default=None)
+    compared = [line for line in lines if line.group != "all" and line.at in (None, least)]  # one t, or all are alike
+    worst = sorted(compared, key=lambda line: (line.ok is not False, -words.badness(line)))[:_WORST]
+    whole = [line for line in lines if line.group in _WHOLE and (line.group != "all" or _headline(line, least))]
+    kept = set(map(id, [*worst, *whole, *(line for line in lines if line.ok is False)]))
     return [line for line in lines if id(line) in kept]
+
+
+def _headline(line: Finding, least: float | None) -> bool:
+    """Every attacker at the smallest t, and the best of them at the others."""
+    return line.at == least or line.attack in (None, "worst")
 
 
 def _cells(line: Finding, *, first: bool) -> tuple[Text, ...]:
@@ -140,15 +149,15 @@ def _cells(line: Finding, *, first: bool) -> tuple[Text, ...]:
     if line.ok is not None:
         limit += " ✓" if line.ok else " ✕ exceeded"
     return (
-        _text(line.measure if first else "", style="bold"),
-        _text(words.of_what(line)),
-        _text(value),
-        _text(baseline, style="dim"),
-        _text(limit.strip(), style="red" if line.ok is False else ""),
+        plain_text(line.measure if first else "", style="bold"),
+        plain_text(words.of_what(line)),
+        plain_text(value),
+        plain_text(baseline, style="dim"),
+        plain_text(limit.strip(), style="red" if line.ok is False else ""),
     )
 
 
-def _text(text: str, style: str = "") -> Text:
+def plain_text(text: str, style: str = "") -> Text:
     """Text as it is: brackets are no markup, and control codes are made harmless."""
     from rich.text import Text
 

@@ -12,6 +12,7 @@ from sfumato.release.picture import (
     Boxes,
     Coefficients,
     Distribution,
+    Hidden,
     Picture,
     RiskCurves,
     Risky,
@@ -430,6 +431,12 @@ _CELLS = (
     "records are left blank)"
 )
 _HOW: Mapping[type, tuple[str, str]] = {
+    Hidden: (
+        "How well people are hidden",
+        "How often the person looked for is among the first that an attacker would think of: the lower, the better "
+        "hidden. Where it is drawn by distance from the centre, bars that rise to the right mean that people who stand "
+        "apart are hidden worse.",
+    ),
     Risky: (
         "Records at risk",
         "Diamonds mark the original values of records that are risky, dots are all others: look at whether they have "
