@@ -22,37 +22,49 @@ if TYPE_CHECKING:
     from sfumato import errors as errors
     from sfumato import examples as examples
     from sfumato import steps as steps
+    from sfumato.api import card as card
     from sfumato.api import compare as compare
+    from sfumato.api import h_rank as h_rank
     from sfumato.api import protect as protect
     from sfumato.api import read as read
     from sfumato.api import risk as risk
+    from sfumato.api import tune as tune
     from sfumato.data.codebook import Codebook as Codebook
     from sfumato.data.codebook import Variable as Variable
     from sfumato.data.disclosure import Disclosure as Disclosure
+    from sfumato.data.error_model import Additive as Additive
+    from sfumato.data.error_model import Misclassified as Misclassified
     from sfumato.data.finding import Finding as Finding
     from sfumato.data.finding import Findings as Findings
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
     from sfumato.release.plan import Plan as Plan
     from sfumato.release.protect import Release as Release
+    from sfumato.release.tune import Tuned as Tuned
 
 _HOMES = {
+    "Additive": "sfumato.data.error_model",
     "Codebook": "sfumato.data.codebook",
     "Disclosure": "sfumato.data.disclosure",
     "Finding": "sfumato.data.finding",
     "Findings": "sfumato.data.finding",
     "Kind": "sfumato.data.roles",
+    "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.release.plan",
     "Release": "sfumato.release.protect",
     "Role": "sfumato.data.roles",
+    "Tuned": "sfumato.release.tune",
     "Variable": "sfumato.data.codebook",
+    "card": "sfumato.api",
     "compare": "sfumato.api",
     "errors": "sfumato",
+    "h_rank": "sfumato.api",
     "examples": "sfumato",
     "protect": "sfumato.api",
     "read": "sfumato.api",
     "risk": "sfumato.api",
     "steps": "sfumato",
+    "tune": "sfumato.api",
 }
 
 __all__ = [*_HOMES, "__version__"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import assess, demo, init, protect, schema
+from sfumato.cli import assess, card, demo, init, protect, schema, tune
 
 __all__ = ["app"]
 
@@ -33,4 +33,6 @@ app.command(epilog=init.EXAMPLE)(init.init)
 app.command(epilog=protect.EXAMPLE)(protect.protect)
 app.command(epilog=assess.RISK_EXAMPLE)(assess.risk)
 app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
+app.command(epilog=tune.EXAMPLE)(tune.tune)
+app.command(epilog=card.EXAMPLE)(card.card)
 app.command(epilog=schema.EXAMPLE)(schema.schema)

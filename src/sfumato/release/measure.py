@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Additive, Disclosure, Misclassified
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified, Swapped
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
@@ -73,8 +73,8 @@ _GIVES: dict[str, Set[str]] = {
 """What each part measures, where only some measures are asked for; a part that is not listed is always measured."""
 
 
-_MOST_TARGETS = 100_000
-"""Records that are attacked in one release: standard errors are then below 0.002."""
+_ATTACKING = Attacking(sample=100_000)
+"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""
 
 
 @dataclass(frozen=True)
@@ -159,24 +159,30 @@ def risk_findings(
     """
     from sfumato.measures.risk import attacks, attribute, interval, linkage, mahalanobis, unchanged
 
+    told = disclosure or Disclosure()
+    sensitive = _sensitive(pair.codebook, pair.after)
+    changed = tuple(dict.fromkeys((*pair.columns, *_exchanged(told))))
+    hidden = ("how well records are hidden", lambda: attacks.findings(pair, told, how.attacking or _ATTACKING))
+    given_away = ("what wrong records give away", lambda: attribute.findings(pair, told, sensitive))
+    same = ("unchanged values", lambda: unchanged.findings(pair, changed))
+    random = any(isinstance(part, Additive | Misclassified) for part in told)
     if not pair.columns:
-        return Findings(notes=("No attack on numbers was measured: no numeric column was masked.",))
+        notes = Findings(notes=(*pair.notes, "No attack on numbers was measured: no numeric column was masked."))
+        return Findings.together([notes, *_each([same, given_away] if random else [same], progress, only)])
     measures: list[tuple[str, Callable[[], Findings]]] = [
         ("robust Mahalanobis risk", lambda: mahalanobis.findings(pair, w1=how.w1, w2=how.w2)),
         ("linkage", lambda: linkage.findings(pair, unscaled=unscaled)),
         ("interval disclosure", lambda: interval.findings(pair, k=how.interval)),
-        ("unchanged values", lambda: unchanged.findings(pair)),
+        same,
     ]
-    told = disclosure or Disclosure()
-    asked = how.attacking is not None or (only is not None and "h_rank" in only)
-    if asked or any(isinstance(part, Additive | Misclassified) for part in told):
-        attacking = how.attacking or Attacking(sample=_MOST_TARGETS)
-        sensitive = _sensitive(pair.codebook, pair.after)
-        measures += [
-            ("how well records are hidden", lambda: attacks.findings(pair, told, attacking)),
-            ("what wrong records give away", lambda: attribute.findings(pair, told, sensitive)),
-        ]
+    if random or how.attacking is not None or (only is not None and "h_rank" in only):
+        measures += [hidden, given_away]
     return Findings.together([Findings(notes=pair.notes), *_each(measures, progress, only)])
+
+
+def _exchanged(disclosure: Disclosure) -> tuple[str, ...]:
+    """Columns whose values were exchanged, numbers or not."""
+    return tuple(n for part in disclosure if isinstance(part, Misclassified | Swapped) for n in part.columns)
 
 
 def utility_findings(pair: Pair, how: Measuring, progress: Progress, only: Set[str] | None = None) -> Findings:

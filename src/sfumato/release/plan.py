@@ -222,6 +222,10 @@ class Plan(BaseModel):
     def _at(self, *path: str | int) -> str:
         return f"line {self._lines[path]}: " if path in self._lines else ""
 
+    def stated(self, step: int) -> frozenset[str]:
+        """The keys that the plan's file has for a step (numbered from 0); none where the plan is from no file."""
+        return frozenset(str(path[2]) for path in self._lines if len(path) == 3 and path[:2] == ("steps", step))
+
     def preparing(self) -> tuple[Method, ...]:
         """The steps before the first one that masks."""
         first = next((i for i, step in enumerate(self.steps) if step.masks), len(self.steps))

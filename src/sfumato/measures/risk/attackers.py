@@ -10,10 +10,11 @@ predicted true values are nearest in the metric of their error, N(y*; ŷ, V). `a
 independent noise and takes the nearest mean; `predicted:M` does as `predicted` with the means. `imprecise:s` knows each
 continuous value only up to a normal error of s standard deviations.
 
-A likelihood ratio becomes a distance so. Up to a constant of the target, −2 log ratio is ‖Ay* − Az‖² + w, with
-A'A = Ω⁻¹ for the noise covariance Ω and w = 2 log p(z); a clipped or exchanged 0/1 column with costs c(0), c(1) gives
-(y* − u)² + c(0) − u² with u = (1 − c(1) + c(0)) / 2, and one with more levels a coordinate for each; and a weight w is
-one more coordinate √(w − min w), zero for the target.
+A likelihood ratio becomes a distance so. Up to a constant of the target, −2 log ratio is (y* − z)'Ω⁻¹(y* − z) + w, with
+the noise covariance Ω and w = 2 log p(z). A clipped or exchanged 0/1 column with costs c(0), c(1) gives instead
+(y* − u)² + c(0) − u² with u = (1 − c(1) + c(0)) / 2, and one with more levels a coordinate for each. A weight w is one
+more coordinate √(w − min w), zero for the target. That coordinate had better be small, or the search is slow: so the
+part of w that normal values would give is completed to the square (y* − ŷ)'V⁻¹(y* − ŷ), V⁻¹ = S⁻¹ + Ω⁻¹.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ __all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
 Floats = NDArray[np.float64]
 Kind = Literal["nearest", "predicted", "averaging", "imprecise"]
 
-_EXACT = 1e3  # sds of an original column in one unit of the search: a column without noise is matched before all others
+_EXACT = 1e3  # a column without noise is taken to have an sd's thousandth of it
 _MOST_PATTERNS = 64
 _RARE = 70.0  # −2 log of a likelihood that counts as never
 
@@ -106,18 +107,18 @@ def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Float
     """
     middle = np.nan_to_num(np.nanmean(np.where(np.isnan(true).all(axis=0), 0.0, true), axis=0))
     y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
-    targets, points, weight = [], [], np.zeros(len(z))
+    targets, points, weight = [], [], 2 * joint_log_density(released, law, true)
     plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
     if plain:
-        whiten = _whitening(law.covariance[np.ix_(plain, plain)], np.nanstd(true[:, plain], axis=0))
-        targets.append((y[:, plain] - middle[plain]) @ whiten.T)
-        points.append((z[:, plain] - middle[plain]) @ whiten.T)
+        normal = _Normal.of(true[:, plain], law.covariance[np.ix_(plain, plain)])
+        targets.append((y[:, plain] - middle[plain]) @ normal.whiten.T)
+        points.append((z[:, plain] - middle[plain]) @ (normal.whiten @ normal.predict).T)
+        weight += normal.squared(z[:, plain] - middle[plain])
     for j in (j for j in range(z.shape[1]) if _embedded(law, j)):
         target, point, own = _embed(y[:, j], z[:, j], law, j)
         targets.append(target)
         points.append(point)
         weight += own
-    weight += 2 * joint_log_density(released, law, true)
     lift = np.sqrt(weight - weight.min()) if len(weight) else weight
     return np.column_stack([*targets, np.zeros(len(y))]), np.column_stack([*points, lift])
 
@@ -129,16 +130,32 @@ def _embedded(law: ErrorLaw, j: int) -> bool:
     return law.exchange[j] is not None or (clipped and law.covariance[j, j] > 0)
 
 
-def _whitening(covariance: Floats, sd: Floats) -> Floats:
-    """A with A'A = Ω⁻¹ where there is noise; where there is none, a column in units so small that it decides."""
-    exact = np.diagonal(covariance) <= 0
-    values, vectors = np.linalg.eigh(covariance + np.diag(np.where(exact, 1.0, 0.0)))
-    floor = 1e-10 * max(float(values.max()), 1e-300)
-    inverse = vectors @ np.diag(1 / np.sqrt(np.maximum(values, floor))) @ vectors.T
-    for j in np.flatnonzero(exact):
-        inverse[j] = inverse[:, j] = 0.0
-        inverse[j, j] = _EXACT / (sd[j] if sd[j] > 0 else 1.0)
-    return np.asarray(inverse)
+@dataclass(frozen=True)
+class _Normal:
+    """What normal values with noise would give: the prediction, its metric, and the released covariance."""
+
+    whiten: Floats
+    predict: Floats
+    precision: Floats
+
+    @classmethod
+    def of(cls, true: Floats, noise: Floats) -> _Normal:
+        """A column without noise gets so little of it that it is matched before all others."""
+        whole = true[~np.isnan(true).any(axis=1)]
+        apart = whole - whole.mean(axis=0) if len(whole) else np.zeros_like(whole)
+        variance = np.maximum((apart**2).sum(axis=0) / max(len(whole), 1), 1e-300)
+        values, vectors = np.linalg.eigh(noise)
+        values = np.maximum(values, _EXACT**-2 * 1e-3 * max(float(values.max()), 1e-300))
+        least = np.where(np.diagonal(noise) > 0, 0.0, variance / _EXACT**2)
+        omega = vectors @ np.diag(values) @ vectors.T + np.diag(least)
+        s = apart.T @ apart / max(len(whole), 1) + np.diag(1e-9 * variance)
+        precision = np.linalg.inv(s + omega)
+        metric = np.linalg.inv(s) + np.linalg.inv(omega)
+        return cls(np.linalg.cholesky((metric + metric.T) / 2).T, s @ precision, precision)
+
+    def squared(self, apart: Floats) -> Floats:
+        """(z − m)'S_z⁻¹(z − m) of each record, shape (n,)."""
+        return np.asarray(np.einsum("ij,jk,ik->i", apart, self.precision, apart))
 
 
 def _embed(y: Floats, z: Floats, law: ErrorLaw, j: int) -> tuple[Floats, Floats, Floats]:

@@ -56,8 +56,9 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -
         return Findings((), (NO_COLUMN,))
     told = _laws(pair, disclosure, names, true, noisy)
     fraction = _fraction(disclosure) if how.fraction is None else how.fraction
-    found = {
-        name: h_rank(
+    found: dict[str, HRank] = {}
+    for name in dict.fromkeys(how.attacks):
+        found[name] = h_rank(
             true,
             noisy,
             metric=how.metric,
@@ -67,9 +68,8 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -
             label=pair.stratum if pair.by else None,
             sample=how.sample,
             fraction=fraction,
+            like=next(iter(found.values()), None),
         )
-        for name in dict.fromkeys(how.attacks)
-    }
     lines = [line for group, t in _places(found) for line in _lines(found, group, t)]
     notes = [FRACTION] if fraction < 1 else []
     if unsaid := [n for j, n in enumerate(names) if not _said(disclosure, n) and _differ(true[:, j], noisy[:, j])]:
@@ -100,7 +100,7 @@ def known_columns(pair: Pair, disclosure: Disclosure) -> tuple[tuple[str, ...], 
                 true.append(pl.select(pl.when(~gone).then(indicator)).to_series().fill_null(np.nan).to_numpy()[:, None])
             noisy.append(numbers(pair.after, new, pair.codebook))
             names += new
-    return tuple(names), np.column_stack(true), np.column_stack(noisy)
+    return tuple(names), np.concatenate(true, axis=1), np.concatenate(noisy, axis=1)
 
 
 def _said(disclosure: Disclosure, column: str) -> bool:

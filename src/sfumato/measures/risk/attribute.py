@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.disclosure import Disclosure
+from sfumato.data.disclosure import Disclosed, Disclosure, Misclassified
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
@@ -124,8 +124,8 @@ def findings(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Fi
 
 
 def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
-    names, true, noisy = known_columns(pair, disclosure)
-    told = list(laws(disclosure, names, pair.after, pair.by))
+    names, true, noisy = _with_categories(pair, disclosure, *known_columns(pair, disclosure))
+    told = list(laws(_coded(disclosure), names, pair.after, pair.by))
     for j, n in enumerate(names):
         right, base, count = 0.0, 0.0, 0
         for rows, law in told:
@@ -141,6 +141,41 @@ def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
             yield Finding(
                 "attribute_posterior", n, "all", None, "posterior", right / count, wilson(right, count), base / count
             )
+
+
+def _coded(disclosure: Disclosure) -> list[Disclosed]:
+    """The disclosure with the categories of exchanged columns as numbers 0, 1, …"""
+    return [
+        part.model_copy(update={"levels": tuple(range(len(part.levels)))})
+        if isinstance(part, Misclassified) and part.levels is not None
+        else part
+        for part in disclosure
+    ]
+
+
+def _with_categories(
+    pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floats, noisy: Floats
+) -> tuple[tuple[str, ...], Floats, Floats]:
+    """Exchanged categories as the numbers of their levels, beside the columns that are numbers anyway."""
+    levels = {p.column: p.levels for p in disclosure if isinstance(p, Misclassified) and p.levels is not None}
+    coded = {n: v for n, v in levels.items() if n in pair.before.columns and n in pair.after.columns}
+    kept = [j for j, n in enumerate(names) if n not in coded]
+    tables = []
+    for frame, known in ((pair.before, true), (pair.after, noisy)):
+        codes = [_codes(frame[n], v) for n, v in coded.items()]
+        tables.append(np.column_stack([known[:, kept], *codes]) if codes or kept else np.zeros((frame.height, 0)))
+    return (*(names[j] for j in kept), *coded), tables[0], tables[1]
+
+
+def _codes(values: pl.Series, levels: Sequence[object]) -> Floats:
+    """Number of each value's level, NaN where it is none of them."""
+    text = [str(v).lower() if isinstance(v, bool) else str(v) for v in levels]
+    as_text = values.cast(pl.Int64, strict=False).cast(pl.String) if values.dtype.is_float() else values.cast(pl.String)
+    return (
+        as_text.replace_strict(text, list(range(len(text))), default=None, return_dtype=pl.Float64)
+        .fill_null(np.nan)
+        .to_numpy()[:, None]
+    )
 
 
 def _nearest_lines(pair: Pair, sensitive: Sequence[str]) -> Iterator[Finding]:

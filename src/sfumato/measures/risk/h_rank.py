@@ -184,6 +184,7 @@ def h_rank(
     sample: int | None = None,
     fraction: float = 1.0,
     threads: int | None = None,
+    like: HRank | None = None,
 ) -> HRank:
     """Measure how well records are hidden from an attacker who knows true values.
 
@@ -217,6 +218,8 @@ def h_rank(
         Chance that a target is in the file, where it is a sample of a population and nobody can know who was taken.
     threads
         Default: as many as there are cores.
+    like
+        The result for another attack on the same records, from which their groups are taken over.
 
     Returns
     -------
@@ -255,6 +258,8 @@ def h_rank(
                 points, counted, search=search[rows], targets=rows, cap=cap, ties=ties, lot=lot, threads=threads
             )
         )
+    if like is not None:
+        return HRank(tuple(ranks), like.distance, like.lonely, len(true), fraction)
     away = np.sqrt(np.sum((truth - truth.mean(axis=0)) ** 2, axis=1))
     return HRank(tuple(ranks), away[rows], _lonely(counted)[rows], len(true), fraction)
 
