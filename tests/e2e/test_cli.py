@@ -125,7 +125,7 @@ def test_init_and_what_it_writes(folder):
 
 
 def test_every_command_explains_itself_with_an_example(folder):
-    commands = ("demo", "init", "protect", "risk", "compare", "schema")
+    commands = ("demo", "init", "protect", "risk", "compare", "tune", "card", "schema")
     assert all(f" {c} " in sfumato("--help", cwd=folder).stdout for c in commands)
     for command in commands:
         assert f"Example: sfumato {command}" in sfumato(command, "--help", cwd=folder).stdout

@@ -143,10 +143,12 @@ class _Normal:
         """A column without noise gets so little of it that it is matched before all others."""
         whole = true[~np.isnan(true).any(axis=1)]
         apart = whole - whole.mean(axis=0) if len(whole) else np.zeros_like(whole)
-        variance = np.maximum((apart**2).sum(axis=0) / max(len(whole), 1), 1e-300)
+        variance = (apart**2).sum(axis=0) / max(len(whole), 1)
+        noisy = np.diagonal(noise) > 0
+        variance = np.where(variance > 0, variance, np.where(noisy, np.diagonal(noise), 1.0))  # constant: any unit
         values, vectors = np.linalg.eigh(noise)
         values = np.maximum(values, _EXACT**-2 * 1e-3 * max(float(values.max()), 1e-300))
-        least = np.where(np.diagonal(noise) > 0, 0.0, variance / _EXACT**2)
+        least = np.where(noisy, 0.0, variance / _EXACT**2)
         omega = vectors @ np.diag(values) @ vectors.T + np.diag(least)
         s = apart.T @ apart / max(len(whole), 1) + np.diag(1e-9 * variance)
         precision = np.linalg.inv(s + omega)
