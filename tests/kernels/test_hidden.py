@@ -243,6 +243,8 @@ def test_no_columns_and_few_rows():
         ({"targets": [0, 4]}, "counted from 0"),
         ({"targets": [-1]}, "counted from 0"),
         ({"targets": [0.5]}, "row numbers"),
+        ({"truth": np.full((4, 2), np.nan)}, "true records must be finite"),
+        ({"search": np.full((4, 2), np.inf)}, "search rows must be finite"),
         ({"cap": -1}, "cap"),
         ({"ties": "keyed"}, "lot"),
         ({"ties": "keyed", "lot": np.zeros(3, dtype=np.uint64)}, "lot"),

@@ -19,25 +19,26 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.compiled import compiled
-from sfumato.kernels.kdtree import (
+from sfumato.kernels.h_loops import (
     Nodes,
-    Room,
-    Tree,
-    build_tree,
-    gap_to,
-    leaf_distances,
-    mass_closer,
-    nearest_point,
-    points_within,
-    squared_distance,
+    Pairs,
+    Tied,
+    choose,
+    find_nearest,
+    intervals,
+    mixtures,
+    nodes_of,
+    own_is_tied,
+    room_for,
+    to_others,
 )
+from sfumato.kernels.kdtree import Tree, build_tree
 from sfumato.kernels.rows import distinct, scatter
 
 __all__ = ["HiddenRanks", "hidden_ranks", "isolation"]
@@ -122,8 +123,9 @@ def hidden_ranks(
     1 … c − 1 evenly with the target's other twins if it is one of c records with the target's true values; else it
     shares L … L + g − 1 with the g records of its true distance, where L are closer.
 
-    Time is near-linear in n. Only where very many records are released as one point and no cap is given, it grows with
-    the square of n.
+    Memory grows with n, and with a cap time hardly faster than n; in many columns (about 10 and more) no tree helps
+    much, and time grows with the number of targets times some power of n below 1. Where very many different records
+    are released as one point and no cap is given, time grows with the square of n.
 
     Parameters
     ----------
@@ -152,7 +154,8 @@ def hidden_ranks(
     Raises
     ------
     DataError
-        For arrays whose shapes do not fit, targets that are no rows, a negative cap or missing `lot`.
+        For arrays whose shapes do not fit, values that are not finite, targets that are no rows, a negative cap or
+        missing `lot`.
 
     Notes
     -----
@@ -164,7 +167,7 @@ def hidden_ranks(
     >>> y = np.array([[0.0], [1.0], [3.0]])
     >>> found = hidden_ranks(np.array([[0.9], [1.2], [2.5]]), y)
     >>> found.h.tolist(), found.probability(0).tolist()
-    ([1.0, 1.0, 0.0], [0.0, 0.0, 1.0])
+    ([0.0, 1.0, 0.0], [1.0, 0.0, 1.0])
     """
     z, y, given, rows = _checked(released, truth, search, targets)
     if cap is not None and cap < 0:
@@ -202,26 +205,11 @@ def isolation(truth: ArrayLike) -> Floats:
         return np.full(len(y), 0.0 if len(y) > 1 else np.inf)
     found = distinct(y)
     tree = build_tree(found.points, found.multiplicity, _LEAF)
-    distance = _to_others(tree.nodes(), tree.room())
+    distance = to_others(nodes_of(tree), room_for(tree))
     return np.asarray(np.where(found.multiplicity[found.inverse] > 1, 0.0, distance[tree.rank()][found.inverse]))
 
 
 # -- the file and what is asked of it -------------------------------------------------------------------------------
-
-
-class _Pairs(NamedTuple):
-    """True points of the records at each released point, with the number of records: a sparse table of counts."""
-
-    start: Ints
-    truth: Ints
-    records: Ints
-
-
-class _Tied(NamedTuple):
-    """Released points that are equally near in each question."""
-
-    start: Ints
-    places: Ints
 
 
 @dataclass(frozen=True)
@@ -234,7 +222,7 @@ class _File:
     truth_tree: Tree
     z: Ints
     y: Ints
-    pairs: _Pairs
+    pairs: Pairs
 
 
 @dataclass(frozen=True)
@@ -256,6 +244,8 @@ def _table(values: ArrayLike, what: str) -> Floats:
     table = np.asarray(values, dtype=np.float64)
     if table.ndim != 2:
         raise DataError(f"The {what} must be a table of numbers: an array with two dimensions.")
+    if not np.isfinite(table).all():
+        raise DataError(f"The {what} must be finite: leave out or fill in what is missing first.")
     return np.ascontiguousarray(table)
 
 
@@ -287,8 +277,8 @@ def _file(z: Floats, y: Floats) -> _File:
     many = len(true.points)
     keys, records = np.unique(z_place * many + y_place, return_counts=True)
     start = np.searchsorted(keys, np.arange(len(released.points) + 1) * many)
-    pairs = _Pairs(start.astype(np.int64), keys % many, records.astype(np.int64))
-    return _File(released.nodes(), true.nodes(), released, true, z_place, y_place, pairs)
+    pairs = Pairs(start.astype(np.int64), keys % many, records.astype(np.int64))
+    return _File(nodes_of(released), nodes_of(true), released, true, z_place, y_place, pairs)
 
 
 def _tree(table: Floats) -> tuple[Tree, Ints]:
@@ -334,7 +324,7 @@ class _Runner:
 class _Chosen:
     """The released points nearest in each question, and whether each target's own record is among them."""
 
-    tied: _Tied
+    tied: Tied
     own: Bools
 
 
@@ -342,11 +332,11 @@ def _nearest(file: _File, asked: _Questions, run: _Runner) -> _Chosen:
     nodes, z = file.released, file.z[asked.member]
 
     def work(a: int, b: int) -> tuple[Floats, Ints, Ints]:
-        return _find_nearest(nodes, asked.search[a:b], z[a:b], TIE, file.released_tree.room())
+        return find_nearest(nodes, asked.search[a:b], z[a:b], TIE, room_for(file.released_tree))
 
     distance, count, places = (np.concatenate(part) for part in zip(*run(work, len(z)), strict=True))
-    tied = _Tied(np.append(0, np.cumsum(count)).astype(np.int64), places)
-    own = _own_tied(nodes, asked.search, asked.of, file.z[asked.rows], distance, TIE)
+    tied = Tied(np.append(0, np.cumsum(count)).astype(np.int64), places)
+    own = own_is_tied(nodes, asked.search, asked.of, file.z[asked.rows], distance, TIE)
     return _Chosen(tied, own)
 
 
@@ -357,22 +347,12 @@ def _expected(file: _File, asked: _Questions, chosen: _Chosen, cap: int | None, 
     size = len(asked.truth)
     flags = np.zeros((size, 2), dtype=np.bool_)  # is there a target whose own record is not, is, among the nearest?
     flags[asked.of, chosen.own.astype(np.int64)] = True
-    nodes = file.truth
+    true, mass, pairs = file.truth, file.released.records, file.pairs
     enough = _EVERYTHING if cap is None else cap
 
     def work(a: int, b: int) -> tuple[Ints, Ints, Ints]:
-        tied = _Tied(chosen.tied.start[a : b + 1], chosen.tied.places)
-        return _mixtures(
-            nodes,
-            file.released.records,
-            file.pairs,
-            tied,
-            asked.truth[a:b],
-            flags[a:b],
-            enough,
-            TIE,
-            file.truth_tree.room(),
-        )
+        tied, room = Tied(chosen.tied.start[a : b + 1], chosen.tied.places), room_for(file.truth_tree)
+        return mixtures(true, mass, pairs, tied, asked.truth[a:b], flags[a:b], enough, TIE, room)
 
     component, count, total = (np.concatenate(part) for part in zip(*run(work, size), strict=True))
     number = np.cumsum(flags.ravel()) - 1
@@ -404,13 +384,13 @@ def _keyed(file: _File, asked: _Questions, chosen: _Chosen, cap: int | None, lot
     first, second = (_unit(scatter(lot[asked.rows] + k)) for k in _OFFSETS)
     in_turn = np.lexsort((file.y, lot, file.z))  # the records of each released point, in the order of their lots
     below = file.released.below
-    taken = in_turn[_choose(chosen.tied, asked.of, below, first)]
+    taken = in_turn[choose(chosen.tied, asked.of, below, first)]
     many = len(file.truth.points)
     keys, which = np.unique(asked.truth[asked.of] * many + file.y[taken], return_inverse=True)
     nodes, enough = file.truth, _EVERYTHING if cap is None else cap
 
     def work(a: int, b: int) -> Ints:
-        return _intervals(nodes, keys[a:b] // many, keys[a:b] % many, enough, TIE, file.truth_tree.room())
+        return intervals(nodes, keys[a:b] // many, keys[a:b] % many, enough, TIE, room_for(file.truth_tree))
 
     low, length = np.concatenate(run(work, len(keys)))[which].T
     h = np.where(taken == asked.rows, 0, low + np.floor(second * length).astype(np.int64))
@@ -423,264 +403,3 @@ def _keyed(file: _File, asked: _Questions, chosen: _Chosen, cap: int | None, lot
 def _unit(words: Words) -> Floats:
     """Numbers from 0 up to, not including, 1."""
     return np.asarray((words >> np.uint64(11)) * 2.0**-53)
-
-
-# -- compiled -------------------------------------------------------------------------------------------------------
-
-
-@compiled
-def _find_nearest(tree: Nodes, search: Floats, own: Ints, tie: float, room: Room) -> tuple[Floats, Ints, Ints]:
-    """Squared distance, number and places of the points nearest to each row; `own` are places where to begin."""
-    m = len(search)
-    distance, count, places, at = np.empty(m), np.ones(m, np.int64), np.empty(m, np.int64), 0
-    for t in range(m):
-        bound = squared_distance(search, t, tree.points, own[t])
-        best, second, where = nearest_point(tree, search, t, bound, tie, -1, room)
-        distance[t] = best
-        if second > best * (1 + tie):
-            if at == len(places):
-                places = np.concatenate((places, np.empty(m, np.int64)))
-            places[at] = where
-            at += 1
-        else:
-            several = points_within(tree, search, t, best * (1 + tie), room)
-            count[t] = len(several)
-            while at + len(several) > len(places):
-                places = np.concatenate((places, np.empty_like(places)))
-            places[at : at + len(several)] = several
-            at += len(several)
-    return distance, count, places[:at]
-
-
-@compiled
-def _own_tied(tree: Nodes, search: Floats, of: Ints, own: Ints, distance: Floats, tie: float) -> Bools:
-    """Whether the released record of each target, at place `own`, is among the nearest of its question."""
-    out = np.empty(len(of), np.bool_)
-    for k in range(len(of)):
-        out[k] = squared_distance(search, of[k], tree.points, own[k]) <= distance[of[k]] * (1 + tie)
-    return out
-
-
-@compiled
-def _to_others(tree: Nodes, room: Room) -> Floats:
-    """Distance from each point to the nearest other one, in leaf order."""
-    out = np.empty(len(tree.points))
-    for i in range(len(out)):
-        out[i] = np.sqrt(nearest_point(tree, tree.points, i, np.inf, 0.0, i, room)[0])
-    return out
-
-
-@compiled
-def _choose(tied: _Tied, of: Ints, below: Ints, u: Floats) -> Ints:
-    """Place, in the order of the released points, of the record that each target's number picks among the tied."""
-    out = np.empty(len(of), np.int64)
-    for k in range(len(of)):
-        total = 0
-        for z in tied.places[tied.start[of[k]] : tied.start[of[k] + 1]]:
-            total += below[z + 1] - below[z]
-        pick = int(u[k] * total)
-        for z in tied.places[tied.start[of[k]] : tied.start[of[k] + 1]]:
-            if pick < below[z + 1] - below[z]:
-                out[k] = below[z] + pick
-                break
-            pick -= below[z + 1] - below[z]
-    return out
-
-
-@compiled
-def _interval(tree: Nodes, v: int, y: int, enough: int, tie: float, room: Room) -> tuple[int, int]:
-    """First value and number of values of h where a record at the true point y is taken for another at v."""
-    reach = squared_distance(tree.points, v, tree.points, y)
-    low, length = mass_closer(tree, tree.points, v, reach, tie, enough, room)
-    if low > enough:
-        return enough + 1, 1
-    if low == 0:  # no distance from the target, which itself has 0: a twin
-        return 1, max(length - 1, 1)
-    return low, length
-
-
-@compiled
-def _intervals(tree: Nodes, v: Ints, y: Ints, enough: int, tie: float, room: Room) -> Ints:
-    out = np.empty((len(v), 2), np.int64)
-    for k in range(len(v)):
-        out[k, 0], out[k, 1] = _interval(tree, v[k], y[k], enough, tie, room)
-    return out
-
-
-@compiled
-def _mixtures(
-    tree: Nodes,
-    mass: Ints,
-    pairs: _Pairs,
-    tied: _Tied,
-    truth: Ints,
-    flags: Bools,
-    enough: int,
-    tie: float,
-    room: Room,
-) -> tuple[Ints, Ints, Ints]:
-    """Components, number of components and records to choose from, of each class that `flags` asks for."""
-    out, at = np.empty((len(truth) + 16, 3), np.int64), 0
-    classes = int(flags.sum())
-    count, total = np.empty(classes, np.int64), np.empty(classes, np.int64)
-    c = 0
-    for b in range(len(truth)):
-        v, places = truth[b], tied.places[tied.start[b] : tied.start[b + 1]]
-        choice, several = 0, 0
-        for z in places:
-            choice += mass[z]
-            several += pairs.start[z + 1] - pairs.start[z]
-        if several > enough + 8 or 16 * several > len(tree.points) + 256:
-            others, twins = _by_neighbours(tree, pairs, places, choice, v, enough, tie, room)
-        else:
-            others, twins = _by_pairs(tree, pairs, places, several, v, enough, tie, room)
-        for own in range(2):
-            if not flags[b, own]:
-                continue
-            if at + len(others) + 2 > len(out):
-                out = np.concatenate((out, np.empty((len(out) + len(others), 3), np.int64)))
-            first = at
-            if own:
-                at = _add(out, first, at, 0, 1, 1)
-            if twins > own:
-                at = _add(out, first, at, 1, tree.records[v] - 1, twins - own)
-            for k in range(len(others)):
-                at = _add(out, first, at, others[k, 0], others[k, 1], others[k, 2])
-            count[c], total[c] = at - first, choice
-            c += 1
-    return out[:at], count, total
-
-
-@compiled
-def _add(out: Ints, first: int, at: int, low: int, length: int, records: int) -> int:
-    """Append a component, or make the last one longer where both are of one density; gives the new end."""
-    if at > first:
-        last = out[at - 1]
-        if last[0] + last[1] == low and last[2] * length == records * last[1]:
-            last[1] += length
-            last[2] += records
-            return at
-    out[at, 0], out[at, 1], out[at, 2] = low, length, records
-    return at + 1
-
-
-@compiled
-def _by_pairs(
-    tree: Nodes, pairs: _Pairs, places: Ints, several: int, v: int, enough: int, tie: float, room: Room
-) -> tuple[Ints, int]:
-    """Components of records that are not twins, by counting for each true point in turn; and the number of twins."""
-    found, k, twins = np.empty((several, 3), np.int64), 0, 0
-    for z in places:
-        for q in range(pairs.start[z], pairs.start[z + 1]):
-            if pairs.truth[q] == v:
-                twins += pairs.records[q]
-                continue
-            found[k, 0], found[k, 1] = _interval(tree, v, pairs.truth[q], enough, tie, room)
-            found[k, 2] = pairs.records[q]
-            k += 1
-    return (_gathered(found[:k]) if k > 1 else found[:k]), twins
-
-
-@compiled
-def _gathered(found: Ints) -> Ints:
-    """Components in order of their first values, equal ones together."""
-    found = found[np.argsort(found[:, 0])]
-    k = 0
-    for i in range(1, len(found)):
-        if found[i, 0] == found[k, 0] and found[i, 1] == found[k, 1]:
-            found[k, 2] += found[i, 2]
-        else:
-            k += 1
-            found[k] = found[i]
-    return found[: k + 1]
-
-
-@compiled
-def _by_neighbours(
-    tree: Nodes, pairs: _Pairs, places: Ints, choice: int, v: int, enough: int, tie: float, room: Room
-) -> tuple[Ints, int]:
-    """As `_by_pairs`, by going through the true neighbours of v and asking which of them are among the tied."""
-    order, distance = _neighbours(tree, v, enough, 4 * tie, room)
-    found, k, twins, left = np.empty((len(order) + 1, 3), np.int64), 0, 0, choice
-    closer, a, upto, e = 0, 0, 0, 0  # records of the first a, and of the first e, neighbours
-    for f in range(len(order)):
-        d, y = distance[f], order[f]
-        while distance[a] < d * (1 - tie):
-            closer += tree.records[order[a]]
-            a += 1
-        while e < len(order) and distance[e] <= d * (1 + tie):
-            upto += tree.records[order[e]]
-            e += 1
-        if closer > enough:
-            break
-        records = 0
-        for z in places:
-            q = pairs.start[z] + np.searchsorted(pairs.truth[pairs.start[z] : pairs.start[z + 1]], y)
-            if q < pairs.start[z + 1] and pairs.truth[q] == y:
-                records += pairs.records[q]
-        left -= records
-        if y == v:
-            twins = records
-        elif records:
-            found[k, 0], found[k, 1], found[k, 2] = closer, upto - closer, records
-            if closer == 0:  # no distance from the target: a twin, too
-                found[k, 0], found[k, 1] = 1, upto - 1
-            k += 1
-    if left:
-        found[k, 0], found[k, 1], found[k, 2] = enough + 1, 1, left
-        k += 1
-    return (_gathered(found[:k]) if k > 1 else found[:k]), twins
-
-
-@compiled
-def _neighbours(tree: Nodes, v: int, enough: int, tie: float, room: Room) -> tuple[Ints, Floats]:
-    """Places and squared distances of all points to which no more than `enough` records are closer, in order.
-
-    Some that are further away may follow them.
-    """
-    places, distance, count = np.empty(256, np.int64), np.empty(256), 0
-    stack, gaps, reach, limit, top = room.stack, room.gaps, np.inf, 128, 1
-    stack[0], gaps[0] = 0, 0.0
-    while top > 0:
-        top -= 1
-        if gaps[top] >= reach:
-            continue
-        child = tree.left[stack[top]]
-        if child >= 0:
-            near, far = child, child + 1
-            to_near, to_far = gap_to(tree, near, tree.points, v), gap_to(tree, far, tree.points, v)
-            if to_far < to_near:
-                near, far, to_near, to_far = far, near, to_far, to_near
-            stack[top], gaps[top], stack[top + 1], gaps[top + 1] = far, to_far, near, to_near
-            top += 2
-            continue
-        start, m = tree.start[stack[top]], leaf_distances(tree, stack[top], tree.points, v, room.distance)
-        if count + m > len(places):
-            places = np.concatenate((places, np.empty(count + m, np.int64)))
-            distance = np.concatenate((distance, np.empty(count + m)))
-        for i in range(m):
-            if room.distance[i] < reach:
-                places[count], distance[count] = start + i, room.distance[i]
-                count += 1
-        if count >= limit:
-            order = np.argsort(distance[:count])
-            places[:count], distance[:count] = places[order], distance[order]
-            reach, count = _cut(tree, places, distance, count, reach, enough, tie)
-            limit = 2 * count + 64
-    order = np.argsort(distance[:count])
-    return places[order], distance[order]
-
-
-@compiled
-def _cut(
-    tree: Nodes, places: Ints, distance: Floats, count: int, reach: float, enough: int, tie: float
-) -> tuple[float, int]:
-    """Distance of the first point in order to which more than `enough` records are closer, and its number."""
-    closer, a = 0, 0
-    for f in range(count):
-        while distance[a] < distance[f] * (1 - tie):
-            closer += tree.records[places[a]]
-            a += 1
-        if closer > enough:
-            return distance[f], f
-    return reach, count

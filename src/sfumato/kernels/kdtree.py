@@ -1,12 +1,8 @@
-"""A k-d tree for the questions of risk measures, asked of every record of a large table.
+"""A k-d tree for the two questions of risk measures, asked of every record of a large table.
 
 "Is anybody closer than this record's own release?" and "are there m others within this distance?" can both stop at the
 first answer, with a radius for each record. A general tree (scipy's cKDTree), which must find the nearest neighbours
 themselves, took two to three times as long for the first one at 10^6 records and 4 columns.
-
-"Which point is nearest, and is it alone?" and "how many records are closer than this one?" are asked from inside other
-compiled loops: `nearest_point` and `mass_closer` answer for one target. A squared distance is summed column by column,
-for points and for boxes alike, so that a bound never contradicts a distance in the last digit.
 
 The tree cuts the points near the median of the widest side of their bounding box until few are left
 (Bentley 1975, doi:10.1145/361002.361007), and prunes by bounding boxes. Give it distinct points with their masses:
@@ -16,58 +12,19 @@ equal points are not told apart by any split.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 
-__all__ = [
-    "Nodes",
-    "Room",
-    "Tree",
-    "build_tree",
-    "crowded",
-    "gap_to",
-    "leaf_distances",
-    "mass_closer",
-    "nearest_point",
-    "own_share",
-    "points_within",
-    "squared_distance",
-]
+__all__ = ["Tree", "build_tree", "crowded", "own_share"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _LEAF = 16
-
-
-class Nodes(NamedTuple):
-    """A tree as compiled loops read it: as in `Tree`, and some things twice.
-
-    `columns` are the points again, shape (p, m); `records` the masses as whole numbers, `below` their sums over the
-    points before each one, shape (m + 1,): the records below a node are `below[end] − below[start]`.
-    """
-
-    points: Floats
-    columns: Floats
-    records: Ints
-    below: Ints
-    start: Ints
-    end: Ints
-    left: Ints
-    box: Floats
-
-
-class Room(NamedTuple):
-    """What a walk writes on: nodes to visit, their distances, and those of the points of one leaf."""
-
-    stack: Ints
-    gaps: Floats
-    distance: Floats
 
 
 @dataclass(frozen=True)
@@ -106,18 +63,6 @@ class Tree:
         rank = np.empty(len(self.order), dtype=np.int64)
         rank[self.order] = np.arange(len(self.order))
         return rank
-
-    def nodes(self) -> Nodes:
-        """Arrays for compiled loops."""
-        records = self.mass.astype(np.int64)
-        below = np.append(0, np.cumsum(records))
-        columns = np.ascontiguousarray(self.points.T)
-        return Nodes(self.points, columns, records, below, self.start, self.end, self.left, self.box)
-
-    def room(self) -> Room:
-        """Room for one walk at a time."""
-        widest = int((self.end - self.start)[self.left < 0].max())
-        return Room(np.empty(self.depth + 2, np.int64), np.empty(self.depth + 2), np.empty(widest))
 
 
 def build_tree(points: Floats, mass: Ints, leaf: int = _LEAF) -> Tree:
@@ -348,159 +293,3 @@ def _walk(
                     top += 1
         out[t] = found
     return out
-
-
-@compiled
-def squared_distance(x: Floats, i: int, y: Floats, k: int) -> float:
-    """Squared distance of row i of `x` and row k of `y`, summed as in the walks below."""
-    d = 0.0
-    for j in range(x.shape[1]):
-        step = x[i, j] - y[k, j]
-        d += step * step
-    return d
-
-
-@compiled
-def leaf_distances(tree: Nodes, node: int, targets: Floats, t: int, distance: Floats) -> int:
-    """Write the squared distances of a leaf's points from row t of `targets`; gives their number.
-
-    Column by column, so that the processor takes several points at once; each sum is as in `squared_distance`.
-    """
-    a, b = tree.start[node], tree.end[node]
-    distance = distance[: b - a]
-    distance[:] = 0.0
-    for j in range(targets.shape[1]):
-        value, column = targets[t, j], tree.columns[j, a:b]
-        for i in range(b - a):
-            step = column[i] - value
-            distance[i] += step * step
-    return b - a
-
-
-@compiled
-def gap_to(tree: Nodes, node: int, targets: Floats, t: int) -> float:
-    """Squared distance from row t of `targets` to the box of a node, never above that of a point in it."""
-    gap = 0.0
-    for j in range(targets.shape[1]):
-        value = targets[t, j]
-        step = max(0.0, max(tree.box[node, 0, j] - value, value - tree.box[node, 1, j]))
-        gap += step * step
-    return gap
-
-
-@compiled
-def nearest_point(
-    tree: Nodes, targets: Floats, t: int, bound: float, tie: float, skip: int, room: Room
-) -> tuple[float, float, int]:
-    """Find the point nearest to row t of `targets`.
-
-    `bound` is a squared distance within which there is a point, `skip` a point to leave out (−1 for none). Gives the
-    squared distance, that of the next point (exact where it is within the relative difference `tie` of the first, else
-    some larger number), and the point's place.
-    """
-    best, second, where, reach = np.inf, np.inf, -1, bound * (1 + tie)
-    stack, gaps, top = room.stack, room.gaps, 1
-    stack[0], gaps[0] = 0, 0.0
-    while top > 0:
-        top -= 1
-        if gaps[top] > reach:
-            continue
-        child = tree.left[stack[top]]
-        if child < 0:
-            start = tree.start[stack[top]]
-            for i in range(leaf_distances(tree, stack[top], targets, t, room.distance)):
-                d = room.distance[i]
-                if d < second and start + i != skip:
-                    if d < best:
-                        best, second, where = d, best, start + i
-                        reach = min(reach, d * (1 + tie))
-                    else:
-                        second = d
-            continue
-        near, far = child, child + 1
-        to_near, to_far = gap_to(tree, near, targets, t), gap_to(tree, far, targets, t)
-        if to_far < to_near:
-            near, far, to_near, to_far = far, near, to_far, to_near
-        if to_far <= reach:
-            stack[top], gaps[top] = far, to_far
-            top += 1
-        stack[top], gaps[top] = near, to_near
-        top += 1
-    return best, second, where
-
-
-@compiled
-def mass_closer(
-    tree: Nodes, targets: Floats, t: int, reach: float, tie: float, enough: int, room: Room
-) -> tuple[int, int]:
-    """Count the records closer to row t of `targets` than the squared distance `reach`, and those as far.
-
-    Squared distances are equal within the relative difference `tie`. Counting stops once more than `enough` are
-    closer.
-    """
-    inner, outer = reach * (1 - tie), reach * (1 + tie)
-    closer, border, stack, top = 0, 0, room.stack, 1
-    stack[0] = 0
-    while top > 0 and closer <= enough:
-        top -= 1
-        node = stack[top]
-        child = tree.left[node]
-        if child < 0:
-            records = tree.records[tree.start[node] : tree.end[node]]
-            open_ball, closed_ball = 0, 0  # no jumps in this loop: most of the time is spent here
-            for i in range(leaf_distances(tree, node, targets, t, room.distance)):
-                d = room.distance[i]
-                open_ball += records[i] if d < inner else 0
-                closed_ball += records[i] if d <= outer else 0
-            closer += open_ball
-            border += closed_ball - open_ball
-            continue
-        first_gap = np.inf
-        for c in range(child, child + 2):
-            gap, span = _gap_and_span(tree, c, targets, t)
-            if span < inner:  # the whole part is closer
-                closer += tree.below[tree.end[c]] - tree.below[tree.start[c]]
-            elif gap <= outer:
-                stack[top] = c
-                if first_gap < gap:
-                    stack[top - 1], stack[top] = c, child  # the nearer one is looked at first
-                top += 1
-                first_gap = gap
-    return closer, border
-
-
-@compiled
-def _gap_and_span(tree: Nodes, node: int, targets: Floats, t: int) -> tuple[float, float]:
-    """Squared distances from row t of `targets` to the nearest and to the farthest place in the box of a node."""
-    gap, span = 0.0, 0.0
-    for j in range(targets.shape[1]):
-        value = targets[t, j]
-        under, over = tree.box[node, 0, j] - value, value - tree.box[node, 1, j]
-        near, far = max(0.0, max(under, over)), min(under, over)
-        gap += near * near
-        span += far * far
-    return gap, span
-
-
-@compiled
-def points_within(tree: Nodes, targets: Floats, t: int, reach: float, room: Room) -> Ints:
-    """Give the places of all points within the squared distance `reach` of row t of `targets`, in leaf order."""
-    found, count, stack, top = np.empty(16, np.int64), 0, room.stack, 1
-    stack[0] = 0
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        if gap_to(tree, node, targets, t) > reach:
-            continue
-        if tree.left[node] >= 0:
-            stack[top], stack[top + 1] = tree.left[node] + 1, tree.left[node]
-            top += 2
-            continue
-        m = leaf_distances(tree, node, targets, t, room.distance)
-        if count + m > len(found):
-            found = np.concatenate((found, np.empty(count + m, np.int64)))
-        for i in range(m):
-            if room.distance[i] <= reach:
-                found[count] = tree.start[node] + i
-                count += 1
-    return found[:count]
