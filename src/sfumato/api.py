@@ -324,7 +324,7 @@ def h_rank(
     >>> true = pl.DataFrame({"a": [0.0, 1.0, 3.0]})
     >>> noisy = pl.DataFrame({"a": [0.9, 1.2, 2.5]})
     >>> h_rank(true, noisy).h.tolist()
-    [1.0, 1.0, 0.0]
+    [0.0, 1.0, 0.0]
     """
     return assess.h_rank(
         _table(true),

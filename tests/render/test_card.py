@@ -11,7 +11,7 @@ from sfumato.render.card import show_card
 
 def shown(entries, parts, tmp_path):
     papers = Papers(
-        "A [bold]title", "2026-01-01", "1", tmp_path / "data.csv", ("a", "b"), Codebook(), Disclosure(parts), "x"
+        "A [bold]title", "2026-01-01", "1", tmp_path / "data.csv", {"a": "number", "b": "string"}, Codebook(), Disclosure(parts), "x"
     )
     out = io.StringIO()
     show_card(Card(papers, entries), Console(file=out, width=100))

@@ -13,7 +13,7 @@ from sfumato.cli.options import W1, W2, Decimal, Delimiter, Encoding, Family, Js
 if TYPE_CHECKING:
     from sfumato.release.tune import Tuned
 
-__all__ = ["EXAMPLE", "tune"]
+__all__ = ["EXAMPLE", "refuse_other_picture", "tune"]
 
 EXAMPLE = (
     "Example: sfumato tune plan.yaml cohort.csv --parameter steps.0.share --range 0.01:0.5 --limit 'h_rank[h<3] < 0.1'"
@@ -64,7 +64,7 @@ def tune(
     for path in (picture, report):
         refuse_same(path, data, plan)
         _refuse_no_folder(path)
-    _refuse_other(picture)
+    refuse_other_picture(picture)
     ends = _ends(between)
     table = open_table(data, delimiter, encoding, decimal)
     with working() as progress:
@@ -98,7 +98,8 @@ def _ends(text: str) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-def _refuse_other(picture: Path | None) -> None:
+def refuse_other_picture(picture: Path | None) -> None:
+    """Refuse a picture that is neither .png nor .svg."""
     from sfumato.errors import FileError
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg"):

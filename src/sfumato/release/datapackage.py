@@ -10,7 +10,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Disclosure
 
-__all__ = ["datapackage"]
+__all__ = ["datapackage", "field_type"]
 
 _MEDIA = {
     ".csv": "text/csv",
@@ -77,7 +77,7 @@ def datapackage(
 
 
 def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:
-    field: dict[str, Any] = {"name": name, "type": _type(dtype)}
+    field: dict[str, Any] = {"name": name, "type": field_type(dtype)}
     if variable.label:
         field["title"] = variable.label
     if variable.unit:
@@ -94,7 +94,8 @@ def _missing_value(code: Missing) -> dict[str, str]:
     return {"value": str(code.code)} | ({"label": code.label} if code.label else {})
 
 
-def _type(dtype: pl.DataType) -> str:
+def field_type(dtype: pl.DataType) -> str:
+    """The Frictionless type of a column."""
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():

@@ -33,8 +33,8 @@ class Papers:
         The day, and the version of sfumato that made it.
     data
         The data file.
-    columns
-        Names of its columns, in order.
+    types
+        Frictionless type of each of its columns, in order.
     codebook
         What is known about its variables.
     disclosure
@@ -47,10 +47,15 @@ class Papers:
     created: str
     version: str
     data: Path
-    columns: tuple[str, ...]
+    types: dict[str, str]
     codebook: Codebook
     disclosure: Disclosure
     fingerprint: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the data file's columns, in order."""
+        return tuple(self.types)
 
 
 def read_papers(folder: Path) -> Papers:
@@ -98,7 +103,7 @@ def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
         created=str(package["created"]),
         version=str(own["version"]),
         data=path.parent / name,
-        columns=tuple(str(f["name"]) for f in resource["schema"]["fields"]),
+        types={str(f["name"]): str(f["type"]) for f in resource["schema"]["fields"]},
         codebook=Codebook.from_plain(own["codebook"]),
         disclosure=Disclosure.from_plain(own["disclosure"]),
         fingerprint=str(own["fingerprint"]),

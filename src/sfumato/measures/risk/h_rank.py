@@ -63,7 +63,7 @@ class HRank:
     >>> y = np.array([[0.0], [1.0], [3.0]])
     >>> found = h_rank(y, np.array([[0.9], [1.2], [2.5]]))
     >>> found.h.tolist(), round(found.probability(0), 3)
-    ([1.0, 1.0, 0.0], 0.333)
+    ([0.0, 1.0, 0.0], 0.667)
     """
 
     ranks: tuple[HiddenRanks, ...]
@@ -340,6 +340,9 @@ def _spaces(
         noisy = (noisy + sum(_simulated(true, laws, random) for _ in range(releases - 1))) / releases
     if attack.kind == "imprecise":
         known = _imprecise(true, attack.number, random)
+    gone = np.isnan(true) | np.isnan(noisy)  # a value that only one side has takes no part in the search
+    if gone.any():
+        known, noisy = np.where(gone, np.nan, known), np.where(gone, np.nan, noisy)
     if attack.kind != "predicted":
         return space.place(known), space.place(noisy)
     parts = [
