@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import shlex
 import tempfile
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.files import SUFFIXES, Table, read_table, write_table
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FileError
+from sfumato.measures.risk.h_rank import GROUPS as H_GROUPS
 from sfumato.methods.registry import methods
 from sfumato.release.limits import Limit
 from sfumato.release.protect import protect
@@ -34,7 +36,7 @@ from sfumato.render.words import FAMILIES, GROUPS, WORDS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "schema")
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "schema")
 
 
 def pages() -> dict[str, str]:
@@ -202,11 +204,11 @@ _MISSING = {
 def _default(name: str, part: Mapping[str, Any], needed: set[str], cls: Any) -> str:
     if name in needed:
         return "required"
-    if name == "min_stratum":
-        return "`max(2k, k + 3)`"
     if name == "do":
         return "required"
     default = part.get("default")
+    if name == "min_stratum" and default is None:
+        return "`max(2k, k + 3)`"
     if default is None:
         empty = cls.model_fields[name].get_default(call_default_factory=True)
         default = None if empty is None else list(empty) if isinstance(empty, tuple) else empty
@@ -266,6 +268,10 @@ HOMES: dict[str, str] = {
     "t_equal": "risk.t_closeness:t_equal",
     "linkage_nearest": "risk.linkage:linkage_nearest",
     "linkage_one_to_one": "risk.linkage:linkage_one_to_one",
+    "h_rank": "risk.h_rank:h_rank",
+    "attribute_posterior": "risk.attribute:posterior_right",
+    "attribute_nearest": "risk.attribute:nearest_outcomes",
+    "attribute_alike": "risk.attribute:nearest_outcomes",
     "risk1": "risk.mahalanobis:robust_risk",
     "risk2": "risk.mahalanobis:robust_risk",
     "interval_disclosure": "risk.interval:interval_disclosure",
@@ -286,6 +292,7 @@ HOMES: dict[str, str] = {
 """Module and function of each measure under `sfumato.measures`."""
 
 _BETTER = {"low": "lower", "high": "higher", "near": "near its baseline", "change": "near 0"}
+_BASELINES = {None: "none", "Original": "the original table", "Without protection": "the unprotected table"}
 _FORM = {"share": "a share, 0 to 1", "count": "a count of records or values", "number": "a number"}
 
 
@@ -312,7 +319,7 @@ def _measure(name: str, found: Findings) -> str:
     lines = found.select(name)
     rows = {
         "Figure": f"{_FORM[word.form]}; better when {_BETTER[word.better]}",
-        "Baseline": {None: "none", "Original": "the original table"}.get(word.baseline, "the unprotected table"),
+        "Baseline": _BASELINES.get(word.baseline) or f"{word.baseline or ''}".lower(),
         "Keys": ", ".join(_used(lines)),
         "Source": _source(name),
     }
@@ -324,7 +331,7 @@ def _used(lines: Findings) -> Iterator[str]:
     """The keys that lines of a measure use, with the fixed values of `group` and `attack`."""
     for key in ("variable", "group", "at", "attack", "interval"):
         values = list(dict.fromkeys(getattr(line, key) for line in lines if getattr(line, key) is not None))
-        fixed = [v for v in values if key == "attack" or (key == "group" and v in GROUPS)]
+        fixed = [v for v in values if key == "attack" or (key == "group" and v in (*GROUPS, *H_GROUPS))]
         if values:
             what = ": " + ", ".join(map(_code, fixed)) if fixed else " (a stratum)" if key == "group" else ""
             yield f"`{key}`{what}"
@@ -345,17 +352,25 @@ def _source(name: str) -> str:
 
 
 def _sample_findings() -> Findings:
-    """All measures of a small invented release, to see which keys their lines use."""
+    """All measures of two small invented releases, to see which keys their lines use."""
     variables = {
         "id": {"role": "record"},
         "asthma": {"role": "outcome", "kind": "categorical"},
+        "smoker": {"role": "key", "kind": "categorical"},
         "height": {"role": "key", "kind": "continuous", "range": [50, 250]},
         "bmi": {"role": "key", "kind": "continuous"},
     }
-    step = sf.steps.Centroids(columns=["height", "bmi"], by=["sex"], k=5)
-    frame = sf.examples.cohort(1200).select("id", "sex", "asthma", "height", "bmi")
-    release = protect(sf.Plan(variables=variables, steps=[step]), sf.read(frame), Secret(bytes(16)))
-    return release.report.findings
+    frame = sf.examples.cohort(1200).select("id", "sex", "smoker", "asthma", "height", "bmi")
+    averaged = sf.steps.Centroids(columns=["height", "bmi"], by=["sex"], k=5)
+    noisy = sf.steps.Noise(columns=["height", "bmi", "smoker"], variance={"smoker": 0.1}, preset="avraam2018")
+    lines = [
+        line
+        for step in (averaged, noisy)
+        for line in protect(
+            sf.Plan(variables=variables, steps=[step]), sf.read(frame), Secret(bytes(16))
+        ).report.findings
+    ]
+    return Findings(tuple(lines))
 
 
 # json.md
@@ -370,8 +385,15 @@ def json_page() -> str:
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
+            "tune": [
+                *("tune", "noise.yaml", "people.csv", "--parameter", "steps.0.share", "--range", "0.1:1"),
+                *("--limit", "h_rank[h<1] < 0.1", "--tolerance", "0.2", "--json"),
+            ],
+            "card": ["card", "noisy", "--json"],
         }
+        _run("protect", "noise.yaml", "people.csv", "--out", "noisy", "--secret-file", "key")
         shown = {name: (arguments, json.loads(_run(*arguments))) for name, arguments in runs.items()}
+    shown["card"][1]["created"] = "2026-01-31"  # the page must not change with the day
     parts = [
         "# JSON",
         "With `--json` a command prints one JSON object to stdout; everything else goes to stderr. Keys are stable, "
@@ -397,13 +419,30 @@ _KEYS = {
     "ok": "whether every limit holds",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
+    "parameter": "what was tuned",
+    "value": "the least protection that meets all limits; where none does, the most that was tried",
+    "met": "whether all limits are met there; if not, the exit status is 1",
+    "limits": "the limits, in the form that `--limit` takes",
+    "path": "every value that was tried, in order: `risk` is the figure of `limit`, the limit that is nearest to "
+    "breaking there, with its 95% `interval`; `utility` holds the figures of `--utility`",
+    "card variables": "an entry for each changed variable, and each stratum told apart: `noise_sd` in the variable's "
+    "units; `reliability`, the share of the released variance that is no noise, `null` where it cannot be told; "
+    "`correlated`, the variables whose noise is correlated with it",
+    "tune notes": "what should be known of the search, and what to try where the limits are not met",
+    "title": "the release's title",
+    "created": "the day on which it was made",
+    "version": "the version of sfumato that made it",
+    "data": "name of the data file",
+    "unchanged": "columns that are as they were",
+    "disclosure": "what analysts are told, as in `datapackage.json`",
+    "sentences": "the same in words",
 }
 
 
 def _json_of(name: str, arguments: Sequence[str], value: dict[str, Any]) -> str:
-    keys = _table(("key", "meaning"), [(_code(key), _KEYS[key]) for key in value])
+    keys = _table(("key", "meaning"), [(_code(key), _KEYS.get(f"{name} {key}") or _KEYS[key]) for key in value])
     shown = json.dumps(_cut(value), indent=2, ensure_ascii=False)
-    return f"## {name}\n\n`sfumato {' '.join(arguments)}`\n\n{keys}\n\n```json\n{shown}\n```"
+    return f"## {name}\n\n`sfumato {shlex.join(arguments)}`\n\n{keys}\n\n```json\n{shown}\n```"
 
 
 def _cut(value: Any) -> Any:
@@ -428,6 +467,10 @@ def _invent() -> None:
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"
         "steps: [{do: centroids, columns: [age], by: [sex], k: 5}]\nlimits: [{measure: k_anonymity, at_least: 5}]\n"
+    )
+    Path("noise.yaml").write_text(
+        "sfumato: 1\ntitle: Ages\nvariables: {id: {role: record}, age: {role: key, kind: integer}}\n"
+        "steps: [{do: noise, columns: [age], share: 0.1}]\n"
     )
 
 

@@ -51,9 +51,12 @@ class _Tables:
         plan.check_kinds(before.frame)
         ran = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), PUBLIC)
         if after is not None:
-            known = {n: ran.after.codebook[n] for n in after.columns if n in ran.after.codebook}
-            after_book = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
-            after = PolarsDataset(after.frame, after_book, after.suffix)
+            described = ran.after.codebook
+            for step in plan.steps[len(plan.preparing()) :]:
+                described = step.describe(described)
+            known = {n: v for n, v in described.items() if n in after.columns}
+            sniffed = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
+            after = PolarsDataset(after.frame, Codebook({**sniffed, **known}), after.suffix)
         return cls(ran.after, after, plan)
 
     @property
@@ -160,9 +163,15 @@ def risk(
             "i of one is row i of the other (--align row-order)."
         )
     pair = tables.pair(columns, by, record, align)
-    shared = tuple(n for n in classes if n in tables.after.columns)
+    shared = tuple(n for n in classes if n in tables.after.columns and _still_classes(tables, n))
     found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
     return _judged(found + risk_findings(pair, how, progress, disclosure=disclosure), tables.plan)
+
+
+def _still_classes(tables: _Tables, column: str) -> bool:
+    """Whether a category is still one in the protected table: noise makes numbers of it."""
+    assert tables.after is not None
+    return not tables.plan.steps or not tables.after.codebook[column].numeric
 
 
 def compare(

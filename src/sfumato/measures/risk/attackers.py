@@ -34,7 +34,7 @@ __all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
 Floats = NDArray[np.float64]
 Kind = Literal["nearest", "predicted", "averaging", "imprecise"]
 
-_EXACT = 1e3  # a column without noise is taken to have an sd's thousandth of it
+_EXACT = 1e8  # a column without noise is taken to have so small a part of an sd: at 1e3 many neighbours come as near
 _MOST_PATTERNS = 64
 _RARE = 70.0  # −2 log of a likelihood that counts as never
 
@@ -105,7 +105,7 @@ def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Float
     -------
     two ndarrays, shapes (m, q) and (n, q)
     """
-    middle = np.nan_to_num(np.nanmean(np.where(np.isnan(true).all(axis=0), 0.0, true), axis=0))
+    middle, _ = _moments(true)
     y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
     targets, points, weight = [], [], 2 * joint_log_density(released, law, true)
     plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
@@ -186,8 +186,10 @@ def _density(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
 
     exchange = law.exchange[j]
     if exchange is not None:
-        row = exchange.matrix[int(np.flatnonzero(exchange.levels == x)[0])]
-        return np.asarray(np.sum((z[:, None] == exchange.levels) * row, axis=1))
+        at = np.flatnonzero(exchange.levels == x)
+        if not len(at):  # a value that is none of the levels stays as it is
+            return np.asarray((z == x).astype(np.float64))
+        return np.asarray(np.sum((z[:, None] == exchange.levels) * exchange.matrix[at[0]], axis=1))
     s = float(np.sqrt(law.covariance[j, j]))
     density = np.exp(-0.5 * ((z - x) / s) ** 2) / (s * np.sqrt(2 * np.pi))
     low, high = law.bounds[j] or (None, None)
@@ -214,6 +216,9 @@ def _population(true: Floats, law: ErrorLaw) -> _Population:
     p = true.shape[1]
     few = [j for j in range(p) if law.noisy[j] and (law.support[j] is not None or law.exchange[j] is not None)]
     whole = true[~np.isnan(true).any(axis=1)]
+    if not len(whole):  # nothing is seen together with everything else: each column by itself
+        middle, spread = _moments(true)
+        return _Population([], list(range(p)), np.zeros((1, 0)), np.ones(1), middle[None, :], np.diag(spread))
     patterns, inverse, counts = np.unique(whole[:, few], axis=0, return_inverse=True, return_counts=True)
     if len(patterns) > _MOST_PATTERNS:
         few = []
@@ -229,6 +234,14 @@ def _population(true: Floats, law: ErrorLaw) -> _Population:
     apart = x - mean[inverse]
     spread = apart.T @ apart / max(len(x), 1)
     return _Population(few, rest, patterns, counts / max(len(whole), 1), mean, spread)
+
+
+def _moments(true: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of the values that each column has, two arrays of shape (p,); 0 where it has none."""
+    have = ~np.isnan(true)
+    count = np.maximum(have.sum(axis=0), 1)
+    middle = np.where(have, true, 0.0).sum(axis=0) / count
+    return middle, np.square(np.where(have, true - middle, 0.0)).sum(axis=0) / count
 
 
 def joint_log_density(released: Floats, law: ErrorLaw, true: Floats) -> Floats:

@@ -16,7 +16,7 @@ from sfumato.data.disclosure import Disclosed, Disclosure, Misclassified
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
-from sfumato.kernels.rows import scatter, set_apart
+from sfumato.kernels.rows import Distinct, distinct, scatter, set_apart
 from sfumato.measures.risk.attackers import posterior
 from sfumato.measures.risk.attacks import known_columns
 from sfumato.measures.risk.error_law import ErrorLaw, laws
@@ -68,6 +68,8 @@ def nearest_outcomes(
 ) -> tuple[float, float | None, float, int]:
     """How often the nearest released record gives away the right outcome, found or not.
 
+    Of records released as one point each is as likely to be taken.
+
     Parameters
     ----------
     true, released
@@ -93,17 +95,42 @@ def nearest_outcomes(
     from scipy.spatial import cKDTree
 
     search, points = set_apart(true, released, np.zeros(len(true), dtype=np.int64) if label is None else label)
+    at = distinct(points)
     rows = np.arange(len(true))
     if len(rows) > _MOST_TARGETS:
         lot = scatter(np.arange(1, len(rows) + 1, dtype=np.uint64))
         rows = np.sort(np.argpartition(lot, _MOST_TARGETS)[:_MOST_TARGETS])
-    k = min(NEAREST, len(true))
-    found = np.asarray(cKDTree(points).query(search[rows], k=[*range(1, k + 1)])[1])
-    first = found[:, 0]
-    right, wrong = outcome[first] == outcome[rows], first != rows
-    alike = (outcome[found] == outcome[found[:, :1]]).all(axis=1)
-    though = float(right[wrong].mean()) if wrong.any() else None
-    return float(right.mean()), though, float(alike.mean()) if k == NEAREST else 0.0, len(rows)
+    k = min(NEAREST, len(at.points))
+    found = np.asarray(cKDTree(at.points).query(search[rows], k=[*range(1, k + 1)])[1])
+    same = _same_outcome(at.inverse, outcome, found[:, 0], outcome[rows])
+    mass, own = at.multiplicity[found[:, 0]], at.inverse[rows] == found[:, 0]
+    wrong = float(np.sum(1 - own / mass))
+    though = float(np.sum((same - own) / mass)) / wrong if wrong > 0 else None
+    alike = _alike(at, outcome, found)
+    return float(np.mean(same / mass)), though, float(np.mean(alike)) if len(true) >= NEAREST else 0.0, len(rows)
+
+
+def _same_outcome(
+    point: NDArray[np.int64], outcome: NDArray[np.int64], at: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many of the records released as the points `at` have the wanted outcomes."""
+    width = int(outcome.max()) + 1
+    keys, counts = np.unique(point * width + outcome, return_counts=True)
+    asked = at * width + wanted
+    place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+    return np.asarray(np.where(keys[place] == asked, counts[place], 0), dtype=np.int64)
+
+
+def _alike(at: Distinct, outcome: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether all records of the nearest points, up to the first five records or more, have one outcome."""
+    low = np.full(len(at.points), np.iinfo(np.int64).max)
+    high = np.full(len(at.points), -1, dtype=np.int64)
+    np.minimum.at(low, at.inverse, outcome)
+    np.maximum.at(high, at.inverse, outcome)
+    before = np.cumsum(at.multiplicity[found], axis=1) - at.multiplicity[found]
+    counted = before < NEAREST
+    lowest = np.where(counted, low[found], np.iinfo(np.int64).max).min(axis=1)
+    return np.asarray(lowest == np.where(counted, high[found], -1).max(axis=1))
 
 
 def findings(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Findings:

@@ -1,0 +1,174 @@
+"""Attribute disclosure, by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.special import ndtr
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified
+from sfumato.data.pair import Pair
+from sfumato.measures.risk.attribute import findings, nearest_outcomes, posterior_right
+from sfumato.measures.risk.error_law import laws
+
+N = 40_000
+
+
+def law_of(parts, names):
+    ((_, law),) = laws(parts, names, None, ())
+    return law
+
+
+@pytest.mark.parametrize("clipped", [True, False])
+@pytest.mark.parametrize(("variance", "right"), [(0.05, 0.987), (0.1, 0.943), (0.2, 0.868), (0.5, 0.760)])
+def test_a_threshold_tells_a_lone_balanced_column(variance, right, clipped):
+    """Φ(1/2s), with four standard errors; the figures of the methods notes to their last digit besides."""
+    true = np.repeat([0.0, 1.0], N // 2)[:, None]
+    law = law_of([Additive(("s",), [[variance]], clipped=clipped, values=(0, 1))], ("s",))
+    share, baseline = posterior_right(true, law.simulate(true, np.random.default_rng(5)), law, 0)
+    assert ndtr(0.5 / variance**0.5) == pytest.approx(right, abs=1e-3)
+    assert share == pytest.approx(ndtr(0.5 / variance**0.5), abs=4 * np.sqrt(right * (1 - right) / N))
+    assert baseline == 0.5
+
+
+def test_an_unequal_column_has_another_threshold():
+    """With 80% ones and variance .5 a record is called 0 below z = .5 − .5 ln 4."""
+    cut = 0.5 - 0.5 * np.log(4)
+    right = 0.8 * ndtr((1 - cut) / 0.5**0.5) + 0.2 * ndtr(cut / 0.5**0.5)
+    true = np.repeat([0.0, 1.0], [N // 5, N - N // 5])[:, None]
+    law = law_of([Additive(("s",), [[0.5]], values=(0, 1))], ("s",))
+    share, baseline = posterior_right(true, law.simulate(true, np.random.default_rng(6)), law, 0)
+    assert share == pytest.approx(right, abs=4 * np.sqrt(right * (1 - right) / N))
+    assert baseline == 0.8
+
+
+def test_exchanged_categories_and_missing_truth():
+    """Released 0 means 0 and released 1 means 1 more often than not; who has no true value is not counted."""
+    true = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [np.nan]])
+    released = np.array([[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]])
+    law = law_of([Misclassified("s", [[0.9, 0.1], [0.1, 0.9]], levels=(0, 1))], ("s",))
+    assert posterior_right(true, released, law, 0) == (4 / 5, 3 / 5)
+
+
+def nearest_by_definition(true, released, outcome, label=None):
+    near = cdist(true, released)
+    if label is not None:
+        near[label[:, None] != label] = np.inf
+    order = np.argsort(near, axis=1)
+    right, wrong = outcome[order[:, 0]] == outcome, order[:, 0] != np.arange(len(true))
+    alike = (outcome[order[:, :5]] == outcome[order[:, :1]]).all(axis=1)
+    return right.mean(), right[wrong].mean(), alike.mean(), len(true)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_nearest_outcomes_equal_the_definition(grouped):
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((300, 2))
+    z = x + 0.5 * rng.standard_normal(x.shape)
+    outcome = (x[:, 0] + rng.standard_normal(300) > 0).astype(int)
+    label = rng.integers(0, 3, 300) if grouped else None
+    assert nearest_outcomes(x, z, outcome, label) == pytest.approx(nearest_by_definition(x, z, outcome, label))
+
+
+def test_a_wrong_record_gives_the_right_outcome_away():
+    """Two far clusters, each of one outcome: nobody's record need be found."""
+    x = np.append(np.linspace(0, 1, 20), np.linspace(100, 101, 20))[:, None]
+    z = x[np.append(np.roll(np.arange(20), 1), 20 + np.roll(np.arange(20), 1))]
+    outcome = np.repeat([0, 1], 20)
+    assert nearest_outcomes(x, z, outcome) == (1, 1, 1, 40)
+
+
+def test_few_records():
+    assert nearest_outcomes(np.zeros((1, 1)), np.zeros((1, 1)), np.array([3])) == (1, None, 0, 1)
+
+
+def test_of_many_records_a_fixed_sample_is_attacked():
+    rng = np.random.default_rng(8)
+    x, outcome = rng.standard_normal((12_000, 1)), rng.integers(0, 2, 12_000)
+    found = nearest_outcomes(x, x + 0.01, outcome)
+    assert found[3] == 10_000
+    assert found == nearest_outcomes(x, x + 0.01, outcome)
+
+
+# Findings
+
+
+def pair(n=400, aligned=True, by=()):
+    rng = np.random.default_rng(9)
+    before = pl.DataFrame(
+        {
+            "x": rng.standard_normal(n),
+            "s": (rng.random(n) < 0.7).astype(float),
+            "ill": rng.choice(["no", "yes"], n, p=[0.8, 0.2]),
+            "g": rng.choice(["u", "v"], n),
+        }
+    )
+    after = before.with_columns(
+        pl.col("x") + 0.3 * rng.standard_normal(n), pl.Series("s", before["s"] + 0.5 * rng.standard_normal(n))
+    )
+    return Pair(before, after, Codebook(), ("x", "s"), by=by, aligned=aligned)
+
+
+TOLD = Disclosure([Additive(("x",), [[0.09]]), Additive(("s",), [[0.25]], values=(0, 1))])
+
+
+def test_lines():
+    tables = pair()
+    found = findings(tables, TOLD, ["ill"])
+    (line,) = found.select("attribute_posterior")
+    share, baseline = posterior_right(tables.x, tables.z, law_of(TOLD, ("x", "s")), 1)
+    assert (line.variable, line.group, line.attack, line.at) == ("s", "all", "posterior", None)
+    assert (line.value, line.baseline) == (share, baseline)
+    assert line.interval[0] < line.value < line.interval[1]
+    sd = tables.x.std(axis=0)
+    outcome = (tables.after["ill"] == "yes").to_numpy().astype(int)
+    right, though, alike, _ = nearest_by_definition(tables.x / sd, tables.z / sd, outcome)
+    guess = outcome.mean() ** 2 + (1 - outcome.mean()) ** 2
+    nearest = found.select("attribute_nearest")
+    assert [(f.variable, f.group, f.attack) for f in nearest] == [
+        ("ill", "all", "nearest"),
+        ("ill", "wrong record", "nearest"),
+    ]
+    assert [f.value for f in nearest] == pytest.approx([right, though])
+    assert [f.baseline for f in nearest] == pytest.approx([guess, guess])
+    (line,) = found.select("attribute_alike")
+    assert (line.at, line.group, line.value) == (5, "all", pytest.approx(alike))
+    assert line.baseline == pytest.approx(outcome.mean() ** 5 + (1 - outcome.mean()) ** 5)
+    assert len(found) == 4
+
+
+def test_a_sensitive_column_is_not_among_the_known():
+    """Were it known, everybody's own outcome would be found."""
+    tables = pair()
+    found = findings(tables, TOLD, ["s"])
+    outcome = tables.after["s"].rank("dense").to_numpy()
+    x, z = tables.x[:, :1], tables.z[:, :1]
+    assert found.of("attribute_nearest", variable="s").value == pytest.approx(nearest_by_definition(x, z, outcome)[0])
+
+
+def test_strata_with_laws_of_their_own():
+    tables = pair(by=("g",))
+    told = Disclosure([Additive(("s",), [[v]], values=(0, 1), where={"g": g}) for g, v in (("u", 0.1), ("v", 0.6))])
+    right = 0
+    for g, v in (("u", 0.1), ("v", 0.6)):
+        rows = (tables.after["g"] == g).to_numpy()
+        law = law_of([Additive(("s",), [[v]], values=(0, 1))], ("x", "s"))
+        right += posterior_right(tables.x[rows], tables.z[rows], law, 1)[0] * rows.mean()
+    assert findings(tables, told, []).of("attribute_posterior").value == pytest.approx(right)
+
+
+def test_what_cannot_be_measured_is_left_out():
+    assert len(findings(pair(aligned=False), TOLD, ["ill"])) == 0
+    assert len(findings(pair(), Disclosure(), ["absent"])) == 0
+    assert not findings(pair(), Disclosure([Additive(("x",), [[0.09]])]), []).select("attribute_posterior")
+    empty = pl.DataFrame({"x": []}, schema={"x": pl.Float64})
+    assert len(findings(Pair(empty, empty, Codebook(), ("x",), aligned=True), TOLD, [])) == 0
+
+
+def test_row_order_changes_nothing():
+    tables = pair()
+    turned = Pair(tables.before.reverse(), tables.after.reverse(), Codebook(), ("x", "s"), aligned=True)
+    for a, b in zip(findings(tables, TOLD, ["ill"]), findings(turned, TOLD, ["ill"]), strict=True):
+        assert (a.measure, a.group) == (b.measure, b.group)
+        assert a.value == pytest.approx(b.value, rel=1e-9)
