@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -41,7 +41,7 @@ from sfumato.kernels.h_loops import (
 from sfumato.kernels.kdtree import Tree, build_tree
 from sfumato.kernels.rows import distinct, scatter
 
-__all__ = ["HiddenRanks", "hidden_ranks", "isolation"]
+__all__ = ["HiddenRanks", "hidden_ranks", "isolation", "together"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -183,6 +183,33 @@ def hidden_ranks(
     if ties == "keyed" and lot is not None:
         return _keyed(file, asked, chosen, cap, lot.astype(np.uint64), run)
     return _expected(file, asked, chosen, cap, run)
+
+
+def together(parts: Sequence[tuple[Ints, HiddenRanks]]) -> HiddenRanks:
+    """Put the h-ranks of several sets of targets together.
+
+    Parameters
+    ----------
+    parts
+        Place of each target among all, and the distribution of each; one cap.
+
+    Examples
+    --------
+    >>> y = np.array([[0.0], [1.0], [3.0]])
+    >>> halves = [(np.array(at), hidden_ranks(y, y, search=y[at], targets=at)) for at in ([2], [0, 1])]
+    >>> together(halves).h.tolist()
+    [0.0, 0.0, 0.0]
+    """
+    m = sum(len(at) for at, _ in parts)
+    h, kind = np.empty(m), np.empty(m, dtype=np.int64)
+    starts, classes, components = [np.zeros(1, dtype=np.int64)], 0, 0
+    for at, ranks in parts:
+        h[at], kind[at] = ranks.h, ranks.kind + classes
+        starts.append(ranks.start[1:] + components)
+        classes, components = classes + len(ranks.total), components + len(ranks.component)
+    component = np.concatenate([ranks.component for _, ranks in parts])
+    total = np.concatenate([ranks.total for _, ranks in parts])
+    return HiddenRanks(h, parts[0][1].cap, kind, np.concatenate(starts), component, total)
 
 
 def isolation(truth: ArrayLike) -> Floats:

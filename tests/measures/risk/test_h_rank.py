@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.spatial.distance import cdist
 
 from sfumato.data.disclosure import Additive
+from sfumato.data.error_model import Growth
 from sfumato.errors import DataError
 from sfumato.kernels.rows import scatter
 from sfumato.measures.risk.attackers import Attack
@@ -191,7 +193,7 @@ def test_interval_of_one_release_is_wilsons():
 def test_interval_of_several_releases_is_over_them():
     found = h_rank(Y, laws=told([0.1, 10, 0.001]), replications=6)
     each = np.array([r.probability(2).mean() for r in found.ranks])
-    half = 1.959963984540054 * each.std(ddof=1) / 6**0.5
+    half = 2.570581835636314 * each.std(ddof=1) / 6**0.5  # 97.5% of Student t with 5 degrees of freedom
     assert len(set(each)) > 1
     assert found.interval(2) == pytest.approx((each.mean() - half, each.mean() + half), rel=1e-9)
     assert found.probability(2) == pytest.approx(each.mean(), rel=1e-12)
@@ -341,3 +343,22 @@ def test_one_record_is_found():
     assert found.h.tolist() == [0]
     assert found.probability(0) == found.baseline(0) == 1
     assert "worst" in found.groups
+
+
+def test_the_law_of_grown_noise_is_used_for_each_target():
+    """Beside a brute-force search: costs by each target's own noise, p(z) by the normal law of the mean growth."""
+    random = np.random.default_rng(8)
+    y = random.normal(size=(200, 2)) * [1, 3]
+    growth = {"a": Growth(centre=0.0, scale=1.0, beyond=1.0), "b": Growth(centre=0.0, scale=3.0, beyond=1.0)}
+    ((rows, law),) = laws([Additive(("a", "b"), [[0.2, 0], [0, 1.8]], grows=growth)], ("a", "b"), None, ())
+    z = law.simulate(y, random)
+    found = h_rank(y, z, attack=Attack("predicted"), laws=[(rows, law)])
+    factor = np.column_stack([growth["a"].factor(y[:, 0]), growth["b"].factor(y[:, 1])])
+    stepped = 1.5 ** np.minimum(np.round(np.log(factor) / np.log(1.5)), 8)
+    marginal = np.cov(y.T, bias=True) + np.diag([0.2, 1.8] * (factor**2).mean(axis=0))
+    log_p = stats.multivariate_normal(y.mean(axis=0), marginal).logpdf(z)
+    right = 0
+    for i in range(len(y)):
+        cost = (((z - y[i]) ** 2) / ([0.2, 1.8] * stepped[i] ** 2)).sum(axis=1) + 2 * log_p
+        right += int(np.argmin(cost) == i)
+    assert found.probability(0) == pytest.approx(right / len(y), abs=1e-9)

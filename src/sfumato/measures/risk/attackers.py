@@ -34,7 +34,7 @@ __all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
 Floats = NDArray[np.float64]
 Kind = Literal["nearest", "predicted", "averaging", "imprecise"]
 
-_EXACT = 1e8  # a column without noise is taken to have so small a part of an sd: at 1e3 many neighbours come as near
+_EXACT = 1e8  # an sd of a column without noise in sds of what it is taken to have: many neighbours come within 1e-3
 _MOST_PATTERNS = 64
 _RARE = 70.0  # −2 log of a likelihood that counts as never
 
@@ -107,7 +107,7 @@ def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Float
     """
     middle, _ = _moments(true)
     y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
-    targets, points, weight = [], [], 2 * joint_log_density(released, law, true)
+    targets, points, weight = [], [], 2 * joint_log_density(released, law.marginal or law, true)
     plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
     if plain:
         normal = _Normal.of(true[:, plain], law.covariance[np.ix_(plain, plain)])

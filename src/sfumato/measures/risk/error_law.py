@@ -64,6 +64,8 @@ class ErrorLaw:
     distribution: tuple[Distribution, ...]
     grows: tuple[Growth | None, ...]
     exchange: tuple[Exchange | None, ...]
+    marginal: ErrorLaw | None = None
+    """The law over everybody, where this one is of some."""
 
     @property
     def noisy(self) -> NDArray[np.bool_]:
@@ -80,6 +82,11 @@ class ErrorLaw:
         none = (None,) * len(self.columns)
         covariance = (self.covariance + np.diag(exchanged)) / releases
         return replace(self, covariance=covariance, bounds=none, rounded=none, exchange=none)
+
+    def grown(self, factors: Floats, usual: Floats) -> ErrorLaw:
+        """The law for somebody whose noise has grown by these factors, and by `usual` over everybody, shape (p,)."""
+        marginal = replace(self, covariance=self.covariance * np.outer(usual, usual))
+        return replace(self, covariance=self.covariance * np.outer(factors, factors), marginal=marginal)
 
     def simulate(self, x: Floats, random: np.random.Generator) -> Floats:
         """Release true values once more, with noise drawn anew, shape (n, p).
@@ -162,7 +169,7 @@ def _law(parts: Sequence[Additive | Misclassified], columns: Sequence[str]) -> E
     """One law; noise that several steps added to a column adds up."""
     p = len(columns)
     covariance, in_strata, strata = np.zeros((p, p)), np.zeros((p, p)), np.zeros((p, p))
-    each: dict[str, list[Any]] = {k: [None] * p for k in ("support", "bounds", "rounded", "grows", "exchange")}
+    each: dict[str, Any] = {k: [None] * p for k in ("support", "bounds", "rounded", "grows", "exchange")}
     distribution: list[Distribution] = ["gaussian"] * p
     for part in parts:
         if isinstance(part, Misclassified):
@@ -179,8 +186,16 @@ def _law(parts: Sequence[Additive | Misclassified], columns: Sequence[str]) -> E
                 (in_strata if part.where else covariance)[j, k] += part.covariance[i][i2]
                 strata[j, k] += bool(part.where)
     covariance += in_strata / np.maximum(strata, 1)  # the mean over strata that the attacker does not know
+    each = {k: tuple(v) for k, v in each.items()}
     return ErrorLaw(
-        tuple(columns), covariance, distribution=tuple(distribution), **{k: tuple(v) for k, v in each.items()}
+        tuple(columns),
+        covariance,
+        each["support"],
+        each["bounds"],
+        each["rounded"],
+        tuple(distribution),
+        each["grows"],
+        each["exchange"],
     )
 
 

@@ -9,7 +9,7 @@ Source: Goldstein and Shlomo (2020), doi:10.2478/jos-2020-0005; Avraam, Boyd, Go
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.hidden import HiddenRanks, hidden_ranks, isolation
+from sfumato.kernels.hidden import HiddenRanks, hidden_ranks, isolation, together
 from sfumato.kernels.rows import distinct, scatter, set_apart
 from sfumato.measures.risk.attackers import Attack, likelihood_space
 from sfumato.measures.risk.attacking import Metric
@@ -37,7 +37,7 @@ AT = (0, 1, 2, 5, 10)
 GROUPS = ("all", *(f"decile {d}" for d in range(1, 11)), "worst")
 """Parts of the file: all of it, tenths by distance from the centroid (1 is nearest), and the most isolated records."""
 _WORST, _FEWEST = 0.01, 10
-_T95 = 1.959963984540054
+_GROWTH, _MOST_STEPS = np.log(1.5), 8
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,9 @@ class HRank:
         """
         of_each = self._by_replication(t)[:, self._members(group)].mean(axis=1)
         if len(of_each) > 1:
-            half = _T95 * float(of_each.std(ddof=1)) / len(of_each) ** 0.5
+            from scipy.special import stdtrit
+
+            half = float(stdtrit(len(of_each) - 1, 0.975) * of_each.std(ddof=1)) / len(of_each) ** 0.5
             return max(float(of_each.mean()) - half, 0.0), min(float(of_each.mean()) + half, 1.0)
         count = int(self._members(group).sum())
         low, high = wilson(min(float(of_each[0]) / self.fraction, 1.0) * count, count)
@@ -250,14 +252,20 @@ def h_rank(
     for r in range(replications):
         random = np.random.default_rng([20180614, r])
         once = _simulated(true, laws, random) if noisy is None else noisy
-        search, points = _spaces(true, once, attack, laws, space, random)
-        search, points = set_apart(search, points, label)
         lot = scatter(np.arange(1, len(true) + 1, dtype=np.uint64)) if ties == "keyed" else None
-        ranks.append(
-            hidden_ranks(
-                points, counted, search=search[rows], targets=rows, cap=cap, ties=ties, lot=lot, threads=threads
+        parts = []
+        for mine, own in _by_growth(true, rows, attack, laws):
+            search, points = set_apart(*_spaces(true, once, attack, own, space, random), label)
+            at = rows[mine]
+            parts.append(
+                (
+                    mine,
+                    hidden_ranks(
+                        points, counted, search=search[at], targets=at, cap=cap, ties=ties, lot=lot, threads=threads
+                    ),
+                )
             )
-        )
+        ranks.append(parts[0][1] if len(parts) == 1 else together(parts))
     if like is not None:
         return HRank(tuple(ranks), like.distance, like.lonely, len(true), fraction)
     away = np.sqrt(np.sum((truth - truth.mean(axis=0)) ** 2, axis=1))
@@ -353,6 +361,28 @@ def _spaces(
     for rows, (targets, points) in parts:
         search[rows, : targets.shape[1]], released[rows, : points.shape[1]] = targets, points
     return search, released
+
+
+def _by_growth(true: Floats, rows: Ints, attack: Attack, laws: Laws) -> Iterator[tuple[Ints, Laws]]:
+    """Targets whose noise has grown alike, with the law that holds for them; all at once where it does not grow.
+
+    An attacker who knows a target's true values knows how strong the noise on them is. Its steps are a factor of
+    `_GROWTH`, so that the taken strength is off by no more than the root of that.
+    """
+    if attack.kind != "predicted" or not any(g is not None for _, law in laws for g in law.grows):
+        yield np.arange(len(rows)), laws
+        return
+    factor = np.ones(true.shape)
+    for part, law in laws:
+        for j, growth in enumerate(law.grows):
+            if growth is not None:
+                factor[part, j] = growth.factor(np.nan_to_num(true[part, j], nan=growth.centre))
+    usual = np.sqrt((factor**2).mean(axis=0))
+    step = np.minimum(np.round(np.log(factor[rows]) / _GROWTH), _MOST_STEPS)
+    steps, inverse = np.unique(step, axis=0, return_inverse=True)
+    for k, own in enumerate(steps):
+        grown = [(part, law.grown(np.exp(_GROWTH * own), usual)) for part, law in laws]
+        yield np.flatnonzero(inverse.reshape(-1) == k), grown
 
 
 def _imprecise(true: Floats, off: float, random: np.random.Generator) -> Floats:
