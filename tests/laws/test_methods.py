@@ -4,15 +4,18 @@ Each method's own test file lists, as `LAWFUL`, the steps that are run here, on 
 """
 
 import importlib
+import json
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from ruamel.yaml import YAML
 
+from sfumato.data.disclosure import Disclosure
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import PlanError
 from sfumato.methods.registry import methods
 from sfumato.release.plan import Plan
 from sfumato.release.run import run_steps
@@ -114,3 +117,39 @@ def test_steps_leave_the_input_alone_and_no_hidden_columns(step):
     copy = frame.clone()
     assert not [n for n in released(step, frame).columns if n.startswith("sfumato:")]
     assert frame.equals(copy)
+
+
+@each_step
+def test_law_5_another_secret_changes_draws_and_nothing_that_is_told(step):
+    secrets = (SECRET, b"another secret, 24 bytes")
+    one, two = (run_steps([step], PolarsDataset(table(), PEOPLE_BOOK), Draws(secret)) for secret in secrets)
+    assert one.disclosure == two.disclosure
+    assert one.after.frame.schema == two.after.frame.schema
+    if step.name != "sample":  # how many of a stratum stay is rounded by a draw
+        assert one.after.frame.height == two.after.frame.height
+    assert one.after.codebook == two.after.codebook
+
+
+@each_step
+def test_law_6_a_disclosure_speaks_of_released_columns_or_of_ones_that_went(step):
+    ran = run_steps([step], PolarsDataset(table(), PEOPLE_BOOK), Draws(SECRET))
+    known = {*table().columns, *ran.after.columns}
+    assert all(set(part.columns) <= known for part in ran.disclosure)
+    assert Disclosure.from_plain(json.loads(json.dumps(ran.disclosure.to_plain()))) == ran.disclosure
+
+
+@each_step
+def test_law_7_no_data_value_is_in_a_disclosed_sentence(step):
+    """Ids, and numbers of the data that are not parameters, never stand in what is published in words."""
+    marked = table().with_columns(x=pl.when(pl.col("id") == 40).then(987_654.321).otherwise("x"))
+    ran = run_steps([step], PolarsDataset(marked, PEOPLE_BOOK), Draws(SECRET))
+    assert not [s for s in (*ran.disclosure.sentences(), step.sentence()) if "987654" in s or "987,654" in s]
+
+
+@each_step
+def test_law_8_a_column_that_is_not_there_is_refused_before_data_are_touched(step):
+    needed = [n for n in (*step.changes, *step.strata) if n in PEOPLE_BOOK]
+    if not needed:
+        return
+    with pytest.raises(PlanError):
+        Plan(steps=[step]).check(PEOPLE_BOOK.without(needed[0]))
