@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato import steps as steps
     from sfumato.api import card as card
     from sfumato.api import compare as compare
+    from sfumato.api import fit as fit
     from sfumato.api import h_rank as h_rank
     from sfumato.api import protect as protect
     from sfumato.api import read as read
@@ -58,6 +59,7 @@ _HOMES = {
     "card": "sfumato.api",
     "compare": "sfumato.api",
     "errors": "sfumato",
+    "fit": "sfumato.api",
     "h_rank": "sfumato.api",
     "examples": "sfumato",
     "protect": "sfumato.api",

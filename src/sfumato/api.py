@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -15,12 +16,17 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.files import read_table
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
+from sfumato.inference.fit import Method as FitMethod
+from sfumato.inference.fit import fit as estimate
+from sfumato.inference.outcome import Family as ModelFamily
+from sfumato.inference.result import Fit
 from sfumato.kernels.glm import Family
 from sfumato.measures.risk.attackers import Attack
 from sfumato.measures.risk.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.risk.h_rank import HRank
 from sfumato.release import assess
 from sfumato.release import tune as tuning
+from sfumato.release.analysis import Opened, open_releases
 from sfumato.release.card import Card, read_card
 from sfumato.release.conditions import Condition, parse_condition, parse_figure
 from sfumato.release.limits import Limit
@@ -34,7 +40,7 @@ from sfumato.release.run import Progress
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
 
-__all__ = ["card", "compare", "h_rank", "protect", "read", "risk", "tune"]
+__all__ = ["card", "compare", "fit", "h_rank", "protect", "read", "risk", "tune"]
 
 
 def _quiet(what: str) -> None:
@@ -250,6 +256,96 @@ def card(release: str | PathLike[str]) -> Card:
     [('age', 2.0)]
     """
     return read_card(Path(release))
+
+
+def fit(
+    formula: str,
+    data: Any,
+    disclosure: Disclosure | None = None,
+    family: ModelFamily = "linear",
+    method: FitMethod = "ml",
+    *,
+    weight: str | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    priors: Mapping[str, tuple[float, float]] | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+) -> Fit:
+    """Fit a regression to protected data, with the disclosed noise taken out, beside what a naive analysis says.
+
+    Parameters
+    ----------
+    formula
+        `"asthma ~ smoke + age:C(region)"`, in sfumato's own small grammar.
+    data
+        The path of a release folder, or several such paths, which are joined on the record id: the disclosure is then
+        read there. Or what `read` gives or takes.
+    disclosure
+        How the noise was made; without one every value is taken for the true one.
+    family
+        `linear`, `probit`, `logit`, `poisson` or `ordered` (ordered probit).
+    method
+        `ml`: maximum likelihood. `bayes`: the same with priors. `calibration`, `moments`, `simex`: quick checks, each
+        with its limits. `naive`: released values taken for true ones.
+    weight
+        Column of sampling weights.
+    cluster
+        Column of clusters within which records depend on each other.
+    level
+        Of the intervals.
+    priors
+        For `bayes`: mean and standard deviation of a normal prior by term.
+    draws, seed
+        For `bayes` and `simex`.
+
+    Returns
+    -------
+    Fit
+        With `.tidy()`, `.summary()`, `.predict(table)` and `.notes`.
+
+    Raises
+    ------
+    FormulaError, DataError
+        Where the model cannot be fitted to these data, or a folder's data are not those that its papers describe.
+
+    References
+    ----------
+    Carroll, Ruppert, Stefanski and Crainiceanu (2006), doi:10.1201/9781420010138.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sfumato import Additive
+    >>> table = pl.DataFrame({"y": [0.1, 0.9, 2.2, 2.9, 4.1, 5.0], "x": [0.3, 0.6, 2.4, 2.7, 4.5, 4.6]})
+    >>> fit("y ~ x", table, Disclosure([Additive(("x",), [[0.1]])])).terms
+    ('Intercept', 'x')
+    """
+    opened = _opened(data, disclosure)
+    return estimate(
+        formula,
+        opened.frame,
+        opened.disclosure,
+        family,
+        method,
+        codebook=opened.codebook,
+        weight=weight,
+        cluster=cluster,
+        level=level,
+        priors=priors,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def _opened(data: Any, disclosure: Disclosure | None) -> Opened:
+    """Data with their disclosure, from release folders or from a table."""
+    paths = [data] if isinstance(data, str | PathLike) else data if isinstance(data, list | tuple) else []
+    if paths and all(isinstance(path, str | PathLike) and Path(path).is_dir() for path in paths):
+        opened = open_releases([Path(path) for path in paths])
+        return opened if disclosure is None else replace(opened, disclosure=disclosure)
+    table = read(data)
+    return Opened(table.frame, table.codebook, disclosure or Disclosure())
 
 
 def h_rank(

@@ -103,3 +103,9 @@ def test_parameters_can_be_taken_apart_and_joined():
     built, theta = model("linear")
     b, extra, gamma, A, root = built.split(theta)
     np.testing.assert_allclose(built.join(b, extra, gamma, A, root @ root.T), theta, rtol=1e-12, atol=1e-14)
+
+
+def test_many_parameters_at_once():
+    built, theta = model("probit")
+    wanted = [built.evaluate(t, False)[0] for t in (theta, theta + 0.1)]
+    np.testing.assert_allclose(built.log_likelihoods(np.stack([theta, theta + 0.1])), wanted, rtol=1e-12)

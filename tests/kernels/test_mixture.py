@@ -111,3 +111,11 @@ def test_the_complete_information_is_that_of_known_covariates():
     built.factors = Factors(sure, built.factors.codes, built.factors.log_scale)
     look = built.look(theta)
     np.testing.assert_allclose(look.information, look.complete, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("response", ["probit", "linear"])
+def test_many_parameters_at_once(response):
+    built, theta = model(response, 4, 50)
+    thetas = theta + 0.1 * np.random.default_rng(9).normal(size=(3, len(theta)))
+    wanted = [built.look(t, False).log_likelihood for t in thetas]
+    np.testing.assert_allclose(built.log_likelihoods(thetas), wanted, rtol=1e-12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import assess, card, demo, init, protect, schema, tune
+from sfumato.cli import assess, card, demo, fit, init, protect, schema, tune
 
 __all__ = ["app"]
 
@@ -35,4 +35,5 @@ app.command(epilog=assess.RISK_EXAMPLE)(assess.risk)
 app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
+app.command(epilog=fit.EXAMPLE)(fit.fit)
 app.command(epilog=schema.EXAMPLE)(schema.schema)

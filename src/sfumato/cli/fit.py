@@ -1,0 +1,62 @@
+"""`sfumato fit`: a regression on a release, with the disclosed noise taken out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sfumato.cli.options import Json
+
+if TYPE_CHECKING:
+    from sfumato.inference.result import Fit
+
+__all__ = ["EXAMPLE", "fit"]
+
+EXAMPLE = "Example: sfumato fit release --formula 'asthma ~ smoke + bmi' --family probit"
+
+
+def fit(
+    releases: Annotated[list[Path], typer.Argument(help="Release folder; several are joined on the record id.")],
+    formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + C(region)'.")],
+    family: Annotated[
+        Literal["linear", "probit", "logit", "poisson", "ordered"], typer.Option(help="Family of the model.")
+    ] = "linear",
+    method: Annotated[
+        Literal["ml", "bayes", "calibration", "moments", "simex", "naive"],
+        typer.Option(help="How the noise is taken out; ml unless there is a reason."),
+    ] = "ml",
+    weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Column of clusters, for robust standard errors.")] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
+    json: Json = False,
+) -> None:
+    """Fit a regression to a release, with the noise that it discloses taken out, beside the naive fit."""
+    from rich.console import Console
+
+    from sfumato.api import fit as estimate
+    from sfumato.cli.talk import print_json
+    from sfumato.cli.tune import refuse_other_picture
+    from sfumato.render.forest import show_fit
+
+    refuse_other_picture(picture)
+    found = estimate(formula, releases, family=family, method=method, weight=weight, cluster=cluster, level=level)
+    if picture is not None:
+        _draw(found, picture)
+    if json:
+        print_json(found.to_plain())
+    else:
+        show_fit(found, Console())
+
+
+def _draw(found: Fit, picture: Path) -> None:
+    from sfumato.cli.talk import say
+    from sfumato.data.files.atomic import replacing
+    from sfumato.render.forest import forest_plot
+
+    content = forest_plot(found, "svg" if picture.suffix.lower() == ".svg" else "png")
+    with replacing(picture) as temporary:
+        temporary.write_bytes(content)
+    say([f"Written: {picture}"])

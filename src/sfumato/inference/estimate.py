@@ -1,0 +1,227 @@
+"""Maximum likelihood for an assembled problem, with standard errors and what the noise cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.inference.assemble import Problem, build_gaussian, build_mixture
+from sfumato.inference.information import cost_of_noise
+from sfumato.inference.naive import sandwich
+from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton
+from sfumato.kernels.gaussian_mixture import GaussianMixture
+from sfumato.kernels.mixture import Factors, Mixture
+
+__all__ = ["Estimate", "fit_covariates", "maximum_likelihood"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOLERANCE = 1e-6
+"""An ascent ends where its next step is below this, in standard errors."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What maximum likelihood found.
+
+    Parameters
+    ----------
+    theta : ndarray, shape (P,)
+        All parameters: coefficients, further parameters of the response, then those of the covariates.
+    covariance : ndarray, shape (P, P)
+        Inverse of the observed information, or the sandwich.
+    log_likelihood
+        At `theta`.
+    converged
+        Whether the maximum was reached and every coefficient is determined.
+    reliability, inflation
+        As in `Fit`, shape (p,) and (p + e,).
+    spread
+        Standard deviation of each column's true values, shape (p,).
+    model, information
+        The likelihood, and the observed information at `theta`, shape (P, P).
+    notes
+        What a reader should know.
+    """
+
+    theta: Floats
+    covariance: Floats
+    log_likelihood: float
+    converged: bool
+    reliability: Floats
+    inflation: Floats
+    spread: Floats
+    model: Mixture | GaussianMixture
+    information: Floats
+    notes: tuple[str, ...] = ()
+
+
+def maximum_likelihood(
+    problem: Problem, start: Floats, extra: Floats, cluster: Ints | None = None, penalty: Floats | None = None
+) -> Estimate:
+    """Fit the model by maximum likelihood.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    start : ndarray, shape (p,)
+        Coefficients to begin at, for instance the naive ones.
+    extra : ndarray, shape (e,)
+        Further parameters of the response to begin at.
+    cluster : ndarray, shape (n,), optional
+        Cluster of each row, numbered from 0. With it, or where the problem keeps its rows, standard errors are of the
+        sandwich form.
+    penalty : ndarray, shape (p,), optional
+        Precision of a normal prior around 0 on each coefficient.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(1, "blas"):  # on blocks this small, its threads mostly wait for each other
+        return _maximum(problem, start, extra, cluster, penalty)
+
+
+def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | None, penalty: Floats | None) -> Estimate:
+    if problem.continuous:
+        gaussian, rows = build_gaussian(problem)
+        theta = _start_gaussian(gaussian, problem, start, extra)
+        model: Mixture | GaussianMixture = gaussian
+    else:
+        model, rows = build_mixture(problem)
+        theta = np.concatenate([start, extra, _start_patterns(model.factors, model.weight, model)])
+    prior = np.zeros(model.size)
+    if penalty is not None:
+        prior[: len(penalty)] = penalty
+    top, information = _climb(model, theta, prior)
+    bread, complete = inverse(information)
+    covariance = bread
+    if problem.keep_rows:
+        records = rows if isinstance(model, Mixture) else rows[model.records]
+        covariance = sandwich(bread, model.scores(top.theta) * problem.weight[records, None], records, cluster)
+    notes, lost = _flat_notes(information, len(start) + len(extra)) if not complete else ((), False)
+    reliability, inflation, spread = cost_of_noise(problem, model, rows, top.theta, bread)
+    return Estimate(
+        top.theta,
+        covariance,
+        top.log_likelihood,
+        top.converged and not lost,
+        reliability,
+        inflation,
+        spread,
+        model,
+        information,
+        notes,
+    )
+
+
+def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats:
+    """Fit the model of the covariates alone, of a likelihood whose response is silent.
+
+    Parameters
+    ----------
+    model
+        The likelihood; its coefficients stay zero.
+    problem
+        What it was built from.
+
+    Returns
+    -------
+    ndarray, shape (P,)
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        p = model.E.shape[1]
+        if isinstance(model, GaussianMixture):
+            theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))
+        else:
+            theta = np.concatenate([np.zeros(p), _start_patterns(model.factors, model.weight, model)])
+        return _climb(model, theta, np.zeros(model.size))[0].theta
+
+
+def _climb(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> tuple[Summit, Floats]:
+    """The maximum and the observed information there."""
+
+    def penalised(t: Floats, log_l: float, gradient: Floats, information: Floats) -> Value:
+        return Value(log_l - 0.5 * float(prior @ t**2), gradient - prior * t, information + np.diag(prior))
+
+    if isinstance(model, Mixture):
+
+        def by_louis(t: Floats) -> Value:
+            look = model.look(t)
+            return penalised(t, look.log_likelihood, look.gradient, look.information)
+
+        top, value = newton(by_louis, theta, TOLERANCE)
+        return top, value.information
+
+    def by_products(t: Floats) -> Value:
+        return penalised(t, *model.evaluate(t))
+
+    top = bfgs(by_products, theta)
+    return _polish(by_products, lambda t: model.evaluate(t, False)[1] - prior * t, top)
+
+
+def _polish(
+    look: Callable[[Floats], Value], gradient: Callable[[Floats], Floats], top: Summit
+) -> tuple[Summit, Floats]:
+    """Newton's steps with one Hessian by differences, from where BFGS ended; they settle the last digits."""
+    value = look(top.theta)
+    sd = np.sqrt(np.maximum(np.diagonal(inverse(value.information)[0]), 1e-16))
+    information = differences(gradient, top.theta, sd)
+    if not inverse(information)[1]:
+        return top, information
+
+    def frozen(t: Floats) -> Value:
+        return look(t)._replace(information=information)
+
+    better, _ = newton(frozen, top.theta, TOLERANCE, 10)
+    return Summit(better.theta, better.log_likelihood, better.converged or top.converged, top.steps + better.steps), (
+        information
+    )
+
+
+def _flat_notes(information: Floats, count: int) -> tuple[tuple[str, ...], bool]:
+    """What is to be said of directions without information, and whether a coefficient is among them."""
+    directions = flat(information)
+    if np.abs(directions[:count]).max(initial=0.0) > 1e-3:
+        return ("The data do not determine every coefficient: the noise is too strong, or terms are collinear.",), True
+    return ("Some combinations of the hidden covariates are estimated not to occur.",), False
+
+
+def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | GaussianMixture) -> Floats:
+    """Parameters of the patterns from what was released of them alone, by a few steps of EM."""
+    gamma = np.zeros(model.patterns.count)
+    if factors is None:
+        return gamma
+    K = len(model.patterns.T)
+    pi = np.full(K, 1 / K)
+    step = max(1, (1 << 20) // K)
+    for _ in range(8):
+        total = np.zeros(K)
+        for start in range(0, len(weight), step):
+            f = factors.rows(start, min(start + step, len(weight))) * pi
+            total += (weight[start : start + step] / f.sum(axis=1)) @ f
+        pi = total / total.sum()
+    pi = np.maximum(pi, 1e-4 / K)
+    gamma[: K - 1] = np.log(pi[1:] / pi[0])
+    return gamma
+
+
+def _start_gaussian(model: GaussianMixture, problem: Problem, start: Floats, extra: Floats) -> Floats:
+    """Means and covariance of the continuous covariates by moments: what was released, less the noise."""
+    z = np.column_stack([c.values for c in problem.continuous])
+    variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
+    known = ~np.isnan(z)
+    mean = np.array([z[k, j].mean() for j, k in enumerate(known.T)])
+    spread = np.array([z[k, j].var() - variance[k, j].mean() for j, k in enumerate(known.T)])
+    c = model.components
+    A = np.zeros((model.T.shape[1] + model.patterns.w.shape[1], c))
+    free = bool((model.T.sum(axis=1) == 1).all())
+    A[: model.T.shape[1] if free else 1] = mean
+    floor = np.array([1e-3 * z[k, j].var() for j, k in enumerate(known.T)])
+    S = np.diag(np.maximum(spread, floor))
+    return model.join(start, extra, _start_patterns(model.factors, model.weight, model), A, S)

@@ -1,0 +1,391 @@
+"""Fit a regression to protected data: the door of this layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Averaged, Disclosure, Imputed, Swapped
+from sfumato.data.formula import Formula, parse_formula
+from sfumato.data.pair import numbers
+from sfumato.errors import DataError, FormulaError
+from sfumato.inference.assemble import Problem, check_correlations
+from sfumato.inference.bayes import sample_posterior
+from sfumato.inference.columns import split_columns
+from sfumato.inference.covariates import error_parts, read_covariate, which_are_factors
+from sfumato.inference.estimate import Estimate, maximum_likelihood
+from sfumato.inference.naive import Naive, naive_fit
+from sfumato.inference.outcome import FAMILIES, Family, read_outcome
+from sfumato.inference.quick import calibration, moments, simex
+from sfumato.inference.result import Fit
+
+__all__ = ["METHODS", "Method", "fit"]
+
+Floats = NDArray[np.float64]
+Method = Literal["ml", "bayes", "calibration", "moments", "simex", "naive"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_EXTREME = 8.0
+"""A standardised coefficient beyond this is taken for one without a finite maximum."""
+_PRIOR_SD = 2.5
+"""Standard deviation of the prior on standardised coefficients where responses are separated; the scale of Gelman et
+al. (2008), doi:10.1214/08-AOAS191."""
+
+
+def fit(
+    formula: str,
+    data: pl.DataFrame,
+    disclosure: Disclosure | None = None,
+    family: Family = "linear",
+    method: Method = "ml",
+    *,
+    codebook: Codebook | None = None,
+    weight: str | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
+    priors: Mapping[str, tuple[float, float]] | None = None,
+    draws: int = 4000,
+    seed: int = 0,
+) -> Fit:
+    """Fit a regression to released data, with the disclosed noise taken out.
+
+    Estimates are of the relations among the true values. Standard errors hold what the noise cost. The model of the
+    hidden covariates is part of the likelihood: free probabilities of their combinations (log-linear given exact
+    covariates), and one normal distribution within each for continuous ones. A missing covariate is missing at random
+    given the others and the response.
+
+    Parameters
+    ----------
+    formula
+        `asthma ~ smoke + age:C(region)`, see `parse_formula`.
+    data
+        The released table.
+    disclosure
+        What the release says of its noise; None takes every value for the true one.
+    family
+        `linear`, `probit`, `logit`, `poisson` or `ordered` (ordered probit).
+    method
+        `ml`: maximum likelihood. `bayes`: the same likelihood with priors, sampled by importance. Quick checks, each
+        with its limits: `calibration` (weak effects), `moments` (linear models), `simex` (weak noise). `naive`:
+        released values are taken for true ones, rows with missing values left out.
+    codebook
+        Kinds and missing codes of the columns.
+    weight
+        Column of sampling weights; standard errors are then of the sandwich form.
+    cluster
+        Column of clusters; standard errors then allow for dependence within them.
+    level
+        Of the intervals, between 0 and 1.
+    priors
+        For `bayes`: mean and standard deviation of a normal prior by term; flat for the others.
+    draws, seed
+        For `bayes` and `simex`: how many draws, and what they start from. They hide nothing.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    FormulaError
+        For a formula outside the grammar, collinear terms, or a product of noisy continuous covariates.
+    DataError
+        For unknown columns, a response that does not suit the family, noise that does not fit the data, weights that
+        are not positive.
+
+    References
+    ----------
+    Carroll, Ruppert, Stefanski and Crainiceanu (2006), Measurement Error in Nonlinear Models, 2nd ed.,
+    doi:10.1201/9781420010138. Louis (1982), doi:10.1111/j.2517-6161.1982.tb01203.x.
+
+    Examples
+    --------
+    >>> from sfumato.data.error_model import Additive
+    >>> rng = np.random.default_rng(1)
+    >>> smoke = rng.integers(0, 2, 4000)
+    >>> table = pl.DataFrame(
+    ...     {"fev": 3 - 0.5 * smoke + rng.normal(0, 0.3, 4000), "smoke": smoke + rng.normal(0, 0.7, 4000)}
+    ... )
+    >>> noisy = Disclosure([Additive(("smoke",), [[0.49]], values=(0, 1))])
+    >>> corrected = fit("fev ~ smoke", table, noisy)
+    >>> corrected.estimate.round(1).tolist(), corrected.naive.round(1).tolist()
+    ([3.0, -0.5], [2.8, -0.2])
+    """
+    model = parse_formula(formula)
+    _check_options(family, method, level)
+    book, told = codebook or Codebook(), disclosure or Disclosure()
+    _check_columns(data, (*model.columns, *(n for n in (weight, cluster) if n)))
+    used, weights, clusters = _used_rows(data, book, model, weight, cluster)
+    problem = _assemble(model, used, book, told, family, weights, keep=bool(weight or cluster))
+    plain = naive_fit(problem, family, clusters)
+    if plain.aliased:
+        raise FormulaError(
+            f"The terms {', '.join(plain.aliased)} are determined by the others (collinear). Leave them out of the "
+            "formula."
+        )
+    if plain.n <= len(problem.columns.labels):
+        raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
+    work = _Work(
+        model, family, problem, plain, clusters, level, _notes(told, model, problem, used.height < data.height)
+    )
+    if method == "naive":
+        return work.naive()
+    check_correlations(problem, model.response)
+    if method in ("ml", "bayes"):
+        return work.likelihood(method, priors or {}, draws, seed)
+    return work.quick(method, seed)
+
+
+def _check_options(family: str, method: str, level: float) -> None:
+    if family not in FAMILIES:
+        raise DataError(f"There is no family {family!r}. Families: {', '.join(FAMILIES)}.")
+    if method not in METHODS:
+        raise DataError(f"There is no method {method!r}. Methods: {', '.join(METHODS)}.")
+    if not 0 < level < 1:
+        raise DataError("The level of intervals lies between 0 and 1, for instance 0.95.")
+
+
+def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    unknown = [n for n in dict.fromkeys(names) if n not in frame.columns]
+    if unknown:
+        raise DataError(
+            f"The model needs column {', '.join(map(repr, unknown))}, which the table does not have. "
+            f"Columns: {', '.join(frame.columns)}."
+        )
+
+
+def _used_rows(
+    frame: pl.DataFrame, codebook: Codebook, model: Formula, weight: str | None, cluster: str | None
+) -> tuple[pl.DataFrame, Floats, NDArray[np.int64] | None]:
+    """Rows that have a response, a weight and a cluster; weights with mean 1; numbers of the clusters."""
+    needed = [n for n in (model.response, weight, cluster) if n]
+    missing = pl.any_horizontal([codebook.missing(n, frame.schema[n]) for n in needed])
+    used = frame.filter(~missing)
+    if not used.height:
+        raise DataError(f"No row has a value in {', '.join(map(repr, needed))}.")
+    weights = np.ones(used.height)
+    if weight:
+        weights = numbers(used, [weight], codebook)[:, 0]
+        if np.any(weights <= 0):
+            raise DataError(f"Weights must be positive; {weight!r} has others. Leave those rows out first.")
+        weights = weights / weights.mean()
+    clusters = None
+    if cluster:
+        clusters = used.select(pl.col(cluster).rank("dense")).to_series().to_numpy().astype(np.int64)
+        if clusters.max() < 2:
+            raise DataError(f"Cluster-robust standard errors need two clusters at least; {cluster!r} has one.")
+    return used, weights, clusters
+
+
+def _assemble(
+    model: Formula,
+    frame: pl.DataFrame,
+    codebook: Codebook,
+    disclosure: Disclosure,
+    family: Family,
+    weights: Floats,
+    keep: bool,
+) -> Problem:
+    factors = which_are_factors(frame, codebook, model, disclosure)
+    covariates = {
+        n: read_covariate(frame, codebook, n, factor, error_parts(disclosure, n)) for n, factor in factors.items()
+    }
+    levels = {n: c.levels for n, c in covariates.items() if c.levels}
+    intercept = model.intercept and family != "ordered"
+    columns = split_columns(model.terms, model.intercept, levels, [n for n in covariates if n not in levels])
+    if model.intercept and not intercept:  # the thresholds are the intercepts
+        columns = type(columns)(columns.labels[1:], columns.parts[1:])
+    outcome = read_outcome(frame, codebook, model.response, family, error_parts(disclosure, model.response))
+    return Problem(columns, covariates, outcome, weights, keep)
+
+
+def _notes(disclosure: Disclosure, model: Formula, problem: Problem, left_out: bool) -> tuple[str, ...]:
+    """What a reader should know before looking at the figures."""
+    notes = []
+    if left_out:
+        notes.append("Rows without a response, weight or cluster were left out.")
+    for part in disclosure:
+        used = [n for n in part.columns if n in model.columns]
+        if used and isinstance(part, Averaged | Imputed | Swapped):
+            notes.append(f"{part.sentence()} This has no likelihood and was not taken out.")
+    shared = {
+        n
+        for n in model.columns
+        for p in error_parts(disclosure, n)
+        if p.draw_by == "household" and not problem.keep_rows
+    }
+    if shared:
+        notes.append(
+            f"The noise on {', '.join(sorted(shared))} is shared within households: give `cluster`, or standard errors "
+            "are too small."
+        )
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What every method starts from, and how its findings become a `Fit`."""
+
+    model: Formula
+    family: Family
+    problem: Problem
+    plain: Naive
+    clusters: NDArray[np.int64] | None
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of coefficients."""
+        return len(self.problem.columns.labels)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Coefficients, and thresholds of an ordered model."""
+        levels = self.problem.outcome.levels
+        thresholds = range(len(self.plain.estimate) - self.count)
+        return (*self.problem.columns.labels, *(f"{levels[i]}|{levels[i + 1]}" for i in thresholds))
+
+    def naive(self) -> Fit:
+        """The naive fit alone."""
+        notes = self.notes
+        if self.plain.separated:
+            notes = (*notes, "The responses are separated by the covariates; the estimates have no finite maximum.")
+        plain = self.plain
+        return self.result("naive", plain.estimate, plain.covariance, plain.sigma, plain.n, plain.converged, notes)
+
+    def quick(self, method: str, seed: int) -> Fit:
+        """A quick correction."""
+        if method == "calibration":
+            found = calibration(self.problem, self.family, self.plain, self.clusters)
+        elif method == "moments":
+            found = moments(self.problem, self.family, self.clusters)
+        else:
+            found = simex(self.problem, self.family, seed)
+        notes = (*self.notes, *found.notes)
+        return self.result(method, found.estimate, found.covariance, found.sigma, found.n, found.converged, notes)
+
+    def likelihood(
+        self, method: Literal["ml", "bayes"], priors: Mapping[str, tuple[float, float]], draws: int, seed: int
+    ) -> Fit:
+        """Maximum likelihood, or the posterior around it."""
+        if method == "ml" and self.closed:
+            return self.least_squares()
+        found, notes, held = self.maximum()
+        if method == "bayes":
+            if self.problem.keep_rows or held:
+                raise DataError("Method `bayes` takes no weights, clusters or separated responses. Use method `ml`.")
+            return self.posterior(found, priors, draws, seed, notes)
+        n, linear = self.problem.n, self.family == "linear"
+        shown = len(self.terms)
+        counted = linear and n > self.count and not self.problem.keep_rows
+        correction = n / (n - self.count) if counted else 1.0  # as least squares has it
+        covariance = found.covariance[:shown, :shown] * correction
+        sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
+        notes = (*notes, *found.notes)
+        return self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is hidden and the maximum is that of least squares."""
+        problem = self.problem
+        hidden = problem.discrete or problem.continuous or not problem.outcome.exact or problem.keep_rows
+        return self.family == "linear" and not hidden
+
+    def least_squares(self) -> Fit:
+        """The plain linear fit, which also is there where the response lies on a line."""
+        plain = self.plain
+        fitted = self.result("ml", plain.estimate, plain.covariance, plain.sigma, plain.n, True, self.notes)
+        exact = np.where([not parts for parts in self.problem.columns.parts], np.nan, 1.0)
+        likelihood = plain.log_likelihood
+        return replace(fitted, reliability=exact, inflation=np.ones(self.count), log_likelihood=likelihood)
+
+    def maximum(self) -> tuple[Estimate, tuple[str, ...], bool]:
+        """The maximum, or with a weak prior where there is none; what is to be said; whether a prior was needed."""
+        start, spread = self.plain.estimate[: self.count], self.plain.spread
+        if not self.plain.separated:
+            found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters)
+            spread = found.spread
+            size = np.abs(found.theta[: self.count] * spread).max(initial=0.0)
+            if self.family in ("linear", "poisson") or (found.converged and size < _EXTREME):
+                return found, self.notes, False
+        penalty = (spread / _PRIOR_SD) ** 2
+        held = maximum_likelihood(self.problem, np.zeros(self.count), self.plain.extra, self.clusters, penalty)
+        cause = (
+            "The responses are separated by the covariates"
+            if self.plain.separated
+            else "The noise is too strong for these data"
+        )
+        note = (
+            f"{cause}, so that the likelihood has no finite maximum; a normal prior with standard deviation "
+            f"{_PRIOR_SD:g} on each standardised coefficient was added."
+        )
+        return held, (*self.notes, note), True
+
+    def posterior(
+        self,
+        found: Estimate,
+        priors: Mapping[str, tuple[float, float]],
+        draws: int,
+        seed: int,
+        notes: tuple[str, ...],
+    ) -> Fit:
+        """The posterior around what maximum likelihood found."""
+        if draws < 200:
+            raise DataError("Method `bayes` needs at least 200 draws.")
+        drawn = sample_posterior(found, self.terms, priors, draws, seed)
+        sigma = float(np.exp(found.theta[self.count])) if self.family == "linear" else np.nan
+        fitted = self.result(
+            "bayes",
+            drawn.mean,
+            drawn.covariance,
+            sigma,
+            self.problem.n,
+            found.converged,
+            (*notes, *found.notes, *drawn.notes),
+            found,
+        )
+        return replace(fitted, draws=drawn.draws, checks={"effective_draws": drawn.effective, "pareto_k": drawn.k})
+
+    def result(
+        self,
+        method: str,
+        estimate: Floats,
+        covariance: Floats,
+        sigma: float,
+        n: int,
+        converged: bool,
+        notes: tuple[str, ...],
+        found: Estimate | None = None,
+    ) -> Fit:
+        """Put findings beside the naive fit."""
+        shown = len(self.terms)
+        nothing = np.full(shown, np.nan)
+        rest = np.full(shown - self.count, np.nan)
+        return Fit(
+            formula=str(self.model),
+            family=self.family,
+            method=method,
+            terms=self.terms,
+            estimate=estimate,
+            covariance=covariance,
+            naive=self.plain.estimate,
+            naive_se=np.sqrt(np.diagonal(self.plain.covariance)),
+            reliability=nothing if found is None else np.concatenate([found.reliability, rest]),
+            inflation=nothing if found is None else found.inflation[:shown],
+            n=n,
+            converged=converged,
+            log_likelihood=np.nan if found is None else found.log_likelihood,
+            sigma=sigma,
+            degrees=float(n - self.count) if self.family == "linear" and method != "bayes" else np.inf,
+            level=self.level,
+            notes=notes,
+            columns=self.problem.columns,
+            levels={name: c.levels for name, c in self.problem.covariates.items() if c.levels},
+        )

@@ -1,0 +1,194 @@
+"""What is known of a model's response: exact, released with noise, misclassified, or set to a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.design import is_factor
+from sfumato.data.error_model import Additive
+from sfumato.data.pair import numbers
+from sfumato.errors import DataError
+from sfumato.inference.covariates import Covariate, ErrorPart, read_covariate, stratum_rows
+from sfumato.kernels.response import Binary, Linear, Ordered, Poisson, Response
+
+__all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
+
+Floats = NDArray[np.float64]
+Family = Literal["linear", "probit", "logit", "poisson", "ordered"]
+
+FAMILIES: tuple[Family, ...] = ("linear", "probit", "logit", "poisson", "ordered")
+MOST_CATEGORIES = 50
+"""Most categories of an ordered response."""
+
+
+@dataclass
+class Outcome:
+    """The response of a model.
+
+    Parameters
+    ----------
+    response
+        As the likelihood takes it, n units.
+    plain
+        As it would be used without thought.
+    values
+        The numbers, 0/1, or codes of categories of `plain`, shape (n,).
+    exact
+        Whether it was released as it is.
+    released
+        What was released, shape (n,): rows with equal values here have equal likelihoods. None where that is not so.
+    levels
+        Categories as text; empty for numbers.
+    parts
+        What the disclosure says of its noise.
+    """
+
+    response: Response
+    plain: Response
+    values: Floats
+    exact: bool
+    released: Floats | None
+    levels: tuple[str, ...] = ()
+    parts: tuple[ErrorPart, ...] = ()
+
+    @property
+    def response_noise(self) -> float:
+        """Mean variance of the noise on a response of numbers; 0 for others."""
+        return float(self.response.noise.mean()) if isinstance(self.response, Linear) else 0.0
+
+
+def read_outcome(
+    frame: pl.DataFrame, codebook: Codebook, name: str, family: Family, parts: Sequence[ErrorPart]
+) -> Outcome:
+    """Read the response of a model from a table in which no row lacks it.
+
+    Parameters
+    ----------
+    frame, codebook
+        The released table.
+    name
+        The column.
+    family
+        The model.
+    parts
+        What was disclosed of its noise.
+
+    Raises
+    ------
+    DataError
+        Where the response does not suit the family.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"y": [0, 1]})
+    >>> read_outcome(table, Codebook(), "y", "probit", []).exact
+    True
+    """
+    if family in ("probit", "logit"):
+        return _binary(frame, codebook, name, family, parts)
+    if family == "ordered":
+        return _ordered(frame, codebook, name, parts)
+    values = numbers(frame, [name], codebook)[:, 0]
+    if family == "poisson":
+        if parts:
+            raise DataError(f"A noisy count {name!r} has no likelihood here. Use family `linear`, or method `naive`.")
+        if np.any(values < 0) or np.any(values != np.round(values)):
+            raise DataError(f"Family `poisson` needs a response of whole numbers from 0; {name!r} is not.")
+        counts = Poisson(values)
+        return Outcome(counts, counts, values, True, values)
+    return _linear(frame, name, values, parts)
+
+
+def _table(covariate: Covariate) -> Floats:
+    """Density of what was released given each true category, scaled to a largest of 1."""
+    if covariate.table is not None:
+        return np.asarray(covariate.table)
+    raise DataError(
+        f"{covariate.name!r} is a response of categories, and its disclosure does not say which values it can take. "
+        "Give `values`."
+    )
+
+
+def _released(found: Covariate) -> Floats | None:
+    """Numbers that tell the released values apart, where all rows have the same noise."""
+    return found.key if all(rows.all() for _, rows in found.parts) else None
+
+
+def _binary(frame: pl.DataFrame, codebook: Codebook, name: str, family: Family, parts: Sequence[ErrorPart]) -> Outcome:
+    factor = is_factor(name, frame.schema[name], codebook) and not frame.schema[name].is_numeric()
+    found = read_covariate(frame, codebook, name, factor, parts)
+    logit = family == "logit"
+    values = np.clip(np.round(found.naive), 0, 1) if not found.exact else found.values
+    if found.exact:
+        codes = np.unique(values)
+        if not np.isin(codes, (0.0, 1.0)).all():
+            raise DataError(f"Family `{family}` needs a response of 0 and 1, or of two categories; {name!r} is not.")
+    elif found.support is None or len(found.support) != 2 or not np.array_equal(found.support, [0.0, 1.0]):
+        raise DataError(f"Family `{family}` needs a response whose true values are 0 and 1; {name!r} is not.")
+    with np.errstate(divide="ignore"):
+        sure = np.log(np.column_stack([1 - values, values]))
+    plain = Binary(sure, logit)
+    response = plain if found.exact else Binary(_table(found), logit)
+    return Outcome(response, plain, values, found.exact, _released(found), found.levels, tuple(parts))
+
+
+def _ordered(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[ErrorPart]) -> Outcome:
+    found = read_covariate(frame, codebook, name, True, parts)
+    count = len(found.levels)
+    if not 2 <= count <= MOST_CATEGORIES:
+        raise DataError(f"Family `ordered` needs a response of 2 to {MOST_CATEGORIES} categories; {name!r} is not.")
+    values = found.naive
+    plain = Ordered(np.eye(count)[values.astype(int)])
+    if found.exact:
+        return Outcome(plain, plain, values, True, values, found.levels)
+    table = _table(found)
+    q = np.exp(table - table.max(axis=1, keepdims=True))
+    return Outcome(Ordered(q), plain, values, False, _released(found), found.levels, tuple(parts))
+
+
+def _linear(frame: pl.DataFrame, name: str, values: Floats, parts: Sequence[ErrorPart]) -> Outcome:
+    none = np.full(len(values), np.nan)
+    plain = Linear(values, np.zeros(len(values)), none, none)
+    if not parts:
+        return Outcome(plain, plain, values, True, None)
+    noise, low, high = np.zeros(len(values)), none.copy(), none.copy()
+    for part in parts:
+        _add_noise(frame, name, values, part, noise, low, high)
+    if np.var(values) <= np.mean(noise) and np.isnan(low).all():
+        raise DataError(
+            f"The noise on {name!r} is larger than all the variation that the column shows. The disclosure is not that "
+            "of this table, or nothing can be learned from the column."
+        )
+    return Outcome(Linear(values, noise, low, high), plain, values, False, None, (), tuple(parts))
+
+
+def _add_noise(
+    frame: pl.DataFrame, name: str, values: Floats, part: ErrorPart, noise: Floats, low: Floats, high: Floats
+) -> None:
+    """Add one part to the noise on each value, and to the intervals of values at a bound or rounded."""
+    if not isinstance(part, Additive):
+        raise DataError(f"{name!r} was misclassified; a linear model needs a response of numbers.")
+    lowest, highest = part.bounds.get(name, (None, None))
+    if name in part.grows or (part.bounds and name in part.values):
+        raise DataError(
+            f"The noise on the response {name!r} hangs on its true value (it grows, or clips few values), which a "
+            "linear model cannot take out. Use family `probit` or `logit` for a response of 0 and 1."
+        )
+    rows = stratum_rows(frame, part.where)
+    noise[rows] += part.covariance[part.columns.index(name)][part.columns.index(name)]
+    half = part.rounded.get(name, 0.0) / 2
+    if half:
+        low[rows], high[rows] = values[rows] - half, values[rows] + half
+    if lowest is not None:
+        at = rows & (values <= lowest)
+        low[at], high[at] = -np.inf, lowest + half
+    if highest is not None:
+        at = rows & (values >= highest)
+        low[at], high[at] = highest - half, np.inf

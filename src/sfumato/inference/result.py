@@ -1,0 +1,231 @@
+"""A fitted model: what was estimated, what a naive analysis would have said, and what the noise cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.pair import numbers
+from sfumato.errors import DataError
+from sfumato.inference.columns import Columns
+from sfumato.inference.covariates import level_text
+from sfumato.inference.outcome import Family
+
+__all__ = ["Fit"]
+
+Floats = NDArray[np.float64]
+
+_STRONG = 3.0
+"""An interval that is this many times as wide as without noise gets a sentence of its own."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model fitted to protected data.
+
+    Parameters
+    ----------
+    formula, family, method
+        What was fitted, and how.
+    terms
+        Names of the coefficients; thresholds of an ordered model stand last.
+    estimate, se
+        Shape (p,).
+    covariance
+        Of the estimates, shape (p, p).
+    naive, naive_se
+        What the same model says if the released values are taken for the true ones, shape (p,).
+    reliability
+        Share of each term's released variation that is true (squared correlation of released and true values), 0 to
+        1, shape (p,); 1 for exact terms, NaN for the intercept.
+    inflation
+        How many times as large the standard errors are as without noise, shape (p,).
+    n
+        Records used.
+    converged
+        Whether the estimates could be found.
+    log_likelihood
+        At the estimates; NaN for methods without one.
+    sigma
+        Standard deviation of a linear model's errors, without the noise; NaN for other families.
+    degrees
+        Degrees of freedom of the intervals; infinite for a normal approximation.
+    level
+        Of the intervals.
+    notes
+        What a reader should know, each a sentence.
+    columns, levels
+        Columns of the design and levels of factors, for predictions.
+    draws
+        Draws of the posterior for method `bayes`, shape (D, p); intervals are then their quantiles.
+    checks
+        For `bayes`: effective number of draws, and Pareto k of their weights (below .7 is good).
+
+    Examples
+    --------
+    >>> import sfumato.inference.fit as inference
+    >>> table = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [1.0, 2.9, 5.1, 7.0]})
+    >>> inference.fit("y ~ x", table).tidy()["estimate"].round(2).to_list()
+    [0.97, 2.02]
+    """
+
+    formula: str
+    family: Family
+    method: str
+    terms: tuple[str, ...]
+    estimate: Floats
+    covariance: Floats
+    naive: Floats
+    naive_se: Floats
+    reliability: Floats
+    inflation: Floats
+    n: int
+    converged: bool
+    log_likelihood: float
+    sigma: float
+    degrees: float
+    level: float
+    notes: tuple[str, ...]
+    columns: Columns = field(repr=False)
+    levels: dict[str, tuple[str, ...]] = field(repr=False)
+    draws: Floats | None = field(default=None, repr=False)
+    checks: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def se(self) -> Floats:
+        """Standard errors, shape (p,)."""
+        return np.sqrt(np.diagonal(self.covariance))
+
+    @property
+    def interval(self) -> Floats:
+        """Lower and upper ends of the intervals, shape (p, 2)."""
+        tail = (1 + self.level) / 2
+        if self.draws is not None:
+            return np.asarray(np.quantile(self.draws, [1 - tail, tail], axis=0).T)
+        quantile = ndtri(tail) if np.isinf(self.degrees) else stdtrit(self.degrees, tail)
+        half = float(quantile) * self.se
+        return np.column_stack([self.estimate - half, self.estimate + half])
+
+    @property
+    def p_values(self) -> Floats:
+        """Two-sided p-values of no effect, shape (p,); for `bayes`, twice the smaller posterior share beside 0."""
+        if self.draws is not None:
+            above = (self.draws > 0).mean(axis=0)
+            return np.asarray(2 * np.minimum(above, 1 - above))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = -np.abs(self.estimate / self.se)
+        return np.asarray(2 * (ndtr(size) if np.isinf(self.degrees) else stdtr(self.degrees, size)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The same as `notes`."""
+        return self.notes
+
+    def tidy(self) -> pl.DataFrame:
+        """One row a term: term, estimate, se, low, high, p, naive, naive_se, reliability."""
+        interval = self.interval
+        return pl.DataFrame(
+            {
+                "term": list(self.terms),
+                "estimate": self.estimate,
+                "se": self.se,
+                "low": interval[:, 0],
+                "high": interval[:, 1],
+                "p": self.p_values,
+                "naive": self.naive,
+                "naive_se": self.naive_se,
+                "reliability": self.reliability,
+            }
+        ).with_columns(pl.exclude("term").fill_nan(None))
+
+    def to_plain(self) -> dict[str, object]:
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes."""
+        return {
+            "terms": self.tidy().to_dicts(),
+            "n": self.n,
+            "converged": self.converged,
+            "method": self.method,
+            "family": self.family,
+            "formula": self.formula,
+            "notes": list(self.notes),
+        }
+
+    def noise_sentences(self) -> tuple[str, ...]:
+        """Plain sentences on what the noise cost, for every term whose interval it widens notably."""
+        told = []
+        interval = self.interval
+        for j, term in enumerate(self.terms):
+            ratio = self.inflation[j]
+            if not np.isfinite(ratio) or ratio < 1.2:
+                continue
+            text = f"{term}: the interval is {ratio:.1f} times as wide as without noise"
+            if ratio >= _STRONG and interval[j, 0] < 0 < interval[j, 1]:
+                text += "; the noise is too strong to say whether there is an effect"
+            told.append(text + ".")
+        return tuple(told)
+
+    def summary(self) -> str:
+        """The fit as text."""
+        head = f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}"
+        if not self.converged:
+            head += "; NOT CONVERGED"
+        width = max(len(t) for t in (*self.terms, "term"))
+        titles = ("estimate", "se", "low", "high", "p", "naive", "naive se", "reliability")
+        lines = [head, "", f"{'term':<{width}}  " + "  ".join(f"{t:>10}" for t in titles)]
+        for term, *numbers_ in self.tidy().iter_rows():
+            cells = ("" if v is None else f"{v:.4g}" for v in numbers_)
+            padded = (f"{c:>{max(10, len(t))}}" for c, t in zip(cells, titles, strict=True))
+            lines.append(f"{term:<{width}}  " + "  ".join(padded))
+        sentences = (*self.noise_sentences(), *self.notes)
+        return "\n".join([*lines, *(["", *sentences] if sentences else [])])
+
+    def predict(self, frame: pl.DataFrame) -> Floats:
+        """Predict the mean response (a probability, a mean, or an expected count) at true values of the covariates.
+
+        Parameters
+        ----------
+        frame
+            A table with a column for each covariate, of true values: noisy ones would give attenuated predictions.
+
+        Returns
+        -------
+        ndarray, shape (n,), or (n, C) with a probability for each category of an ordered response
+            NaN where a covariate is missing.
+
+        Raises
+        ------
+        DataError
+            For a missing column, or a level that the model does not know.
+        """
+        values = {name: self._values(frame, name) for name in self._names()}
+        bad = np.zeros(frame.height, dtype=bool)
+        for v in values.values():
+            bad |= np.isnan(v)
+        X = self.columns.product(values, frame.height)
+        p = X.shape[1]
+        eta = np.where(bad, np.nan, X @ self.estimate[:p])
+        if self.family == "ordered":
+            ends = np.concatenate([[-np.inf], self.estimate[p:], [np.inf]])
+            return np.asarray(np.diff(ndtr(ends - eta[:, None]), axis=1))
+        if self.family == "linear":
+            return eta
+        return np.asarray({"probit": ndtr, "logit": expit, "poisson": np.exp}[self.family](eta))
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(name for parts in self.columns.parts for name, _ in parts))
+
+    def _values(self, frame: pl.DataFrame, name: str) -> Floats:
+        if name not in frame.columns:
+            raise DataError(f"The prediction needs column {name!r}, which the table does not have.")
+        if name not in self.levels:
+            return np.asarray(numbers(frame, [name], Codebook())[:, 0])
+        place = {level: float(i) for i, level in enumerate(self.levels[name])}
+        texts = [None if v is None else level_text(v) for v in frame[name].to_list()]
+        if any(t is not None and t not in place for t in texts):
+            raise DataError(f"Column {name!r} has a category that the model does not know.")
+        return np.array([np.nan if t is None else place[t] for t in texts])

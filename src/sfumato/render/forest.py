@@ -1,0 +1,116 @@
+"""A fitted model for people: a table for the terminal, and the forest plot of naive and corrected estimates."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sfumato.inference.result import Fit
+from sfumato.render import svg
+from sfumato.render.text import plain_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from rich.console import Console
+
+__all__ = ["forest_plot", "show_fit"]
+
+_NAIVE, _CORRECTED, _RULE = "#767676", "#1769aa", "#bbbbbb"
+_MOST_TERMS = 40
+
+
+def show_fit(fit: Fit, console: Console) -> None:
+    """Print a fit: corrected beside naive, then what the noise cost in plain sentences.
+
+    Parameters
+    ----------
+    fit
+        From `sfumato.fit`.
+    console
+        Where to.
+    """
+    from rich.table import Table
+
+    console.print()
+    state = "" if fit.converged else ", NOT CONVERGED"
+    console.print(plain_text(fit.formula, style="bold"))
+    console.print(plain_text(f"{fit.family} model by {fit.method}, n = {fit.n}{state}", style="dim"))
+    table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))
+    interval = f"{100 * fit.level:g}% interval"
+    for name in ("Term", "Estimate", "SE", interval, "p", "Naive", "Reliability"):
+        table.add_column(name, justify="left" if name == "Term" else "right", overflow="fold")
+    for row in fit.tidy().iter_rows(named=True):
+        ends = f"{_number(row['low'])} to {_number(row['high'])}"
+        cells = [row["term"], *map(_number, (row["estimate"], row["se"])), ends, _p(row["p"])]
+        reliability = "" if row["reliability"] is None else f"{row['reliability']:.2f}"
+        table.add_row(*map(plain_text, (*cells, f"{_number(row['naive'])} ({_number(row['naive_se'])})", reliability)))
+    console.print()
+    console.print(table)
+    console.print()
+    for sentence in (*fit.noise_sentences(), *fit.notes):
+        console.print(plain_text(f"- {sentence}"))
+    console.print(plain_text("Naive: released values taken for true ones, with its standard error.", style="dim"))
+    console.print()
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}".replace("-", "−")
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "< .001" if value < 0.001 else f"{value:.3f}"
+
+
+def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
+    """Draw each coefficient but the intercept with its interval, corrected above naive.
+
+    Parameters
+    ----------
+    fit
+        From `sfumato.fit`.
+    kind
+        `png` or `svg`.
+
+    Returns
+    -------
+    bytes
+        Equal fits give equal bytes.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    rows = [j for j, term in enumerate(fit.terms) if term != "Intercept"][:_MOST_TERMS]
+    raw = io.BytesIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",))
+    with svg.settings():
+        figure = Figure(figsize=(6.0, 1.2 + 0.55 * max(len(rows), 1)), layout="constrained")
+        FigureCanvasAgg(figure)
+        _paint(figure.subplots(), fit, rows)
+        figure.savefig(raw, format=kind, dpi=160, metadata=nothing)
+    return raw.getvalue()
+
+
+def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
+    ax.axvline(0, color=_RULE, linewidth=1, zorder=0)
+    interval = fit.interval
+    for y, j in enumerate(reversed(rows)):
+        _line(ax, y + 0.12, fit.estimate[j], interval[j, 0], interval[j, 1], _CORRECTED, "D")
+        half = 1.959963984540054 * fit.naive_se[j]
+        _line(ax, y - 0.16, fit.naive[j], fit.naive[j] - half, fit.naive[j] + half, _NAIVE, "o")
+    ax.set_yticks(range(len(rows)), [fit.terms[j] for j in reversed(rows)])
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.set(xlabel=f"coefficient, with {100 * fit.level:g}% interval", ylim=(-0.6, len(rows) - 0.4))
+    ax.plot([], [], color=_CORRECTED, marker="D", label=f"noise taken out ({fit.method})")
+    ax.plot([], [], color=_NAIVE, marker="o", label="naive")
+    ax.legend(
+        frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.35 / max(len(rows), 1)), ncols=2
+    )
+
+
+def _line(ax: Axes, y: float, middle: float, low: float, high: float, colour: str, marker: str) -> None:
+    if np.isfinite([middle, low, high]).all():
+        ax.plot([low, high], [y, y], color=colour, linewidth=1.4)
+        ax.plot([middle], [y], marker=marker, color=colour, markersize=5, markeredgewidth=0)

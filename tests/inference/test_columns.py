@@ -1,0 +1,39 @@
+"""Split columns multiplied together must be the design that `build_design` writes."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.design import build_design
+from sfumato.data.formula import parse_formula
+from sfumato.inference.columns import split_columns
+
+FRAME = pl.DataFrame(
+    {"a": [0.5, -1.0, 2.0, 3.0], "b": [1.0, 2.0, 0.0, -1.0], "s": ["f", "m", "f", "m"], "t": ["x", "y", "z", "z"]}
+)
+LEVELS = {"s": ("f", "m"), "t": ("x", "y", "z")}
+CODES = {"s": np.array([0, 1, 0, 1]), "t": np.array([0, 1, 2, 2])}
+
+
+@pytest.mark.parametrize(
+    "formula", ["y ~ a + s", "y ~ a*s + t", "y ~ 0 + s:t + a:b", "y ~ s*t*a", "y ~ 0 + a:t", "y ~ 1", "y ~ C(s):a"]
+)
+@pytest.mark.parametrize("hidden", [(), ("a",), ("s", "b"), ("a", "b", "s", "t")])
+def test_the_parts_multiply_to_the_design(formula, hidden):
+    parsed = parse_formula(formula)
+    design = build_design(FRAME, Codebook(), parsed.terms, intercept=parsed.intercept)
+    used = {f.name for term in parsed.terms for f in term}
+    columns = split_columns(
+        parsed.terms, parsed.intercept, {n: v for n, v in LEVELS.items() if n in used}, used & {"a", "b"}
+    )
+    values = {n: CODES[n] if n in CODES else FRAME[n].to_numpy() for n in used}
+    known = columns.product({n: v for n, v in values.items() if n not in hidden}, 4)
+    rest = columns.product({n: v for n, v in values.items() if n in hidden}, 4)
+    assert columns.labels == design.labels
+    np.testing.assert_allclose(known * rest, design.matrix())
+
+
+def test_columns_tell_whose_they_are():
+    columns = split_columns(parse_formula("y ~ a*b + s").terms, True, {"s": ("f", "m")}, ["a", "b"])
+    assert columns.with_any({"a", "b"}) == ((), ("a",), ("b",), (), ("a", "b"))

@@ -1,0 +1,117 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified
+from sfumato.data.error_model import Growth
+from sfumato.data.formula import parse_formula
+from sfumato.errors import DataError, FormulaError
+from sfumato.inference.covariates import level_text, read_covariate, stratum_rows, which_are_factors
+
+BOOK = Codebook()
+
+
+def test_exact_columns_are_as_they_are():
+    table = pl.DataFrame({"x": [1.5, 2.5], "s": ["m", "f"]})
+    number, text = read_covariate(table, BOOK, "x", False, []), read_covariate(table, BOOK, "s", True, [])
+    assert number.exact
+    assert number.values.tolist() == [1.5, 2.5]
+    assert text.exact
+    assert text.levels == ("f", "m")
+    assert text.values.tolist() == [1, 0]
+
+
+def test_missing_values_of_few_kinds_are_hidden_discrete_ones():
+    found = read_covariate(pl.DataFrame({"x": [0, None, 1]}), BOOK, "x", False, [])
+    assert not found.exact
+    np.testing.assert_array_equal(np.exp(found.table), [[1, 0], [1, 1], [0, 1]])
+
+
+def test_missing_values_of_many_kinds_are_hidden_continuous_ones():
+    found = read_covariate(pl.DataFrame({"x": [*np.arange(20.0), None]}), BOOK, "x", False, [])
+    assert found.table is None
+    assert found.variance.tolist() == [0.0] * 21
+
+
+def test_missing_codes_of_the_codebook_count():
+    book = Codebook({"x": Variable(missing=[-9])})
+    found = read_covariate(pl.DataFrame({"x": [0, -9, 1]}), book, "x", False, [])
+    assert np.isnan(found.values[1])
+
+
+def test_noise_that_grows_has_its_own_strength_at_each_true_value():
+    part = Additive(("x",), [[0.04]], values=(0, 10), grows={"x": Growth(centre=0, scale=1, beyond=2)})
+    found = read_covariate(pl.DataFrame({"x": [9.0, 1.0]}), BOOK, "x", False, [part])
+    np.testing.assert_allclose(found.table[0], [stats.norm(0, 0.2).logpdf(9), stats.norm(10, 1.0).logpdf(9)])
+
+
+def test_strata_have_noise_of_their_own():
+    table = pl.DataFrame({"x": [0.3, 0.3, 0.0], "s": ["f", "m", "u"]})
+    parts = [Additive(("x",), [[v]], values=(0, 1), where={"s": s}) for s, v in (("f", 0.25), ("m", 1.0))]
+    found = read_covariate(table, BOOK, "x", False, parts)
+    np.testing.assert_allclose(found.table[0], stats.norm([0, 1], 0.5).logpdf(0.3))
+    np.testing.assert_allclose(found.table[1], stats.norm([0, 1], 1.0).logpdf(0.3))
+    np.testing.assert_array_equal(np.exp(found.table[2]), [1, 0])  # no part speaks of u: exact
+    assert stratum_rows(table, {"s": "m"}).tolist() == [False, True, False]
+
+
+def test_misclassified_levels_may_come_in_any_order_and_twice():
+    table = pl.DataFrame({"s": ["a", "b", None]})
+    P = np.array([[0.9, 0.1], [0.3, 0.7]])
+    once = read_covariate(table, BOOK, "s", True, [Misclassified("s", P, levels=("b", "a"))])
+    assert once.levels == ("b", "a")
+    np.testing.assert_allclose(np.exp(once.table), [[0.1, 0.7], [0.9, 0.3], [1, 1]])
+    twice = read_covariate(table, BOOK, "s", True, [Misclassified("s", P, levels=("b", "a"))] * 2)
+    np.testing.assert_allclose(np.exp(twice.table[:2]), (P @ P)[:, [1, 0]].T)
+
+
+def test_numbers_that_were_misclassified_keep_their_values():
+    found = read_covariate(pl.DataFrame({"x": [2, 5]}), BOOK, "x", False, [Misclassified("x", np.eye(2))])
+    assert found.support.tolist() == [2.0, 5.0]
+    assert found.values.tolist() == [2.0, 5.0]
+
+
+def test_a_number_in_c_has_levels_and_keeps_what_was_released():
+    part = Additive(("x",), [[0.1]], values=(1, 2))
+    found = read_covariate(pl.DataFrame({"x": [1.2, 1.9]}), BOOK, "x", True, [part])
+    assert found.levels == ("1", "2")
+    assert found.naive.tolist() == [0.0, 1.0]
+    assert found.key.tolist() == [1.2, 1.9]
+
+
+def test_which_are_factors():
+    table = pl.DataFrame({"y": [1, 2, 3], "d": [0, 1, 0], "z": [0.1, 0.9, 1.0], "g": [1, 2, 3], "s": ["a", "b", "c"]})
+    book = Codebook({n: Variable(kind="categorical") for n in "dzgs"})
+    told = Disclosure([Additive(("z",), [[0.1]], values=(0, 1))])
+    formula = parse_formula("y ~ d + z + g + s")
+    assert which_are_factors(table, book, formula, told) == {"d": False, "z": False, "g": True, "s": True}
+    assert which_are_factors(table, book, parse_formula("y ~ C(d)"), told) == {"d": True}
+    with pytest.raises(FormulaError, match="with and without"):
+        which_are_factors(table, BOOK, parse_formula("y ~ d + C(d)"), told)
+
+
+def test_levels_are_written_alike():
+    assert [level_text(v) for v in (1, 1.0, 1.5, "1", True)] == ["1", "1", "1.5", "1", "True"]
+
+
+X = pl.DataFrame({"x": [0.0, 1.0, 5.0], "s": ["a", "b", "a"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "parts", "says"),
+    [
+        ("x", False, [Additive(("x",), [[0.1]]), Misclassified("x", np.eye(3))], "both misclassified"),
+        ("x", False, [Additive(("x",), [[0.1]], values=(0, 1))] * 2, "more than once"),
+        ("x", False, [Additive(("x",), [[0.1]], values=v) for v in ((0, 1), (0, 2))], "different sets"),
+        ("x", True, [Additive(("x",), [[0.1]])], "stands in C"),
+        ("x", False, [Additive(("x",), [[99.0]])], "larger than all the variation"),
+        ("s", False, [Misclassified("s", np.eye(2))], "no numbers"),
+        ("s", True, [Misclassified("s", np.eye(3))], "not those of its disclosed matrix"),
+        ("s", True, [Misclassified("s", np.eye(2), levels=("a", "c"))], "not those of its disclosed matrix"),
+    ],
+)
+def test_what_does_not_fit_is_refused(name, factor, parts, says):
+    with pytest.raises(DataError, match=says):
+        read_covariate(X, BOOK, name, factor, parts)

@@ -1,0 +1,572 @@
+"""The limits that any correction must have, an independent likelihood by quadrature, and bad input."""
+
+import numpy as np
+import polars as pl
+import pytest
+import statsmodels.api as sm
+from scipy import optimize, stats
+from scipy.special import expit
+from statsmodels.miscmodels.ordinal_model import OrderedModel
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified
+from sfumato.data.error_model import Growth
+from sfumato.errors import DataError, FormulaError, SfumatoError
+from sfumato.inference.fit import fit
+from tests.inference.studies import FORMULA, NAMES, dataset_a, exact, noisy
+
+FAMILIES = ("linear", "probit", "logit", "poisson", "ordered")
+
+
+def draw(family, n=600, seed=0):
+    """True covariates: binary d, normal x that hangs on d and w, exact w; and a response."""
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=n)
+    d = (0.4 * w + rng.normal(size=n) > 0.3).astype(float)
+    x = 0.5 * d + 0.4 * w + rng.normal(size=n)
+    eta = -0.2 + 0.6 * d + 0.4 * x - 0.3 * w
+    if family == "linear":
+        y = eta + 0.7 * rng.normal(size=n)
+    elif family == "probit":
+        y = (eta + rng.normal(size=n) > 0).astype(float)
+    elif family == "logit":
+        y = (eta + rng.logistic(size=n) > 0).astype(float)
+    elif family == "poisson":
+        y = rng.poisson(np.exp(eta)).astype(float)
+    else:
+        y = np.digitize(eta + rng.normal(size=n), [-0.5, 0.8]).astype(float)
+    return pl.DataFrame({"y": y, "d": d, "x": x, "w": w}), rng
+
+
+def reference(table, family):
+    """Coefficients and standard errors of statsmodels for y ~ d + x + w."""
+    X, y = table.select("d", "x", "w").to_numpy(), table["y"].to_numpy()
+    if family == "ordered":
+        fitted = OrderedModel(y, X, distr="probit").fit(disp=0, method="bfgs", gtol=1e-9, maxiter=500)
+        return fitted.params[:3], fitted.bse[:3]
+    X = sm.add_constant(X)
+    if family == "poisson":
+        fitted = sm.Poisson(y, X).fit(disp=0, tol=1e-12)
+    elif family == "linear":
+        fitted = sm.OLS(y, X).fit()
+    else:
+        fitted = (sm.Probit if family == "probit" else sm.Logit)(y, X).fit(disp=0, tol=1e-12)
+    return fitted.params, fitted.bse
+
+
+TINY = Disclosure([Additive(("d",), [[1e-14]], values=(0, 1)), Additive(("x",), [[1e-14]])])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("disclosure", [None, TINY])
+def test_without_noise_it_is_the_plain_fit(family, disclosure):
+    """The bar is 1e-6; statsmodels' ordered model takes its errors from a numerical Hessian, good to 1e-4."""
+    table, _ = draw(family)
+    ours = fit("y ~ d + x + w", table, disclosure, family=family)
+    estimate, se = reference(table, family)
+    p = len(estimate)
+    assert ours.converged
+    np.testing.assert_allclose(ours.estimate[:p], estimate, rtol=2e-5 if family == "ordered" else 1e-6, atol=1e-6)
+    np.testing.assert_allclose(ours.se[:p], se, rtol=1e-3 if family == "ordered" else 2e-6)
+    np.testing.assert_allclose(ours.naive[:p], estimate, rtol=2e-5 if family == "ordered" else 1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_identity_misclassification_is_the_plain_fit(family):
+    table, _ = draw(family)
+    told = Disclosure([Misclassified("d", np.eye(2), levels=(0, 1))])
+    ours, plain = fit("y ~ d + x + w", table, told, family=family), fit("y ~ d + x + w", table, family=family)
+    np.testing.assert_allclose(ours.estimate, plain.estimate, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(ours.se, plain.se, rtol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["linear", "probit"])
+@pytest.mark.parametrize("column", ["d", "x"])
+def test_missing_is_noise_without_bound(family, column):
+    """Noise of variance 1e10 says nothing: its likelihood is flat to about 1e-5 over the range of the covariate."""
+    table, rng = draw(family)
+    gone = rng.random(table.height) < 0.3
+    values = {"values": (0, 1)} if column == "d" else {}
+    missing = table.with_columns(pl.when(~pl.Series(gone)).then(column))
+    loud = table.with_columns(
+        pl.Series("s", gone.astype(int)), pl.when(~pl.Series(gone)).then(column).otherwise(rng.normal(0, 1.2e5, 600))
+    )
+    told = [Additive((column,), [[1e10]], where={"s": 1}, **values)]
+    if column == "d":
+        told.append(Additive((column,), [[1e-12]], where={"s": 0}, **values))
+    one = fit("y ~ d + x + w", missing, family=family)
+    other = fit("y ~ d + x + w", loud, Disclosure(told), family=family)
+    np.testing.assert_allclose(one.estimate, other.estimate, atol=2e-3)
+    np.testing.assert_allclose(one.se, other.se, rtol=1e-2)
+
+
+def test_row_order_changes_nothing():
+    table, rng = draw("probit")
+    told = Disclosure([Additive(("d",), [[0.2]], values=(0, 1)), Additive(("x",), [[0.3]])])
+    table = table.with_columns(pl.col("d") + rng.normal(0, 0.2**0.5, 600), pl.col("x") + rng.normal(0, 0.3**0.5, 600))
+    one = fit("y ~ d + x + w", table, told, family="probit")
+    other = fit("y ~ d + x + w", table[rng.permutation(600)], told, family="probit")
+    np.testing.assert_allclose(one.estimate, other.estimate, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(one.se, other.se, rtol=1e-6)
+
+
+def released(family):
+    table, rng = draw(family, 250, 5)
+    z = table.with_columns(pl.col("d") + rng.normal(0, 0.5, 250), pl.col("x") + rng.normal(0, 0.6, 250))
+    return z, Disclosure([Additive(("d",), [[0.25]], values=(0, 1)), Additive(("x",), [[0.36]])])
+
+
+def density(family, y, eta, extra):
+    if family == "linear":
+        return stats.norm.pdf(y, eta, np.exp(extra))
+    if family == "poisson":
+        return stats.poisson.pmf(y, np.exp(eta))
+    return np.where(y == 1, *(lambda p: (p, 1 - p))(stats.norm.cdf(eta) if family == "probit" else expit(eta)))
+
+
+@pytest.mark.parametrize("family", ["linear", "probit", "logit", "poisson"])
+def test_it_agrees_with_brute_force(family):
+    """The likelihood written out: a sum over d, Gauss-Legendre over x (161 points on ±7), scipy's optimiser.
+
+    The same model of the covariates: logistic for d given w, normal for x given d and w. The bar is 1e-4.
+    """
+    table, told = released(family)
+    y, zd, zx, w = (table[n].to_numpy() for n in ("y", "d", "x", "w"))
+    t, weights = np.polynomial.legendre.leggauss(161)
+    x, weights = 7 * t, 7 * weights
+
+    def minus(theta):
+        b, (a0, a1), (m0, m1, m2), log_s, log_sigma = theta[:4], theta[4:6], theta[6:9], theta[9], theta[10]
+        p1 = expit(a0 + a1 * w)
+        total = np.zeros(len(y))
+        for d, p in ((0, 1 - p1), (1, p1)):
+            inner = stats.norm.pdf(x, (m0 + m1 * d + m2 * w)[:, None], np.exp(log_s))
+            inner = inner * stats.norm.pdf(zx[:, None], x, 0.6)
+            inner = inner * density(family, y[:, None], b[0] + b[1] * d + b[2] * x + (b[3] * w)[:, None], log_sigma)
+            total += p * stats.norm.pdf(zd, d, 0.5) * (inner @ weights)
+        return -np.log(total).sum()
+
+    ours = fit("y ~ d + x + w", table, told, family=family)
+    start = np.concatenate([ours.estimate + 0.05, np.zeros(6), [-0.3]])
+    free = len(start) if family == "linear" else len(start) - 1  # σ for the linear model only
+    tail = start[free:]
+    found = optimize.minimize(
+        lambda s: minus(np.concatenate([s, tail])), start[:free], method="BFGS", options={"gtol": 1e-4}
+    )
+    np.testing.assert_allclose(ours.estimate, found.x[:4], atol=1e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-5)
+    np.testing.assert_allclose(
+        ours.se, hessian_se(minus, np.concatenate([found.x, tail]), free, 250, family), rtol=1e-3
+    )
+
+
+def hessian_se(minus, theta, free, n, family):
+    """Standard errors from the Hessian by differences, with the divisor of least squares for the linear model."""
+    h = 1e-3
+    H = np.empty((free, free))
+    unit = h * np.eye(len(theta))
+    for i in range(free):
+        for j in range(i + 1):
+            plus = minus(theta + unit[i] + unit[j]) + minus(theta - unit[i] - unit[j])
+            cross = minus(theta + unit[i] - unit[j]) + minus(theta - unit[i] + unit[j])
+            H[i, j] = H[j, i] = (plus - cross) / (4 * h**2)
+    correction = n / (n - 4) if family == "linear" else 1.0
+    return np.sqrt(np.diagonal(np.linalg.inv(H))[:4] * correction)
+
+
+def test_misclassified_responses_agree_with_brute_force():
+    table, rng = draw("probit", 800, 2)
+    flip = rng.random(800) < 0.1
+    table = table.with_columns(pl.when(pl.Series(flip)).then(1 - pl.col("y")).otherwise("y").cast(pl.Int64))
+    told = Disclosure([Misclassified("y", [[0.9, 0.1], [0.1, 0.9]])])
+    X = sm.add_constant(table.select("d", "x", "w").to_numpy())
+    y = table["y"].to_numpy()
+
+    def minus(b):
+        p = 0.1 + 0.8 * stats.norm.cdf(X @ b)
+        return -np.log(np.where(y == 1, p, 1 - p)).sum()
+
+    found = optimize.minimize(minus, np.zeros(4), method="BFGS", options={"gtol": 1e-6})
+    ours = fit("y ~ d + x + w", table, told, family="probit")
+    np.testing.assert_allclose(ours.estimate, found.x, atol=1e-5)
+    assert np.all(ours.se > ours.naive_se)
+
+
+def test_a_noisy_binary_response_and_noisy_covariates_together():
+    """Brute force over the four combinations of a true response and a true covariate, noise clipped on both."""
+    rng = np.random.default_rng(3)
+    n, v = 1500, 0.3
+    d = (rng.random(n) < 0.4).astype(float)
+    y = (-0.5 + 0.8 * d + rng.normal(size=n) > 0).astype(float)
+    z = np.clip(np.column_stack([y, d]) + rng.normal(0, v**0.5, (n, 2)), 0, 1)
+    told = Disclosure([Additive(("y", "d"), v * np.eye(2), clipped=True)])
+    s = v**0.5
+
+    def law(value, true):
+        inner = stats.norm.pdf(value, true, s)
+        return np.where(
+            value <= 0, stats.norm.cdf(-true / s), np.where(value >= 1, stats.norm.sf((1 - true) / s), inner)
+        )
+
+    def minus(theta):
+        p = expit(theta[2])
+        total = 0
+        for dd in (0, 1):
+            q = stats.norm.cdf(theta[0] + theta[1] * dd)
+            response = q * law(z[:, 0], 1) + (1 - q) * law(z[:, 0], 0)
+            total = total + (p if dd else 1 - p) * law(z[:, 1], dd) * response
+        return -np.log(total).sum()
+
+    found = optimize.minimize(minus, np.zeros(3), method="BFGS", options={"gtol": 1e-5})
+    ours = fit("y ~ d", pl.DataFrame(z, schema=["y", "d"]), told, family="probit")
+    np.testing.assert_allclose(ours.estimate, found.x[:2], atol=1e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-6)
+
+
+def test_top_coded_and_noisy_responses_agree_with_brute_force():
+    """Noise of variance .3 on y, then all above 1 set to 1: a censored regression (Tobit) with σ² + .3."""
+    table, rng = draw("linear", 800, 7)
+    z = np.minimum(table["y"].to_numpy() + rng.normal(0, 0.3**0.5, 800), 1.0)
+    told = Disclosure([Additive(("y",), [[0.3]], bounds={"y": (None, 1.0)})])
+    X = sm.add_constant(table.select("d", "x", "w").to_numpy())
+
+    def minus(theta):
+        s, eta = np.sqrt(np.exp(2 * theta[4]) + 0.3), X @ theta[:4]
+        return -np.where(z >= 1, stats.norm.logsf(1, eta, s), stats.norm.logpdf(z, eta, s)).sum()
+
+    found = optimize.minimize(minus, np.zeros(5), method="BFGS", options={"gtol": 1e-6})
+    ours = fit("y ~ d + x + w", table.with_columns(y=pl.Series(z)), told)
+    np.testing.assert_allclose(ours.estimate, found.x[:4], atol=1e-5)
+    assert ours.sigma == pytest.approx(np.exp(found.x[4]) * np.sqrt(800 / 796), rel=1e-5)
+
+
+def test_correlated_noise_on_two_binaries_agrees_with_brute_force():
+    rng = np.random.default_rng(4)
+    n = 1200
+    d = (rng.random((n, 2)) < 0.4).astype(float)
+    omega = np.array([[0.3, 0.15], [0.15, 0.25]])
+    z = d + rng.multivariate_normal([0, 0], omega, n)
+    y = -0.3 + d @ [0.7, -0.5] + rng.normal(size=n)
+    patterns = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+
+    def minus(theta):
+        pi = np.exp(np.append(0, theta[4:]))
+        f = sum(
+            p
+            * stats.multivariate_normal(k, omega).pdf(z)
+            * stats.norm.pdf(y, theta[0] + theta[1:3] @ k, np.exp(theta[3]))
+            for p, k in zip(pi / pi.sum(), patterns, strict=True)
+        )
+        return -np.log(f).sum()
+
+    found = optimize.minimize(minus, np.zeros(7), method="BFGS", options={"gtol": 1e-4})
+    table = pl.DataFrame({"y": y, "a": z[:, 0], "b": z[:, 1]})
+    ours = fit("y ~ a + b", table, Disclosure([Additive(("a", "b"), omega, values=(0, 1))]))
+    np.testing.assert_allclose(ours.estimate, found.x[:3], atol=1e-4)
+
+
+def test_categories_and_interactions():
+    """Three misclassified categories, with an interaction; brute force over the true category."""
+    rng = np.random.default_rng(6)
+    n = 2000
+    c, w = rng.integers(0, 3, n), rng.integers(0, 2, n).astype(float)
+    y = np.array([0.0, 0.5, -0.8])[c] + 0.4 * w + 0.6 * (c == 2) * w + rng.normal(size=n)
+    P = np.array([[0.8, 0.1, 0.1], [0.1, 0.85, 0.05], [0.15, 0.15, 0.7]])
+    z = (rng.random(n)[:, None] > np.cumsum(P, axis=1)[c]).sum(axis=1)
+    table = pl.DataFrame({"y": y, "c": np.array(["a", "b", "c"])[z], "w": w})
+    ours = fit("y ~ c*w", table, Disclosure([Misclassified("c", P, levels=("a", "b", "c"))]))
+    assert ours.terms == ("Intercept", "c[T.b]", "c[T.c]", "w", "c[T.b]:w", "c[T.c]:w")
+
+    def minus(theta):
+        pi = np.exp(np.column_stack([np.zeros(2), theta[7:11].reshape(2, 2)]))
+        pi = (pi / pi.sum(axis=1, keepdims=True))[w.astype(int)]
+        level, tilt = np.append(0, theta[1:3]), np.append(0, theta[4:6])
+        eta = theta[0] + level + theta[3] * w[:, None] + tilt * w[:, None]
+        return -np.log((pi * P[:, z].T * stats.norm.pdf(y[:, None], eta, np.exp(theta[6]))).sum(axis=1)).sum()
+
+    found = optimize.minimize(minus, np.zeros(11), method="BFGS", options={"gtol": 1e-4})
+    np.testing.assert_allclose(ours.estimate, found.x[:6], atol=1e-4)
+
+
+def test_a_noisy_number_in_c_is_its_category():
+    """Few records, so that rows could be joined wrongly: released values count, not the levels nearest to them."""
+    table, rng = draw("probit", 4000, 9)
+    z = table.with_columns(pl.col("d") + rng.normal(0, 0.5, 4000))
+    told = Disclosure([Additive(("d",), [[0.25]], values=(0, 1))])
+    number, category = fit("y ~ d", z, told, family="probit"), fit("y ~ C(d)", z, told, family="probit")
+    assert category.terms == ("Intercept", "C(d)[T.1]")
+    np.testing.assert_allclose(number.estimate, category.estimate, rtol=1e-6)
+    np.testing.assert_allclose(number.se, category.se, rtol=1e-6)
+
+
+def test_indicators_of_one_category_exclude_each_other():
+    """No record can have two of them: the correction equals that of the three patterns written out."""
+    rng = np.random.default_rng(8)
+    n = 1500
+    c = rng.integers(0, 3, n)
+    y = np.array([0.0, 0.6, -0.5])[c] + rng.normal(size=n)
+    z = np.column_stack([c == 1, c == 2]) + rng.normal(0, 0.5, (n, 2))
+    part = Additive(("c=1", "c=2"), 0.25 * np.eye(2), values=(0, 1), indicators_of="c")
+    ours = fit("y ~ `c=1` + `c=2`", pl.DataFrame({"y": y, "c=1": z[:, 0], "c=2": z[:, 1]}), Disclosure([part]))
+
+    def minus(theta):
+        pi = np.exp(np.append(0, theta[4:]))
+        f = 0
+        for p, m, e in zip(pi / pi.sum(), [0, theta[1], theta[2]], [(0, 0), (1, 0), (0, 1)], strict=True):
+            f = f + p * stats.norm.pdf(z, e, 0.5).prod(axis=1) * stats.norm.pdf(y, theta[0] + m, np.exp(theta[3]))
+        return -np.log(f).sum()
+
+    found = optimize.minimize(minus, np.zeros(6), method="BFGS", options={"gtol": 1e-4})
+    np.testing.assert_allclose(ours.estimate, found.x[:3], atol=1e-4)
+
+
+def test_frequency_weights_and_clusters():
+    """Each record twice within a cluster of its own: the estimates stand, and the errors of the single records too."""
+    table, told = released("probit")
+    single = fit("y ~ d + x", table.with_columns(one=1.0), told, family="probit", weight="one")
+    twice = pl.concat([table.with_row_index("id")] * 2)
+    double = fit("y ~ d + x", twice, told, family="probit", cluster="id")
+    np.testing.assert_allclose(double.estimate, single.estimate, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(double.se, single.se, rtol=1e-4)
+    np.testing.assert_allclose(double.naive_se, single.naive_se, rtol=1e-6)
+    weighted = fit("y ~ d + x", table.with_columns(two=pl.lit(2.0)), told, family="probit", weight="two")
+    np.testing.assert_allclose(weighted.se, single.se, rtol=1e-6)
+
+
+def test_robust_errors_without_noise_are_whites():
+    table, _ = draw("logit")
+    ours = fit("y ~ d + x + w", table.with_columns(one=1.0), family="logit", weight="one")
+    X = sm.add_constant(table.select("d", "x", "w").to_numpy())
+    theirs = sm.Logit(table["y"].to_numpy(), X).fit(disp=0, tol=1e-12, cov_type="HC0")
+    np.testing.assert_allclose(ours.estimate, theirs.params, rtol=1e-6)
+    np.testing.assert_allclose(ours.se, theirs.bse * np.sqrt(600 / 599), rtol=1e-6)
+
+
+def test_reliability_is_that_of_the_noise():
+    """Noise of variance v on x of variance about 1.4: reliability var(x) / (var(x) + v)."""
+    table, rng = draw("linear", 20000)
+    z = table.with_columns(pl.col("x") + rng.normal(0, 1, 20000))
+    ours = fit("y ~ d + x + w", z, Disclosure([Additive(("x",), [[1.0]])]))
+    variance = table["x"].var()
+    assert ours.reliability[2] == pytest.approx(variance / (variance + 1), abs=0.01)
+    assert ours.reliability[1] == 1
+    assert np.isnan(ours.reliability[0])
+    truth = fit("y ~ d + x + w", table)
+    np.testing.assert_allclose(ours.inflation, ours.se / truth.se, rtol=0.03)
+
+
+def test_the_result_can_be_read():
+    records = dataset_a()
+    table, told = noisy(records, 0.5, False, np.random.default_rng(2))
+    ours = fit(FORMULA, table, told, family="probit")
+    tidy = ours.tidy()
+    assert tidy.columns == ["term", "estimate", "se", "low", "high", "p", "naive", "naive_se", "reliability"]
+    assert tidy["term"].to_list() == ["Intercept", *NAMES[1:]]
+    assert tidy["reliability"].to_list()[0] is None
+    assert set(ours.to_plain()) >= {"terms", "n", "converged", "method"}
+    assert "times as wide as without noise" in ours.summary()
+    wanted = stats.norm.cdf(ours.estimate @ [1, 1, 0, 1])
+    assert ours.predict(pl.DataFrame({"smoke": [1], "breastfed": [0], "mould": [1]}))[0] == pytest.approx(wanted)
+
+
+def test_a_disclosure_without_likelihood_is_told():
+    table = exact(dataset_a())
+    part = Averaged(
+        columns=("smoke",), k=3, grouping="knn", rescaled=False, recentred=False, rounded=False, clipped=False
+    )
+    assert "not taken out" in fit(FORMULA, table, Disclosure([part]), family="probit").notes[0]
+
+
+def test_separation_falls_back_visibly():
+    table = pl.DataFrame({"y": [0, 0, 0, 0, 1, 1, 1, 1], "x": [0.0, 1, 2, 3, 4, 5, 6, 7]})
+    ours = fit("y ~ x", table, family="logit")
+    assert ours.converged
+    assert any("separated" in note and "prior" in note for note in ours.notes)
+    assert 0 < ours.estimate[1] < 10
+
+
+BASE = {"y": [0, 1, 1, 0, 1, 0], "x": [1.0, 2.0, 1.5, 3.0, 0.5, 1.1], "s": ["a", "b", "a", "b", "a", "b"]}
+X_NOISY = Disclosure([Additive(("x",), [[9.0]])])
+
+
+@pytest.mark.parametrize(
+    ("formula", "columns", "options", "says"),
+    [
+        ("y ~ nothing", {}, {}, "nothing"),
+        ("y ~ __import__('os')", {}, {}, "only function"),
+        ("y ~ x + x2", {"x2": [2.0, 4.0, 3.0, 6.0, 1.0, 2.2]}, {}, "collinear"),
+        ("y ~ x", {}, {"disclosure": X_NOISY}, "larger than all the variation"),
+        ("y ~ e", {"e": [None] * 6}, {}, "no values at all"),
+        ("y ~ x", {"w": [1.0, 2, 0, 1, 1, 1]}, {"weight": "w"}, "positive"),
+        ("y ~ x", {}, {"weight": "w"}, "does not have"),
+        ("x ~ y", {}, {"family": "probit"}, "0 and 1"),
+        ("x ~ y", {}, {"family": "poisson"}, "whole numbers"),
+        ("s ~ x", {}, {"family": "linear"}, "numeric"),
+        ("y ~ x", {}, {"family": "gamma"}, "no family"),
+        ("y ~ x", {}, {"method": "magic"}, "no method"),
+        ("y ~ x", {}, {"level": 95}, "between 0 and 1"),
+        ("y ~ x", {"c": [1] * 6}, {"cluster": "c"}, "two clusters"),
+        ("y ~ x + C(x)", {}, {}, "with and without"),
+        ("y ~ s", {}, {"disclosure": Disclosure([Misclassified("s", np.eye(3))])}, "not those of its disclosed matrix"),
+        ("y ~ s", {}, {"disclosure": Disclosure([Misclassified("s", np.eye(2), where={"z": 1})])}, "strata"),
+        ("n ~ x", {"n": [None] * 6}, {}, "No row"),
+        ("y ~ x*s*k", {"k": [0.3, 0.1, 0.7, 0.2, 0.9, 0.4]}, {}, "not more complete rows|collinear"),
+        ("m ~ x", {"m": [0.3, 0.9, *[None] * 4]}, {}, "not more complete rows"),
+    ],
+)
+def test_bad_input_is_refused(formula, columns, options, says):
+    table = pl.DataFrame({**BASE, **columns})
+    with pytest.raises(SfumatoError, match=says):
+        fit(formula, table, **options)
+
+
+def test_products_of_noisy_numbers_are_refused():
+    table, _ = draw("linear")
+    told = Disclosure([Additive(("x",), [[0.1]]), Additive(("w",), [[0.1]])])
+    with pytest.raises(FormulaError, match="product of two noisy"):
+        fit("y ~ x:w + x + w", table, told)
+
+
+def test_too_many_patterns_are_refused_before_work():
+    columns = {f"d{j}": [0.1 * j, 1.0, 0.3, 0.2, 0.9, 0.5 + j] for j in range(12)}
+    told = Disclosure([Additive(tuple(columns), np.eye(12), values=(0, 1))])
+    with pytest.raises(SfumatoError, match="combinations of values|collinear"):
+        fit("y ~ " + " + ".join(columns), pl.DataFrame({"y": np.arange(6.0), **columns}), told)
+
+
+def test_noise_correlated_across_kinds_is_refused():
+    table, _ = released("linear")
+    part = Additive(("d", "x"), [[0.25, 0.1], [0.1, 0.36]], values={"d": (0, 1)})
+    with pytest.raises(DataError, match="correlated"):
+        fit("y ~ d + x", table, Disclosure([part]))
+
+
+def test_codebooks_tell_missing_codes_and_categories():
+    table, _ = draw("linear")
+    book = Codebook({"d": Variable(kind="categorical"), "x": Variable(missing=[-9])})
+    coded = table.with_columns(x=pl.when(pl.int_range(600) < 30).then(-9.0).otherwise("x"))
+    gone = table.with_columns(x=pl.when(pl.int_range(600) >= 30).then("x"))
+    one = fit("y ~ d + x", coded, codebook=book)
+    assert one.terms == ("Intercept", "d", "x")  # 0 and 1 are numbers, whatever their kind
+    np.testing.assert_allclose(one.estimate, fit("y ~ d + x", gone).estimate, rtol=1e-9)
+
+
+def brute_force_slope(z, y, w, law, start):
+    """y ~ x + w, linear, x | w normal; what was released of x by `law(z, x)`; Gauss-Legendre over x on ±9."""
+    t, weights = np.polynomial.legendre.leggauss(400)
+    x, weights = 9 * t, 9 * weights
+    released = law(z[:, None], x)
+
+    def minus(theta):
+        inner = stats.norm.pdf(x, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5])) * released
+        inner = inner * stats.norm.pdf(y[:, None], theta[0] + theta[1] * x + (theta[2] * w)[:, None], np.exp(theta[6]))
+        return -np.log(inner @ weights).sum()
+
+    return optimize.minimize(minus, start, method="BFGS", options={"gtol": 1e-4})
+
+
+@pytest.mark.parametrize("name", ["laplace", "clipped", "grows"])
+def test_noise_that_is_not_plain_agrees_with_brute_force(name):
+    """Both integrate by quadrature, over different nodes; 2e-3 of an estimate whose standard error is .1."""
+    rng = np.random.default_rng(12)
+    n, growth = 250, Growth(centre=0.0, scale=1.0, beyond=1.0)
+    w = rng.normal(size=n)
+    x = 0.5 * w + rng.normal(size=n)
+    y = 0.3 + 0.6 * x - 0.2 * w + 0.8 * rng.normal(size=n)
+    if name == "laplace":
+        z = x + rng.laplace(0, 0.6 / 2**0.5, n)
+        part = Additive(("x",), [[0.36]], distribution="laplace")
+
+        def law(z, x):
+            return stats.laplace.pdf(z, x, 0.6 / 2**0.5)
+    elif name == "clipped":
+        z = np.clip(x + rng.normal(0, 0.6, n), -1, 1)
+        part = Additive(("x",), [[0.36]], bounds={"x": (-1, 1)})
+
+        def law(z, x):
+            edge = np.where(z >= 1, stats.norm.sf(1, x, 0.6), stats.norm.cdf(-1, x, 0.6))
+            return np.where(np.abs(z) >= 1, edge, stats.norm.pdf(z, x, 0.6))
+    else:
+        z = x + 0.6 * growth.factor(x) * rng.normal(size=n)
+        part = Additive(("x",), [[0.36]], grows={"x": growth})
+
+        def law(z, x):
+            return stats.norm.pdf(z, x, 0.6 * growth.factor(x))
+
+    ours = fit("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
+    found = brute_force_slope(z, y, w, law, np.array([0.3, 0.6, -0.2, 0, 0.5, 0, -0.2]))
+    assert ours.converged
+    np.testing.assert_allclose(ours.estimate, found.x[:3], atol=2e-3)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=0.02)
+    assert ours.reliability[1] == pytest.approx(np.corrcoef(x, z)[0, 1] ** 2, abs=0.12)
+
+
+@pytest.mark.parametrize("name", ["top-coded", "rounded"])
+def test_values_without_noise_that_were_bounded_or_rounded(name):
+    """Top-coding and rounding alone; brute force integrates each record's interval with nodes of its own."""
+    rng = np.random.default_rng(13)
+    n = 400
+    w = rng.normal(size=n)
+    x = 0.5 * w + rng.normal(size=n)
+    y = 0.3 + 0.6 * x - 0.2 * w + 0.8 * rng.normal(size=n)
+    if name == "top-coded":
+        z, part = np.minimum(x, 0.7), Additive(("x",), [[0.0]], bounds={"x": (None, 0.7)})
+        low, high = np.full(n, 0.7), np.full(n, 9.0)
+        sure = z < 0.7
+    else:
+        z, part = np.round(x), Additive(("x",), [[0.0]], rounded={"x": 1})
+        low, high = z - 0.5, z + 0.5
+        sure = np.zeros(n, dtype=bool)
+    t, weights = np.polynomial.legendre.leggauss(120)
+    nodes = low[:, None] + np.outer(high - low, (t + 1) / 2)
+    width = np.outer(high - low, weights / 2)
+    nodes[sure], width[sure] = z[sure, None], 1 / 120
+
+    def minus(theta):
+        f = stats.norm.pdf(nodes, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5]))
+        f = f * stats.norm.pdf(y[:, None], theta[0] + theta[1] * nodes + (theta[2] * w)[:, None], np.exp(theta[6]))
+        return -np.log((f * width).sum(axis=1)).sum()
+
+    ours = fit("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
+    start = np.array([0.3, 0.6, -0.2, 0, 0.5, 0, -0.2])
+    found = optimize.minimize(minus, start, method="BFGS", options={"gtol": 1e-4})
+    np.testing.assert_allclose(ours.estimate, found.x[:3], atol=2e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-2)
+
+
+def test_nodes_and_robust_errors_go_together():
+    rng = np.random.default_rng(14)
+    x = rng.normal(size=300)
+    y = x + rng.normal(size=300)
+    table = pl.DataFrame({"y": y, "x": np.clip(x + rng.normal(0, 0.5, 300), -1, 1), "one": 1.0})
+    told = Disclosure([Additive(("x",), [[0.25]], bounds={"x": (-1, 1)})])
+    plain, robust = fit("y ~ x", table, told), fit("y ~ x", table, told, weight="one")
+    np.testing.assert_allclose(robust.estimate, plain.estimate, rtol=1e-6)
+    np.testing.assert_allclose(robust.se, plain.se, rtol=0.15)
+
+
+def test_two_covariates_with_noise_that_is_not_plain_are_refused():
+    table, _ = draw("linear")
+    told = Disclosure([Additive((n,), [[0.1]], distribution="laplace") for n in ("x", "w")])
+    with pytest.raises(DataError, match="one continuous covariate at a time"):
+        fit("y ~ x + w", table, told)
+
+
+@pytest.mark.parametrize("seed", [19, 21, 24])
+def test_noise_that_leaves_no_maximum_falls_back_visibly(seed):
+    """Sixty records, noise as large as the variation: the corrected likelihood may rise without end."""
+    rng = np.random.default_rng(seed)
+    d, x = rng.integers(0, 2, 60).astype(float), rng.normal(size=60)
+    y = (1.5 * d + x - 0.5 + rng.normal(size=60) > 0).astype(int)
+    table = pl.DataFrame({"y": y, "d": d + 0.9 * rng.normal(size=60), "x": x + 0.7 * rng.normal(size=60)})
+    told = Disclosure([Additive(("d",), [[0.81]], values=(0, 1)), Additive(("x",), [[0.49]])])
+    ours = fit("y ~ d + x", table, told, family="probit")
+    assert any("noise is too strong" in note and "prior" in note for note in ours.notes)
+    assert ours.converged
+    assert np.abs(ours.estimate).max() < 10
+
+
+def test_a_perfect_line_is_no_trouble():
+    ours = fit("y ~ x", pl.DataFrame({"x": [0.0, 1, 2, 3], "y": [1.0, 3, 5, 7]}))
+    np.testing.assert_allclose(ours.estimate, [1, 2], rtol=1e-12)
+    np.testing.assert_allclose(ours.se, 0, atol=1e-12)

@@ -1,0 +1,73 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Additive, Misclassified
+from sfumato.errors import DataError
+from sfumato.inference.outcome import read_outcome
+
+BOOK = Codebook()
+
+
+def read(values, family, *parts):
+    return read_outcome(pl.DataFrame({"y": values}), BOOK, "y", family, parts)
+
+
+def test_exact_responses_are_their_own_plain_ones():
+    for values, family in (([0, 1], "probit"), (["no", "yes"], "logit"), ([0, 3], "poisson"), ([1, 2, 3], "ordered")):
+        found = read(values, family)
+        assert found.exact
+        assert found.response is found.plain
+    assert read(["no", "yes"], "logit").values.tolist() == [0, 1]
+    assert read([True, False], "probit").values.tolist() == [1, 0]
+
+
+def test_a_misclassified_response_has_the_matrix_in_it():
+    found = read([0, 1], "probit", Misclassified("y", [[0.9, 0.1], [0.2, 0.8]]))
+    np.testing.assert_allclose(np.exp(found.response.log_q), [[0.9, 0.2], [0.1, 0.8]])
+    assert found.values.tolist() == [0, 1]
+
+
+def test_a_noisy_binary_response_has_the_noise_in_it():
+    found = read([0.2, 1.3], "logit", Additive(("y",), [[0.25]], values=(0, 1)))
+    np.testing.assert_allclose(found.response.log_q[0], stats.norm([0, 1], 0.5).logpdf(0.2))
+    assert found.values.tolist() == [0, 1]
+
+
+def test_bounds_and_rounding_of_numbers_are_intervals():
+    part = Additive(("y",), [[0.1]], bounds={"y": (0, 10)}, rounded={"y": 1})
+    found = read([0.0, 4.0, 10.0], "linear", part)
+    np.testing.assert_array_equal(found.response.low, [-np.inf, 3.5, 9.5])
+    np.testing.assert_array_equal(found.response.high, [0.5, 4.5, np.inf])
+    np.testing.assert_allclose(found.response.noise, 0.1)
+    assert found.response_noise == pytest.approx(0.1)
+
+
+def test_an_ordered_response_may_be_misclassified():
+    P = np.array([[0.8, 0.2, 0], [0.1, 0.8, 0.1], [0, 0.2, 0.8]])
+    found = read(["a", "b", "c"], "ordered", Misclassified("y", P, levels=("a", "b", "c")))
+    np.testing.assert_allclose(found.response.q / found.response.q.max(axis=1)[:, None], P.T / P.T.max(axis=1)[:, None])
+    assert found.levels == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("values", "family", "parts", "says"),
+    [
+        ([0, 2], "probit", [], "0 and 1"),
+        (["a", "b", "c"], "logit", [], "0 and 1"),
+        ([0.5, 1.0], "poisson", [], "whole numbers"),
+        ([-1, 1], "poisson", [], "whole numbers"),
+        ([0, 1], "poisson", [Additive(("y",), [[0.1]])], "noisy count"),
+        ([1, 1], "ordered", [], "2 to 50"),
+        (list(range(60)), "ordered", [], "2 to 50"),
+        ([0.1, 0.9], "probit", [Additive(("y",), [[0.1]])], "true values are 0 and 1"),
+        ([0, 1], "linear", [Misclassified("y", np.eye(2))], "misclassified"),
+        ([0.1, 0.9], "linear", [Additive(("y",), [[5.0]])], "larger than all the variation"),
+        ([0.1, 0.9], "linear", [Additive(("y",), [[0.1]], clipped=True)], "hangs on its true value"),
+    ],
+)
+def test_responses_that_do_not_suit_are_refused(values, family, parts, says):
+    with pytest.raises(DataError, match=says):
+        read(values, family, *parts)
