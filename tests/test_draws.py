@@ -109,3 +109,8 @@ def test_permutation_belongs_to_the_units():
     assert sorted(order) == list(range(50))
     shuffled = ids[::-1]
     assert (shuffled[draws.permutation(shuffled, NOISE)] == ids[order]).all()
+
+
+def test_float_ids_that_floats_cannot_tell_apart_are_refused():
+    with pytest.raises(DataError, match=r"2\^53"):
+        units(np.array([1e19, 2e19]))

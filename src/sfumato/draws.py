@@ -101,6 +101,8 @@ def units(ids: ArrayLike | Iterable[object]) -> Words:
     if array.dtype.kind == "f":
         if not np.all(np.isfinite(array) & (array == np.floor(array))):
             raise DataError("Record ids must be whole numbers or text, and none may be missing.")
+        if np.any(np.abs(array) > 2**53):
+            raise DataError("Record ids above 2^53 must not be floats, which cannot tell them apart. Make them text.")
         array = array.astype(np.int64)
     if array.dtype.kind == "i":
         return array.astype(np.int64).view(np.uint64)

@@ -15,7 +15,7 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.methods.registry import methods
 from sfumato.release.plan import Plan
 from sfumato.release.run import run_steps
@@ -142,8 +142,11 @@ def test_law_6_a_disclosure_speaks_of_released_columns_or_of_ones_that_went(step
 def test_law_7_no_data_value_is_in_a_disclosed_sentence(step):
     """Ids, and numbers of the data that are not parameters, never stand in what is published in words."""
     marked = table().with_columns(x=pl.when(pl.col("id") == 40).then(987_654.321).otherwise("x"))
-    ran = run_steps([step], PolarsDataset(marked, PEOPLE_BOOK), Draws(SECRET))
-    assert not [s for s in (*ran.disclosure.sentences(), step.sentence()) if "987654" in s or "987,654" in s]
+    try:
+        told = run_steps([step], PolarsDataset(marked, PEOPLE_BOOK), Draws(SECRET)).disclosure.sentences()
+    except DataError as error:  # one value that makes most of a variance is refused
+        told = (str(error),)
+    assert not [s for s in (*told, step.sentence()) if "987654" in s or "987,654" in s]
 
 
 @each_step

@@ -9,8 +9,9 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.methods.noise import Noise
+from sfumato.release.plan import Plan
 from sfumato.release.run import run_steps
 
 LAWFUL = [
@@ -376,3 +377,108 @@ def test_every_pair_of_columns_is_disclosed_with_its_own_covariance():
     truth = np.cov(frame.select(columns).to_numpy().T)
     for i, j in itertools.product(range(3), repeat=2):
         assert part.matrix[i, j] == pytest.approx(0.3 * truth[i, j], rel=0.01)
+
+
+# What may not be told, and what would become untrue
+
+
+def test_a_code_that_one_person_has_is_not_told():
+    frame = cohort(400).with_columns(degree=pl.when(pl.col("id") == 7).then(77).otherwise("degree"))
+    _, (part,), ran = released(frame, columns=["degree"], sd=1)
+    assert part.values == {}
+    assert any("not labelled" in note for note in ran.steps[0].notes)
+    labelled = Codebook({**BOOK, "degree": Variable(kind="ordinal", order=[1, 2, 3, 4, 5, 77])})
+    _, (part,), _ = released(frame, book=labelled, columns=["degree"], sd=1)
+    assert part.values == {"degree": (1, 2, 3, 4, 5, 77)}
+
+
+def test_the_centre_of_a_small_stratum_is_not_told():
+    frame = cohort(60).with_columns(region=pl.when(pl.col("id") < 3).then(pl.lit("Z")).otherwise(pl.lit("A")))
+    with pytest.raises(DataError, match="min_stratum"):
+        released(frame, columns=["bmi"], sd=1, grow=2, by=["region"])
+
+
+def test_one_persons_amount_is_not_told_by_its_stratum():
+    frame = cohort(60).with_columns(
+        region=pl.when(pl.col("id") < 12).then(pl.lit("Z")).otherwise(pl.lit("A")),
+        bmi=pl.when(pl.col("id") == 5).then(91_234.0).when(pl.col("id") < 12).then(0.0).otherwise("bmi"),
+    )
+    with pytest.raises(DataError, match="most of the variance") as error:
+        released(frame, columns=["bmi"], share=0.1, by=["region"])
+    assert "91" not in str(error.value)
+
+
+def test_household_draws_are_refused_on_what_differences_would_show():
+    with pytest.raises(DataError, match="draw_by household"):
+        released(columns=["smoke"], variance=50, draw_by="household")
+    with pytest.raises(ValueError, match="draw_by: household"):
+        Noise(columns=["region"], sd=1, draw_by="household", dummies={"region": ["A", "B", "C"]})
+
+
+def test_no_combination_of_nearly_collinear_columns_stays_without_noise():
+    random = np.random.default_rng(2)
+    frame = cohort(2_000).with_columns(height=pl.col("bmi") * 2 + pl.Series(random.normal(0, 0.16, 2_000)))
+    after, (part,), _ = released(frame, columns=["bmi", "height"], share=1.0, correlated=True)
+    assert np.linalg.eigvalsh(part.matrix / np.outer(part.sd, part.sd)).min() >= 0.99e-3
+    e = errors(frame, after, ("bmi", "height"))
+    scaled = e / part.sd
+    assert (scaled[:, 1] - scaled[:, 0]).std() > 0.03
+    *_, ran = released(frame, columns=["bmi", "height"], covariance=[[1, 2], [2, 4]])
+    assert any("singular" in note for note in ran.steps[0].notes)
+
+
+def test_columns_whose_names_join_to_anothers():
+    frame = cohort(500).rename({"bmi": "a", "height": "b"}).with_columns(pl.col("a").alias("a+b") * -1.0)
+    number = Variable(kind="continuous")
+    book = Codebook({"id": BOOK["id"], "a": number, "b": number, "a+b": number})
+    after, _, _ = released(
+        frame.select("id", "a", "b", "a+b"), book=book, columns=["a", "b", "a+b"], share=0.1, correlated=True
+    )
+    assert after.columns == ["id", "a", "b", "a+b"]
+
+
+def test_a_diagonal_covariance_is_so_many_variances_and_growth_of_nobody_is_none():
+    frame = cohort(500)
+    one, _, _ = released(frame, columns=["bmi", "height"], variance={"bmi": 1, "height": 2})
+    two, _, _ = released(frame, columns=["bmi", "height"], covariance=[[1, 0], [0, 2]])
+    three, _, _ = released(frame, columns=["bmi", "height"], variance={"bmi": 1, "height": 2}, grow=50)
+    assert one.equals(two)
+    assert one.equals(three)
+
+
+def test_where_noise_grew_its_draw_is_another():
+    frame = cohort(2_000)
+    one, _, _ = released(frame, columns=["bmi"], sd=1)
+    two, (part,), _ = released(frame, columns=["bmi"], sd=1, grow=1)
+    factor = part.grows["bmi"].factor(frame["bmi"].to_numpy())
+    e, e2 = errors(frame, one, ("bmi",))[:, 0], errors(frame, two, ("bmi",))[:, 0]
+    np.testing.assert_array_equal(e[factor == 1], e2[factor == 1])
+    assert abs(np.corrcoef(e[factor > 1], e2[factor > 1])[0, 1]) < 4 / (factor > 1).sum() ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("later", "says"),
+    [
+        ({"do": "derive", "column": "bmi", "formula": "min(bmi, 5)"}, "changes bmi"),
+        ({"do": "derive", "column": "fat", "formula": "bmi > 3"}, "computes from bmi"),
+        ({"do": "pram", "columns": ["region"], "retention": 0.8}, "strata region"),
+        ({"do": "swap", "columns": ["region"], "random": True}, "strata region"),
+        ({"do": "centroids", "columns": ["bmi"], "k": 3}, "changes bmi"),
+    ],
+)
+def test_a_later_step_may_not_make_the_disclosure_untrue(later, says):
+    noise = {"do": "noise", "columns": ["bmi"], "share": 0.1, "by": ["region"]}
+    with pytest.raises(PlanError, match=says):
+        Plan.model_validate({"steps": [noise, later]}).check(BOOK)
+    Plan.model_validate({"steps": [noise, {"do": "noise", "columns": ["bmi"], "sd": 1}]}).check(BOOK)
+
+
+@pytest.mark.parametrize("parameters", [{"share": True}, {"sd": 1e160}, {"sd": 1e-170}])
+def test_numbers_that_are_none_or_beyond_numbers(parameters):
+    with pytest.raises(ValueError, match="number"):
+        Noise(columns=["bmi"], **parameters)
+
+
+def test_whole_numbers_beyond_whole_numbers_stay_floats():
+    after, _, _ = released(cohort(50), columns=["degree"], sd=1e19, round_to=1)
+    assert after["degree"].dtype == pl.Float64

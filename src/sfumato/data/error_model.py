@@ -152,6 +152,10 @@ class Additive(ErrorModel):
             raise ValueError(f"covariance must have one row and one column for each of the {p} columns")
         if problem := covariance_problem(np.array(self.covariance)):
             raise ValueError(problem)
+        if any(low is not None and high is not None and low > high for low, high in self.bounds.values()):
+            raise ValueError("bounds are [low, high], with low not above high")
+        if any(not step > 0 for step in self.rounded.values()):
+            raise ValueError("rounded takes positive multiples")
         named = {*self.values, *self.bounds, *self.rounded, *self.grows}
         if unknown := sorted(named - set(self.columns)):
             raise ValueError(f"values, bounds, rounded or grows name {', '.join(unknown)}, not among columns")

@@ -64,18 +64,21 @@ def factor(covariance: Floats) -> Floats:
     return lower
 
 
-def nearest_correlation(correlation: Floats) -> Floats:
-    """Shrink a rounded correlation matrix towards the identity just enough to be positive semi-definite, shape (p, p).
+def nearest_correlation(correlation: Floats, least: float = 0.0) -> Floats:
+    """Shrink a correlation matrix towards the identity until its smallest eigenvalue is `least`, shape (p, p).
+
+    With `least` = 0 a rounded matrix becomes positive semi-definite again; a little more leaves no combination of
+    columns without noise.
 
     Examples
     --------
     >>> nearest_correlation(np.array([[1.0, 0.3], [0.3, 1.0]])).tolist()
     [[1.0, 0.3], [0.3, 1.0]]
     """
-    least = float(np.linalg.eigvalsh(correlation).min())
-    if least >= 0:
+    smallest = float(np.linalg.eigvalsh(correlation).min())
+    if smallest >= least:
         return correlation
-    keep = (1 - 1e-12) / (1 - least)
+    keep = (1 - least - 1e-12) / (1 - smallest)
     return keep * correlation + (1 - keep) * np.eye(len(correlation))
 
 

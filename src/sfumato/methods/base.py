@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Disclosed
@@ -78,7 +78,7 @@ class StepDraws:
         ids = batch[column]
         if ids.null_count():
             raise DataError(f"Column {column!r} has missing ids, so {self.method} cannot key its draws on it.")
-        return units(ids.to_numpy())
+        return units((ids.cast(pl.String) if ids.dtype in (pl.Int128, pl.UInt128) else ids).to_numpy())
 
     def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64] | None:
         """A keyed number for each record, shape (n,), to break ties so that row order does not matter.
@@ -121,8 +121,23 @@ class Method(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_yes_for_numbers(cls, given: Any) -> Any:
+        """Refuse true and false where a number is needed, which would be taken for 1 and 0."""
+        if isinstance(given, dict):
+            numeric = {n: str(f.annotation) for n, f in cls.model_fields.items()}
+            for name, value in given.items():
+                kind = numeric.get(name, "bool")
+                if isinstance(value, bool) and "bool" not in kind and ("float" in kind or "int" in kind):
+                    raise ValueError(f"{name} takes a number, not {str(value).lower()}")
+        return given
+
     masks: ClassVar[bool] = False
     """Whether it protects; steps that only prepare the data do not."""
+
+    draws_error: ClassVar[bool] = False
+    """Whether it discloses the law of an error, which a later step on the same columns would make untrue."""
 
     averages: ClassVar[bool] = False
     """Whether it averages the values of its columns, which must then be amounts and not codes."""
@@ -141,6 +156,11 @@ class Method(BaseModel):
     def changes(self) -> tuple[str, ...]:
         """The columns whose values it changes."""
         return tuple(getattr(self, "columns", ()))
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Other columns from which it computes values."""
+        return ()
 
     def check(self, codebook: Codebook) -> list[str]:
         """Tell what is wrong with the step for a table with this codebook, before any data are touched."""

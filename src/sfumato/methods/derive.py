@@ -57,6 +57,11 @@ class Derive(Method):
         """The new column."""
         return (self.column,)
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The formula's columns."""
+        return tuple(parse(self.formula).names)
+
     def check(self, codebook: Codebook) -> list[str]:
         """The formula's names must be there."""
         problems = unknown_problems(codebook, parse(self.formula).names)

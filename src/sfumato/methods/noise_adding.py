@@ -31,11 +31,15 @@ from sfumato.methods.noise_looking import (
     dummy_column,
     filled,
     standardised,
+    too_few,
 )
 from sfumato.methods.noise_parameters import NoiseParameters
 
 __all__ = ["Adding", "Strengths"]
 
+_ALONE = 0.8  # share of a stratum's sum of squares that one value may make before its strength is not told
+_LEAST = 1e-3  # least eigenvalue of the noise's correlations, so that no combination of columns stays without noise
+_SINGULAR = "The covariance of the noise is singular: some combination of the columns gets no noise and stays exact."
 Floats = NDArray[np.float64]
 
 
@@ -81,9 +85,9 @@ class Adding:
 
     def stage(self) -> Stage:
         """The look and the pass."""
-        plain = self.look.plain
-        pairs = [standardised(n) for n in plain] + [standardised(a, b) for a, b in itertools.combinations(plain, 2)]
-        queries = (Moments(tuple(pairs), self.look.by),) if self.method.correlated else ()
+        p = range(len(self.look.plain))
+        names = [standardised(j) for j in p] + [standardised(i, j) for i, j in itertools.combinations(p, 2)]
+        queries = (Moments(tuple(names), self.look.by),) if self.method.correlated else ()
         return Stage(self.transform, queries, self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Strengths:
@@ -91,25 +95,23 @@ class Adding:
         correlation = self._correlations(answers[0]) if answers else {}
         covariance = {key: self._covariance(spread, correlation.get(key)) for key, spread in self.looked.spread.items()}
         parts = [part for key, matrix in covariance.items() for part in self._parts(key, matrix)]
-        return Strengths(covariance, tuple(parts), self.looked.notes)
+        notes = (*self.looked.notes, *([_SINGULAR] if any(map(_singular, covariance.values())) else []))
+        return Strengths(covariance, tuple(parts), notes)
 
     def _correlations(self, answer: pl.DataFrame) -> dict[Key, Floats]:
         """Correlation of the columns in each stratum, from the variances of standardised columns and their sums."""
-        plain, found = self.look.plain, {}
+        p, found = len(self.look.plain), {}
         variance: dict[Key, dict[str, float]] = {} if self.look.by else {(): {}}
         for row in answer.iter_rows(named=True):
             variance.setdefault(tuple(row[n] for n in self.look.by), {})[row["variable"]] = row["variance"] or 0.0
         for key, v in variance.items():
-            matrix = np.eye(len(plain))
-            for (i, a), (j, b) in itertools.combinations(enumerate(plain), 2):
-                both = v[standardised(a)] * v[standardised(b)]
-                r = (
-                    (v[standardised(a, b)] - v[standardised(a)] - v[standardised(b)]) / (2 * np.sqrt(both))
-                    if both > 0
-                    else 0.0
-                )
+            matrix = np.eye(p)
+            for i, j in itertools.combinations(range(p), 2):
+                first, second, both = v[standardised(i)], v[standardised(j)], v[standardised(i, j)]
+                sds = np.sqrt(first * second)
+                r = (both - first - second) / (2 * sds) if sds > 0 else 0.0
                 matrix[i, j] = matrix[j, i] = round(float(np.clip(r, -1, 1)), 3)
-            found[key] = nearest_correlation(matrix)
+            found[key] = nearest_correlation(matrix, _LEAST)
         return found
 
     def _covariance(self, spread: Mapping[str, Spread], correlation: Floats | None) -> Floats:
@@ -124,11 +126,7 @@ class Adding:
         kind, strength = self.method.strength(named)
         learned = kind == "share" or self.method.correlated
         if learned and self.look.by and 0 < spread.n < self.method.min_stratum:
-            raise DataError(
-                f"noise: some strata of {', '.join(self.method.by)} hold fewer than min_stratum "
-                f"({self.method.min_stratum}) values of {named!r}; their spread must not be told. Use fewer or broader "
-                "columns in by, or give sd or variance."
-            )
+            raise DataError(too_few(self.method, named))
         if kind == "variance":
             return strength
         if not spread.n:
@@ -138,6 +136,12 @@ class Adding:
             raise DataError(
                 f"noise: column {named!r} does not vary{where}, so a share of its variance is no noise. Give sd or "
                 "variance, or leave it out."
+            )
+        if spread.largest > _ALONE and self.look.by:
+            raise DataError(
+                f"noise: in some strata of {', '.join(self.method.by)} one value makes most of the variance of "
+                f"{named!r}, so the disclosed strength would tell it. Give sd or variance, use broader strata, or "
+                "top-code the column first."
             )
         return significant(strength * spread.variance)
 
@@ -198,12 +202,12 @@ class Adding:
         bit = None if self.method.draw_by == "household" else self._bits(x)
         for key, rows in self._strata(batch, state):
             own = None if bit is None else [b[rows] for b in bit]
-            noise[rows] = self._noise(unit[rows], own, state.covariance[key], self.looked.grows.get(key, {}), draws)
-        self._grow(noise, x, batch, state)
+            grown = self._grown(x[rows], self.looked.grows.get(key, {}))
+            noise[rows] = self._noise(unit[rows], own, state.covariance[key], grown, draws)
         noise += x
         new = {n: self._finished(n, noise[:, j], batch) for j, n in enumerate(self.released)}
         out: list[Any] = []
-        for n in (n for n in batch.columns if not n.startswith(standardised(""))):
+        for n in (n for n in batch.columns if not n.startswith(standardised())):
             made = [dummy_column(n, level) for level in self.method.dummies.get(n, ())] or [n]
             out += [new.get(m, pl.col(m)) for m in made]
         return batch.select(out)
@@ -230,7 +234,7 @@ class Adding:
         column's own, a corrected value would move the others' noise by a known multiple of its own and so give itself
         away.
         """
-        if self.method.correlated or self.method.covariance is not None:
+        if self._mixed:
             return [row_hash(x)] * x.shape[1]
         out = [bits(x[:, j]) for j in range(x.shape[1])]
         for n, levels in self.method.dummies.items():
@@ -249,34 +253,60 @@ class Adding:
         for key, rows in by.with_row_index(f"{HIDDEN}at").group_by(list(self.look.by)):
             yield tuple(key), rows[f"{HIDDEN}at"].to_numpy()
 
+    @property
+    def _mixed(self) -> bool:
+        """Whether columns share draws; a given covariance without correlations is so many variances."""
+        given = self.method.covariance
+        return self.method.correlated or (given is not None and bool(np.any(np.array(given) - np.diag(np.diag(given)))))
+
+    def _grown(self, x: Floats, grows: Mapping[str, Growth]) -> tuple[Floats, list[str]] | None:
+        """What each record's noise is multiplied by, shape (n, p), and how the growth is told by column."""
+        if not grows:
+            return None
+        factor = np.ones_like(x)
+        for n, growth in grows.items():
+            j = self.released.index(n)
+            factor[:, j] = np.nan_to_num(growth.factor(x[:, j]), nan=1.0)
+        return factor, [f" {grows[n].model_dump()!r}" if n in grows else "" for n in self.released]
+
     def _noise(
         self,
         unit: NDArray[np.uint64],
         bit: Sequence[NDArray[np.uint64]] | None,
         covariance: Floats,
-        grows: Mapping[str, Growth],
+        grown: tuple[Floats, list[str]] | None,
         draws: StepDraws,
     ) -> Floats:
-        """Noise of one stratum, shape (n, p); the same draws whenever the same strength is disclosed."""
-        mixed = self.method.correlated or self.method.covariance is not None
+        """Noise of one stratum, shape (n, p): the same draws whenever the same strength is disclosed.
+
+        Where noise grew the draws are others: with equal ones a release without growth would give the values away.
+        """
         together = f"covariance {covariance.tolist()!r} of {self.released!r}"
         out = np.empty((len(unit), len(self.released)), order="F")
         for j, n in enumerate(self.released):
-            strength = together if mixed else f"variance {covariance[j, j].item()!r}"
-            strength += f" {grows[n].model_dump()!r}" if n in grows else ""
-            purpose = draws.purpose(n, f"{self.method.distribution} {strength}")
-            u = draws.draws.uniform(unit, purpose, None if bit is None else bit[j])
-            out[:, j] = standard(u, self.method.distribution)
-        return shaped(out, covariance)
+            strength = together if self._mixed else f"variance {covariance[j, j].item()!r}"
+            out[:, j] = self._standard(unit, bit, j, n, strength, draws)
+            if grown is not None:
+                factor, told = grown
+                more = np.flatnonzero((factor > 1).any(axis=1) if self._mixed else factor[:, j] > 1)
+                own = None if bit is None else [b[more] for b in bit]
+                text = strength + ("".join(told) if self._mixed else told[j])
+                out[more, j] = self._standard(unit[more], own, j, n, text, draws)
+        noise = shaped(out, covariance)
+        return noise if grown is None else noise * grown[0]
 
-    def _grow(self, noise: Floats, x: Floats, batch: pl.DataFrame, state: Strengths) -> None:
-        """Multiply the noise of values far from the centre."""
-        if not self.looked.grows:
-            return
-        for key, rows in self._strata(batch, state):
-            for n, growth in self.looked.grows.get(key, {}).items():
-                j = self.released.index(n)
-                noise[rows, j] *= growth.factor(x[rows, j])
+    def _standard(
+        self,
+        unit: NDArray[np.uint64],
+        bit: Sequence[NDArray[np.uint64]] | None,
+        j: int,
+        column: str,
+        strength: str,
+        draws: StepDraws,
+    ) -> Floats:
+        purpose = draws.purpose(column, f"{self.method.distribution} {strength}")
+        u = draws.draws.uniform(unit, purpose, None if bit is None else bit[j])
+        return standard(u, self.method.distribution)
 
     def _finished(self, column: str, value: Floats, batch: pl.DataFrame) -> pl.Series:
         """Released values of a column: clipped, rounded, with what was missing as it was."""
@@ -292,7 +322,7 @@ class Adding:
         if column not in self.method.columns:
             return new
         if whole and (batch.schema[column].is_integer() or self.codebook[column].kind == Kind.INTEGER):
-            new = new.cast(pl.Int64)
+            new = new.cast(pl.Int64) if np.all(np.abs(np.nan_to_num(value)) < 2.0**63) else new
         self._refuse_codes(column, new)
         if self.looked.fill:
             return new
@@ -310,3 +340,13 @@ class Adding:
                 f"noise: some noisy values of {column!r} fall on its missing codes and would be read as missing. Give "
                 f"bounds that leave the codes out, clip: {{{column}: [low, high]}}, or codes far from the values."
             )
+
+
+def _singular(covariance: Floats) -> bool:
+    """Whether some combination of the columns that have noise gets none."""
+    sd = np.sqrt(np.diagonal(covariance))
+    noisy = sd > 0
+    if not noisy.any():
+        return False
+    correlation = covariance[np.ix_(noisy, noisy)] / np.outer(sd[noisy], sd[noisy])
+    return bool(np.linalg.eigvalsh(correlation).min() < 1e-6)

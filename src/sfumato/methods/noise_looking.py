@@ -21,10 +21,14 @@ from sfumato.kernels.grid import decimals, significant
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
 from sfumato.methods.noise_parameters import NoiseParameters
 
-__all__ = ["Key", "Looked", "Looking", "Spread", "category_text", "dummy_column", "filled", "standardised"]
+__all__ = ["Key", "Looked", "Looking", "Spread", "category_text", "dummy_column", "filled", "standardised", "too_few"]
 
 _DOMINANT = 0.5  # share of the sum of squares that one value may make before a note warns of it
 _MOST_CODES = 100
+_RARE = (
+    "Some codes of {} are rare and not labelled, so its codes are not told to analysts. Label all codes under "
+    "variables, or recode rare ones."
+)
 _IQR = 1.349  # interquartile range of a normal variable with variance 1
 Floats = NDArray[np.float64]
 Key = tuple[Any, ...]
@@ -35,9 +39,9 @@ def dummy_column(column: str, level: Scalar) -> str:
     return f"{column}={level}"
 
 
-def standardised(*columns: str) -> str:
-    """Name of the hidden column that holds a column in units of its spread, or the sum of two such."""
-    return f"{HIDDEN}z:{'+'.join(columns)}"
+def standardised(*places: int) -> str:
+    """Name of the hidden column that holds a column, by its place, in units of its spread, or the sum of two such."""
+    return f"{HIDDEN}z:{':'.join(map(str, places))}"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,15 @@ class Spread:
     n: int
     mean: float
     variance: float | None
+    largest: float = 0.0
+    """Share of the sum of squares that one value makes: near 1, telling the variance tells that value."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Spread:
+        """From an answer to `Moments`."""
+        n, mean, variance = row["n"], row["mean"] or 0.0, row["variance"]
+        extreme = max(row["high"] - mean, mean - row["low"]) ** 2 if n else 0.0
+        return cls(n, mean, variance, extreme / (variance * (n - 1)) if variance else 0.0)
 
 
 @dataclass(frozen=True)
@@ -121,37 +134,39 @@ class Looking:
         spread = self._spread(next(rest))
         overall = {row["variable"]: row for row in next(rest).iter_rows(named=True)}
         values: dict[str, tuple[float, ...]] = {}
+        notes: list[str] = []
         for n in self.coded:
             counts = self._counts(n, next(rest))
             overall[n] = _weighted(counts[n], counts[COUNT])
-            values[n] = self._support(n, counts[n])
+            values[n], rare = self._support(n, counts)
+            notes += [_RARE.format(n)] if rare else []
             for key, rows in counts.group_by(list(self.by)) if self.by else [((), counts)]:
-                own = _weighted(rows[n], rows[COUNT])
-                spread.setdefault(tuple(key), {})[n] = Spread(own["n"], own["mean"], own["variance"])
+                spread.setdefault(tuple(key), {})[n] = Spread.of(_weighted(rows[n], rows[COUNT]))
         if empty := [n for n in self.plain if overall[n]["n"] == 0]:
             raise DataError(
                 f"noise: column {', '.join(map(repr, empty))} has no value at all. Leave it out of columns."
             )
         values |= {n: support for n in self.plain if (support := _zero_one(overall[n]))}
+        self._refuse_shared(values)
         for n in self.method.dummies:
             self._add_dummies(spread, n, next(rest))
         grows: dict[Key, dict[str, Growth]] = {}
         if self.method.grow is not None:
             for n in self.plain:
-                self._add_growth(grows, n, next(rest), self.method.grow)
+                self._add_growth(grows, n, next(rest), self.method.grow, spread)
         fill: dict[str, float] = {}
         if self.method.missing == "mean":
             fill = {n: overall[n]["mean"] for n in self.plain}
         elif self.method.missing == "median":
             fill = {n: next(rest)["value"][0] for n in self.plain}
         places = {n: overall[n]["decimals"] for n in self.plain}
-        return Looked(spread, values, places, fill, grows, tuple(self._notes(overall)))
+        return Looked(spread, values, places, fill, grows, (*notes, *self._notes(overall)))
 
     def _spread(self, answer: pl.DataFrame) -> dict[Key, dict[str, Spread]]:
         spread: dict[Key, dict[str, Spread]] = {} if self.by else {(): {}}
         for row in answer.iter_rows(named=True):
             key = tuple(row[n] for n in self.by)
-            spread.setdefault(key, {})[row["variable"]] = Spread(row["n"], row["mean"] or 0.0, row["variance"])
+            spread.setdefault(key, {})[row["variable"]] = Spread.of(row)
         return spread
 
     def _counts(self, column: str, counts: pl.DataFrame) -> pl.DataFrame:
@@ -165,12 +180,30 @@ class Looking:
         present = counts.filter(~self.codebook.missing(column, dtype))
         return present.with_columns(pl.col(column).cast(pl.Float64))
 
-    def _support(self, column: str, present: pl.Series) -> tuple[float, ...]:
-        """Codes of a categorical column, those that the codebook labels among them."""
+    def _refuse_shared(self, values: Mapping[str, tuple[float, ...]]) -> None:
+        """Refuse a household's common draw on 0/1 values: differences of 1 show who has which."""
+        binary = [n for n, support in values.items() if support == (0.0, 1.0)]
+        if self.method.draw_by == "household" and binary:
+            raise DataError(
+                f"noise: draw_by household leaves differences within a household exact, which shows the values of "
+                f"{', '.join(map(repr, binary))} (0 and 1). Give these columns a step with draw_by record."
+            )
+
+    def _support(self, column: str, counts: pl.DataFrame) -> tuple[tuple[float, ...], bool]:
+        """Codes of a categorical column that may be told, and whether there are others.
+
+        Those that the codebook labels or orders, and those that several records have: a code that one person has is
+        that person's value. Where others are left, none is told, for half a support would mislead.
+        """
         variable = self.codebook[column]
-        labelled = [v for v in variable.labels if not any(m.matches(v) for m in variable.missing)]
-        codes = sorted({*present, *(float(v) for v in labelled if isinstance(v, int | float))})
-        return tuple(codes) if len(codes) <= _MOST_CODES else ()
+        known = {float(v) for v in (*variable.labels, *variable.order) if isinstance(v, int | float)}
+        known -= {v for v in known if any(m.matches(v) for m in variable.missing)}
+        frequent = counts.group_by(column).agg(pl.col(COUNT).sum()).filter(pl.col(COUNT) >= self.method.min_stratum)
+        present = set(counts[column])
+        told = known | set(frequent[column])
+        if not present <= told:
+            return (), True
+        return (tuple(sorted(told)), False) if len(told) <= _MOST_CODES else ((), False)
 
     def _add_dummies(self, spread: dict[Key, dict[str, Spread]], column: str, counts: pl.DataFrame) -> None:
         levels = self.method.dummies[column]
@@ -187,10 +220,17 @@ class Looking:
                 spread.setdefault(tuple(key), {})[dummy_column(column, level)] = Spread(n, p, variance)
 
     def _add_growth(
-        self, grows: dict[Key, dict[str, Growth]], column: str, answer: pl.DataFrame, beyond: float
+        self,
+        grows: dict[Key, dict[str, Growth]],
+        column: str,
+        answer: pl.DataFrame,
+        beyond: float,
+        spread: Mapping[Key, Mapping[str, Spread]],
     ) -> None:
         for key, rows in answer.group_by(list(self.by)) if self.by else [((), answer)]:
             low, middle, high = (rows.filter(pl.col("prob") == p)["value"].item() for p in (0.25, 0.5, 0.75))
+            if 0 < spread[tuple(key)][column].n < self.method.min_stratum:
+                raise DataError(too_few(self.method, column))
             if low is not None and high > low:
                 growth = Growth(centre=significant(middle), scale=significant((high - low) / _IQR), beyond=beyond)
                 grows.setdefault(tuple(key), {})[column] = growth
@@ -201,14 +241,11 @@ class Looking:
             yield "clip: true changed nothing, for no column holds only 0 and 1. Give bounds by column."
         shared = () if self.method.covariance else [n for n in self.plain if self.method.strength(n)[0] == "share"]
         for n in shared:
-            row = overall[n]
-            if row["variance"]:
-                extreme = max(row["high"] - row["mean"], row["mean"] - row["low"]) ** 2
-                if extreme > _DOMINANT * row["variance"] * (row["n"] - 1):
-                    yield (
-                        f"One value of {n} makes most of its variance, so the disclosed strength of the noise tells "
-                        "much of that value. Give sd or variance from outside the data, or top-code the column first."
-                    )
+            if Spread.of(overall[n]).largest > _DOMINANT:
+                yield (
+                    f"One value of {n} makes most of its variance, so the disclosed strength of the noise tells much "
+                    "of that value. Give sd or variance from outside the data, or top-code the column first."
+                )
 
     def transform(self, batch: pl.DataFrame, state: Looked, draws: StepDraws) -> pl.DataFrame:
         """Standardised columns and their sums, from which correlations are asked for; only where they are wanted."""
@@ -220,12 +257,22 @@ class Looking:
         for j, n in enumerate(self.plain):
             centre, unit = (whole[n].mean, whole[n].variance) if whole else _middle(state.spread, n)
             x[:, j] = (x[:, j] - centre) / np.sqrt(unit or 1.0)
-        hidden = [pl.Series(standardised(n), x[:, j], nan_to_null=True) for j, n in enumerate(self.plain)]
+        p = len(self.plain)
+        hidden = [pl.Series(standardised(j), x[:, j], nan_to_null=True) for j in range(p)]
         hidden += [
-            pl.Series(standardised(a, b), x[:, i] + x[:, j], nan_to_null=True)
-            for (i, a), (j, b) in itertools.combinations(enumerate(self.plain), 2)
+            pl.Series(standardised(i, j), x[:, i] + x[:, j], nan_to_null=True)
+            for i, j in itertools.combinations(range(p), 2)
         ]
         return batch.with_columns(hidden)
+
+
+def too_few(method: NoiseParameters, column: str) -> str:
+    """Say that a stratum is too small for what would be told of it."""
+    where = f"some strata of {', '.join(method.by)} hold" if method.by else "the table holds"
+    return (
+        f"noise: {where} fewer than min_stratum ({method.min_stratum}) values of {column!r}; their spread and centre "
+        "must not be told. Use fewer or broader columns in by, or give sd or variance without grow."
+    )
 
 
 def _weighted(codes: pl.Series, counts: pl.Series) -> dict[str, Any]:

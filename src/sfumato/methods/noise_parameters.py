@@ -26,6 +26,7 @@ class NoiseParameters(Method):
     """What the stages of `noise` go by, see `Noise`."""
 
     masks: ClassVar[bool] = True
+    draws_error: ClassVar[bool] = True
 
     do: Literal["noise"] = "noise"
     columns: tuple[str, ...] = Field(min_length=1, max_length=64)
@@ -68,6 +69,8 @@ class NoiseParameters(Method):
             numbers = strength.values() if isinstance(strength, dict) else (() if strength is None else (strength,))
             if any(not v > 0 for v in numbers):
                 raise ValueError(f"{name} must be above 0")
+            if any(not 1e-300 < _as_variance(name, v)[1] < 1e300 for v in numbers):
+                raise ValueError(f"{name} is beyond what numbers can hold: give the column another unit")
         if self.covariance is not None:
             self._check_covariance()
             return
@@ -105,6 +108,8 @@ class NoiseParameters(Method):
             raise ValueError("correlated: true needs two columns or more")
         if self.dummies and (self.correlated or self.covariance is not None):
             raise ValueError("dummies take independent noise: leave correlated and covariance out")
+        if self.dummies and self.draw_by == "household":
+            raise ValueError("draw_by: household shows who has which of the dummies: give them a step of their own")
         if self.dummies and self.grow is not None:
             raise ValueError("grow is for amounts: give dummies a step of their own")
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 else:
     AnyStep = Annotated[Union[tuple(methods().values())], Field(discriminator="do")]  # noqa: UP007
 
+_KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
+"""Steps whose own disclosure tells what they add to an earlier error."""
 _ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
 
 
@@ -189,7 +191,7 @@ class Plan(BaseModel):
         book = codebook
         for i, step in enumerate(self.steps):
             where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
-            found = [*step.check(book), *self._perhaps_codes(step, codebook)]
+            found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._untold(i)]
             problems += [where + p for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
@@ -214,6 +216,18 @@ class Plan(BaseModel):
                     f"column {n!r} holds whole numbers, which may be codes. If they are amounts, say so under "
                     f"variables: {n}: {{kind: integer}} (or continuous)"
                 )
+
+    def _untold(self, i: int) -> Iterator[str]:
+        """What a step would do to columns whose error an earlier one discloses: the disclosure became untrue."""
+        step = self.steps[i]
+        for earlier in (s for s in self.steps[:i] if s.draws_error):
+            untrue = f"after {earlier.name}, whose disclosure would then be untrue: put this step before it"
+            if step.name not in _KEEPS_LAW and (again := sorted(set(step.changes) & set(earlier.changes))):
+                yield f"it changes {', '.join(again)} {untrue}"
+            if step.name != "drop" and (moved := sorted(set(step.changes) & set(earlier.strata))):
+                yield f"it changes the strata {', '.join(moved)} {untrue}"
+            if read := sorted(set(step.reads) & set(earlier.changes)):
+                yield f"it computes from {', '.join(read)} {untrue}"
 
     def _strangers(self, codebook: Codebook) -> Iterator[str]:
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}
