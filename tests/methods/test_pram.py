@@ -356,3 +356,15 @@ def test_small_strata_are_not_told():
 def test_an_empty_table_is_left_alone_where_the_levels_are_given():
     step = Pram(columns=["region"], retention=0.8, levels=["A", "B"])
     assert ran(step, SMALL.clear()).after.frame.equals(SMALL.clear())
+
+
+def test_rare_categories_that_are_told_get_a_note_unless_the_plan_lists_them():
+    frame = pl.DataFrame({"id": range(100), "g": ["a"] * 60 + ["b"] * 39 + ["c"]})
+    book = Codebook({"id": Variable(role="record", kind="integer"), "g": Variable(kind="categorical")})
+
+    def notes(**more):
+        step = Pram(columns=["g"], retention=0.8, **more)
+        return run_steps([step], PolarsDataset(frame, book), Draws(bytes(16))).steps[0].notes
+
+    assert any("are rare" in note for note in notes())
+    assert not any("are rare" in note for note in notes(levels=["a", "b", "c"]))

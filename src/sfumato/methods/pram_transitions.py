@@ -87,16 +87,25 @@ class Exchanging:
         code = self._codes(present, levels)
         if (code < 0).any():
             raise DataError(f"pram: column {self.column!r} holds values that `levels` does not list.")
-        if rows is not None:
-            return Transitions(levels, (rows,), pl.DataFrame(), self._notes(levels, [rows]))
-        if not self.invariant:
-            matrix = equal_spread(len(levels), self.retention or 0.0)
-            return Transitions(levels, (matrix,), pl.DataFrame(), self._notes(levels, [matrix]))
+        if rows is not None or not self.invariant:
+            matrix = equal_spread(len(levels), self.retention or 0.0) if rows is None else rows
+            notes = (*self._notes(levels, [matrix]), *self._rare(code, present[COUNT].to_numpy(), len(levels)))
+            return Transitions(levels, (matrix,), pl.DataFrame(), notes)
         strata = present.select(self.by).unique().sort(self.by) if self.by else pl.DataFrame()
         counts = np.zeros((max(1, strata.height), len(levels)))
         np.add.at(counts, (self._stratum(present, strata), code), present[COUNT].to_numpy())
         matrices = [self._invariant(c) for c in counts]
         return Transitions(levels, tuple(matrices), strata, self._notes(levels, matrices))
+
+    def _rare(self, code: Ints, count: Ints, levels: int) -> tuple[str, ...]:
+        """A note where categories that hardly anybody has are told only because the data have them."""
+        often = np.bincount(code, count, levels)
+        if self.levels is not None or not (often < self.min_count).any():
+            return ()
+        return (
+            f"Some categories of {self.column} are rare, and the disclosure lists all of them: that there is somebody "
+            "in each is told. Recode rare ones first, or list all that are possible under `levels`.",
+        )
 
     def _levels(self, present: pl.DataFrame, dtype: pl.DataType) -> tuple[tuple[Scalar, ...], Floats | None]:
         """The categories, sorted, and the given matrix in their order."""
