@@ -10,9 +10,9 @@ from sfumato.render.card import show_card
 
 
 def shown(entries, parts, tmp_path):
-    papers = Papers(
-        "A [bold]title", "2026-01-01", "1", tmp_path / "data.csv", {"a": "number", "b": "string"}, Codebook(), Disclosure(parts), "x"
-    )
+    types = {"a": "number", "b": "string"}
+    data = tmp_path / "data.csv"
+    papers = Papers("A [bold]title", "2026-01-01", "1", data, types, Codebook(), Disclosure(parts), "x")
     out = io.StringIO()
     show_card(Card(papers, entries), Console(file=out, width=100))
     return out.getvalue()

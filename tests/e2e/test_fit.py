@@ -1,0 +1,115 @@
+"""From a raw file to an analysis: plan, release folder, `sfumato fit`, and the truth inside the interval."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.e2e.command import output, sfumato
+
+PLAN = """sfumato: 1
+title: Asthma
+variables:
+  id: {role: record}
+  asthma: {role: outcome, kind: categorical}
+  smoke: {role: key, kind: categorical}
+  mould: {role: key, kind: categorical}
+  bmi: {role: key, kind: continuous}
+steps:
+  - {do: noise, columns: [smoke, bmi], variance: {smoke: 0.2}, share: {bmi: 0.3}}
+  - {do: pram, columns: [mould], retention: 0.85}
+"""
+TRUTH = {"Intercept": -0.6, "smoke": 0.6, "mould": 0.5, "bmi": -0.05}
+KEYS = {"term", "estimate", "se", "low", "high", "p", "naive", "naive_se", "reliability"}
+FIT = ("fit", "release", "--formula", "asthma ~ smoke + mould + bmi", "--family", "probit")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("fit")
+    random = np.random.default_rng(11)
+    n = 8_000
+    smoke, mould, bmi = random.integers(0, 2, n), random.integers(0, 2, n), random.normal(5, 2, n)
+    eta = TRUTH["Intercept"] + TRUTH["smoke"] * smoke + TRUTH["mould"] * mould + TRUTH["bmi"] * bmi
+    rows = {"id": np.arange(n), "asthma": (random.normal(size=n) < eta) * 1, "smoke": smoke, "mould": mould, "bmi": bmi}
+    pl.DataFrame(rows).write_csv(place / "data.csv")
+    (place / "plan.yaml").write_text(PLAN)
+    (place / "key").write_bytes(bytes(range(32)))
+    done = sfumato("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_the_truth_is_inside_the_interval_and_the_naive_fit_is_not(folder):
+    """With this seed; that it holds in 95 of 100 is tested in recovery."""
+    found = output(*FIT, "--method", "ml", cwd=folder)
+    assert {"terms", "n", "converged", "method"} <= set(found)
+    assert found["converged"] is True
+    assert found["n"] == 8_000
+    terms = {t["term"]: t for t in found["terms"]}
+    assert list(terms) == list(TRUTH)
+    for name, truth in TRUTH.items():
+        assert set(terms[name]) == KEYS
+        assert abs(terms[name]["estimate"] - truth) < 3 * terms[name]["se"], name
+    for name in ("smoke", "mould"):
+        assert terms[name]["naive"] < 0.75 * terms[name]["estimate"]
+        assert 0.3 < terms[name]["reliability"] < 0.8
+
+
+@pytest.mark.parametrize("method", ["bayes", "calibration", "naive"])
+def test_other_methods_run_on_a_release(folder, method):
+    assert output(*FIT, "--method", method, cwd=folder)["method"] == method
+
+
+def test_a_person_sees_the_naive_fit_beside_it_and_a_picture(folder):
+    done = sfumato(*FIT, "--picture", "forest.svg", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Naive" in done.stdout
+    assert "times as wide as without noise" in " ".join(done.stdout.split())
+    assert (folder / "forest.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--formula", "asthma ~ height"), "height"),
+        (("--formula", "asthma ~ __import__('os')"), ""),
+        (("--formula", "asthma ~ smoke + smoke:smoke + C(smoke)"), ""),
+        (("--formula", "bmi ~ smoke", "--family", "probit"), ""),
+        (("--formula", "asthma ~ smoke", "--picture", "forest.docx"), ".png"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(folder, arguments, says):
+    done = sfumato("fit", "release", *arguments, cwd=folder)
+    assert done.returncode == 2, done.stdout
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_data_that_are_not_those_described_are_refused(folder, tmp_path):
+    for file in (folder / "release").iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    data = pl.read_csv(tmp_path / "data.csv")
+    data.rename({"bmi": "weight"}).write_csv(tmp_path / "data.csv")
+    done = sfumato("fit", tmp_path, "--formula", "asthma ~ smoke", cwd=folder)
+    assert done.returncode == 2
+    assert "not the file" in done.stderr
+    assert sfumato("fit", folder, "--formula", "asthma ~ smoke", cwd=folder).returncode == 2
+
+
+def test_two_releases_of_the_same_people_are_joined_by_id(folder):
+    plan = PLAN.replace("variables:", "variables:\n  fev: {kind: continuous}", 1)
+    data = pl.read_csv(folder / "data.csv")
+    other = data.select("id", fev=2 - 0.3 * data["smoke"] + 0.2 * np.random.default_rng(1).normal(size=data.height))
+    other.sample(fraction=1, shuffle=True, seed=2).write_csv(folder / "other.csv")
+    steps = plan.partition("steps:")[0].replace("  asthma: {role: outcome, kind: categorical}\n", "")
+    for name in ("smoke", "mould", "bmi"):
+        steps = "\n".join(row for row in steps.splitlines() if not row.startswith(f"  {name}:"))
+    (folder / "other.yaml").write_text(f"{steps}\nsteps:\n  - {{do: noise, columns: [fev], share: 0.2}}\n")
+    done = sfumato("protect", "other.yaml", "other.csv", "--out", "second", "--secret-file", "key", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = output("fit", "release", "second", "--formula", "fev ~ smoke", cwd=folder)
+    slope = next(t for t in found["terms"] if t["term"] == "smoke")
+    assert abs(slope["estimate"] + 0.3) < 3 * slope["se"]
+    assert json.dumps(found)
