@@ -36,7 +36,7 @@ from sfumato.render.words import FAMILIES, GROUPS, WORDS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "schema")
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "schema")
 
 
 def pages() -> dict[str, str]:
@@ -390,6 +390,7 @@ def json_page() -> str:
                 *("--limit", "h_rank[h<1] < 0.1", "--tolerance", "0.2", "--json"),
             ],
             "card": ["card", "noisy", "--json"],
+            "fit": ["fit", "noisy", "--formula", "sex ~ age", "--family", "probit", "--json"],
         }
         _run("protect", "noise.yaml", "people.csv", "--out", "noisy", "--secret-file", "key")
         shown = {name: (arguments, json.loads(_run(*arguments))) for name, arguments in runs.items()}
@@ -429,6 +430,15 @@ _KEYS = {
     "units; `reliability`, the share of the released variance that is no noise, `null` where it cannot be told; "
     "`correlated`, the variables whose noise is correlated with it",
     "tune notes": "what should be known of the search, and what to try where the limits are not met",
+    "terms": "for each coefficient its `estimate` with `se`, interval (`low`, `high`) and `p`, the noise taken out; "
+    "`naive` and `naive_se`, what released values taken for true ones give; `reliability`, the share of the term's "
+    "released variation that is true, `null` for the intercept",
+    "n": "records used",
+    "converged": "whether the estimates could be found",
+    "method": "how the noise was taken out",
+    "family": "family of the model",
+    "formula": "the formula, as it was understood",
+    "fit notes": "what a reader should know",
     "title": "the release's title",
     "created": "the day on which it was made",
     "version": "the version of sfumato that made it",

@@ -36,6 +36,7 @@ from sfumato.release.papers import papers_beside
 from sfumato.release.plan import Plan
 from sfumato.release.protect import Release
 from sfumato.release.protect import protect as run_plan
+from sfumato.release.renaming import as_planned
 from sfumato.release.run import Progress
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
@@ -208,7 +209,8 @@ def risk(
     second = None if protected is None else read(protected)
     if disclosure is None and isinstance(protected, str | PathLike):
         papers = papers_beside(Path(protected))
-        disclosure = None if papers is None else papers.disclosure
+        if papers is not None and second is not None:
+            second, disclosure = as_planned(second, papers)
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None

@@ -39,3 +39,40 @@ def test_costly_things_are_worked_out_once():
     calls = []
     assert [PAIR.once("x", lambda: calls.append(1) or 7) for _ in range(2)] == [7, 7]
     assert calls == [1]
+
+
+TRUE = pl.DataFrame({"g": ["a", "a", "b", "b", "c", None], "h": [1, 2, 1, 2, 1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("released", "known"),
+    [
+        (["a", "a", "b", "b", "c", None], ("g", "h")),
+        (["a", "a", "b+c", "b+c", "b+c", None], ("g", "h")),  # merged
+        (["a", "b+c", "b+c", "b+c", "b+c", None], ("g", "h")),  # merged within h
+        (["c", "a", "b", "b", "a", None], ("h",)),  # drawn at random; every true stratum but (c, 1) would do
+        ([0.1, 0.2, 1.3, 1.2, 2.1, None], ("h",)),  # noise
+    ],
+)
+def test_only_strata_that_follow_from_true_ones_are_known(released, known):
+    before = pl.concat([TRUE, TRUE])
+    after = before.with_columns(
+        pl.Series("g", [*TRUE["g"], *released][6:] + (released[::-1] if known == ("h",) else released))
+    )
+    pair = Pair(before, after, BOOK, (), ("g", "h"), aligned=True)
+    assert pair.known_by == known
+    assert len(set(pair.stratum)) == after.select(known).n_unique()
+
+
+def test_noise_on_unique_strata_is_not_known():
+    before = pl.DataFrame({"sex": [0, 0, 0, 1]})
+    after = pl.DataFrame({"sex": [0.1, -0.2, 0.3, 1.2]})
+    pair = Pair(before, after, BOOK, (), ("sex",), aligned=True)
+    assert pair.known_by == ()
+    assert pair.stratum.tolist() == [0, 0, 0, 0]
+
+
+def test_a_stratum_that_masking_made_is_not_known():
+    pair = Pair(BEFORE.drop("g"), AFTER, BOOK, ("a",), ("g",), aligned=True)
+    assert pair.known_by == ()
+    assert Pair(BEFORE, AFTER, BOOK, ("a",), ("g",)).known_by == ("g",)

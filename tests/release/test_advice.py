@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.render import reports
 
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding, Findings
 from sfumato.release.advice import Advice, advice, percent
 
@@ -167,3 +168,54 @@ def test_remedies_speak_of_noise_where_there_is_noise():
 def test_a_category_that_can_be_read_off_is_said():
     line = Finding("attribute_posterior", "smoke", "all", value=0.87, baseline=0.5)
     assert "87% (50% by guessing" in advice(Findings((line,))).risk
+
+
+SAMPLED = Disclosure([Additive(("bmi",), [[0.1]]), Sampled(fraction=0.1)])
+
+
+def test_a_figure_of_a_sample_says_that_it_is_and_is_judged_for_those_in_it():
+    """1.7% of people who may be in the file are 17% of those who are in it (a tenth of them)."""
+    lines = Findings((hidden(0.017), hidden(0.05, group="worst")))
+    whole = advice(lines)
+    assert "2% are found" not in whole.risk
+    assert "may or may not be in the file" not in whole.risk
+    assert "usual bound for published data" in whole.risk
+    part = advice(lines, SAMPLED)
+    assert "may or may not be in the file (sampled 10%), 1.7% are found" in part.risk
+    assert "known to be in the file 17%, as a group of 6 alike" in part.risk
+    assert "above the 9% for published data" in part.risk
+    assert "those who stand apart from the others, 50%" in part.risk
+    assert any("stand apart" in sentence for sentence in part.to_try)
+    assert not any("stand apart" in sentence for sentence in whole.to_try)
+
+
+def test_a_limit_that_nothing_measured_is_not_called_exceeded():
+    line = Finding("h_rank", at=2.5, limit=0.1, ok=False)
+    (sentence,) = advice(Findings((line,)), SAMPLED).to_try
+    assert "could not be measured" in sentence
+    assert "noise" not in sentence
+    (published,) = advice(Findings((line,)), SAMPLED, published=True).to_try
+    assert "exceeded" in published  # there the figure is kept back
+
+
+def test_values_that_stay_are_spoken_of_in_the_words_of_their_method():
+    told = Disclosure(
+        [
+            Additive(("age",), [[0.1]], bounds={"age": (0, 100)}),
+            Additive(("inc",), [[0.1]], rounded={"inc": 10.0}),
+            Misclassified("code", [[0.9, 0.1], [0.1, 0.9]]),
+        ]
+    )
+    lines = tuple(Finding("unchanged", name, value=0.8, baseline=1.0) for name in ("age", "inc", "code"))
+    clipped, rounded = advice(Findings(lines), told).to_try
+    assert clipped.startswith("Many values of age are")
+    assert "`clip` out" in clipped
+    assert rounded.startswith("Many values of inc are")
+    assert "`round_to`" in rounded
+
+
+def test_a_broken_limit_names_the_remedies_of_all_its_columns():
+    told = Disclosure([Additive(("age",), [[0.1]]), Misclassified("code", [[0.9, 0.1], [0.1, 0.9]])])
+    lines = tuple(Finding("unchanged", name, value=0.8, limit=0.1, ok=False) for name in ("age", "code"))
+    said = advice(Findings(lines), told).to_try
+    assert [("noise" in s, "`retention`" in s) for s in said] == [(True, False), (False, True)]

@@ -100,3 +100,11 @@ def test_unknown_and_unfit_columns():
 
 def test_nothing_to_go_by_is_said():
     assert "no classes" in " ".join(sf.risk(FRAME.select("bmi")).notes).lower()
+
+
+def test_the_record_id_is_not_what_the_attacker_knows():
+    """Though nobody gave it that role: it would find every record."""
+    rows = pl.DataFrame({"id": range(300), "x": [float(i * 37 % 300) for i in range(300)]})
+    noisy = rows.with_columns(x=pl.col("x") + pl.Series([float((i * 91) % 200 - 100) for i in range(300)]))
+    found = sf.risk(rows, noisy, record="id")
+    assert found.of("linkage_nearest", group="overall").value < 0.2

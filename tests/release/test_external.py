@@ -8,9 +8,11 @@ import pytest
 from tests.render import reports
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.risk.attacks import FRACTION
 from sfumato.release.external import at_least, external
 from sfumato.release.picture import Risky, Strata
 from sfumato.release.report import Report
+from sfumato.render.html import render
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +124,9 @@ def test_coefficients_that_no_picture_vouches_for_are_left_out(report):
     blind = replace(report, pictures=())
     assert not external(blind).findings.select("standardised_difference")
     assert not only(report, Finding("ci_overlap", variable="C(street)[T.High Street]", value=1.0))
+
+
+def test_the_note_that_figures_hold_for_a_sample_stays(report):
+    told = replace(report, findings=Findings((Finding("risk1", value=0.1),), (FRACTION, "Record RID-90210.")))
+    assert external(told).findings.notes == (FRACTION,)
+    assert "multiplied by the sampling fraction" in render(external(told))["report.html"].decode()

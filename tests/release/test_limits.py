@@ -2,7 +2,8 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.limits import Limit, apply_limits
+from sfumato.errors import DataError
+from sfumato.release.limits import USUAL, Limit, apply_limits, attacking_for, unmeasured
 
 FOUND = Findings(
     (
@@ -49,3 +50,32 @@ def test_of_two_limits_the_broken_one_shows():
 def test_a_limit_has_one_bound(wrong):
     with pytest.raises(ValidationError):
         Limit(measure="risk1", **wrong)
+
+
+def test_attackers_are_the_usual_ones_and_those_that_limits_name():
+    named = [
+        Limit(measure="h_rank", attack="averaging:2", at=3, at_most=0.1),
+        Limit(measure="h_rank", attack="worst", at=2, at_most=0.1),
+        Limit(measure="h_rank", attack="nearest", at=2.5, at_most=0.1),
+        Limit(measure="risk1", at=0.01, attack="nobody", at_most=0.1),
+    ]
+    needed = attacking_for(named)
+    assert needed.attacks == ("nearest", "predicted", "averaging:2")
+    assert needed.at == (2, 3)  # P(h <= 2.5) is no figure of its own
+    assert needed.sample == USUAL.sample
+    assert attacking_for([Limit(measure="attribute_nearest", at_most=0.1)]) == USUAL
+
+
+def test_without_a_limit_on_attackers_none_are_needed():
+    assert attacking_for([Limit(measure="risk1", at_most=0.1)]) is None
+    assert attacking_for([]) is None
+
+
+def test_an_attack_that_there_is_not_is_refused():
+    with pytest.raises(DataError, match="There is no attack 'magic'"):
+        attacking_for([Limit(measure="h_rank", attack="magic", at_most=0.1)])
+
+
+def test_what_has_no_figure_is_told_from_what_has_a_bad_one():
+    judged = apply_limits(FOUND, [Limit(measure="delta", at_most=0.1), Limit(measure="u_main", at_most=0.1)])
+    assert [f.measure for f in judged if unmeasured(f)] == ["u_main"]

@@ -107,3 +107,32 @@ def test_the_card_refuses_data_that_are_not_described(release):
     pl.read_csv(release / "data.csv").drop("age").write_csv(release / "data.csv")
     with pytest.raises(DataError, match="does not have the columns"):
         read_card(release)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{"what": "misclassified", "column": "smoke", "matrix": [[1]], "levels": [HUGE]}',
+        '{"what": "additive", "columns": ["age"], "covariance": [[1]], "where": {"smoke": HUGE}}',
+        '{"what": "additive", "columns": ["age"], "covariance": [[1]], "values": {"age": [HUGE]}}',
+    ],
+)
+@pytest.mark.parametrize("huge", ["1" + "0" * 400, "NaN", "-Infinity"])
+def test_numbers_that_no_table_holds_are_refused(release, part, huge):
+    spoil(release, lambda p: p["sfumato"].update(disclosure=["PART"]))
+    path = release / "datapackage.json"
+    path.write_text(path.read_text().replace('"PART"', part.replace("HUGE", "3")))
+    read_papers(release)
+    path.write_text(path.read_text().replace("3]", f"{huge}]").replace('"smoke": 3}', f'"smoke": {huge}}}'))
+    with pytest.raises(FileError, match="not a description"):
+        read_papers(release)
+
+
+def test_a_stratum_of_a_column_that_is_not_there_does_not_break_the_card(release):
+    def change(package):
+        package["sfumato"]["disclosure"] = [
+            {"what": "additive", "columns": ["age"], "covariance": [[1]], "where": {"nope": 1}}
+        ]
+
+    spoil(release, change)
+    assert [e.reliability for e in read_card(release).entries] == [None]

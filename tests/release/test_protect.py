@@ -178,3 +178,49 @@ def test_a_plan_that_masks_nothing_is_still_reported():
 def test_problems_come_before_any_work():
     with pytest.raises(PlanError, match="identifier"):
         sf.protect(plan(STEPS[1]), FRAME, secret=SECRET)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {"attack": "averaging:2", "at": 2, "group": "all", "at_most": 9},
+        {"at": 3, "group": "all", "at_most": 9},
+        {"at": 150, "group": "all", "attack": "imprecise:0.5", "at_most": 9},
+    ],
+)
+@pytest.mark.parametrize(
+    "step", [sf.steps.Noise(columns=["x"], share=0.5), sf.steps.Centroids(columns=["x"], k=4)], ids=["noise", "k"]
+)
+def test_tune_and_protect_and_risk_measure_what_a_limit_names(limit, step):
+    rows = pl.DataFrame({"id": range(300), "x": [float(i * i % 293) for i in range(300)]})
+    plan = sf.Plan(
+        variables={"id": {"role": "record"}, "x": {"kind": "continuous"}},
+        steps=[step],
+        limits=[{"measure": "h_rank", **limit}],
+    )
+    release = sf.protect(plan, rows, secret=bytes(16))
+    asked = release.report.findings.select("h_rank", **{k: v for k, v in limit.items() if k != "at_most"})
+    assert asked
+    assert all(f.value is not None and f.ok for f in asked)
+    assert release.ok
+    again = sf.risk(rows, release.data, plan=plan, record="id", disclosure=release.disclosure)
+    assert {(f.attack, f.value) for f in asked} == {
+        (f.attack, f.value) for f in again.select("h_rank", **{k: v for k, v in limit.items() if k != "at_most"})
+    }
+    name, ends = ("share", (0.4, 0.5)) if step.name == "noise" else ("k", (4, 5))
+    assert sf.tune(
+        plan, rows, parameter=f"steps.0.{name}", range=ends, replications=2
+    ).met  # an interval may reach beyond 1
+
+
+def test_a_limit_that_could_not_be_measured_is_not_called_exceeded(tmp_path):
+    rows = pl.DataFrame({"id": range(60), "x": [float(i) for i in range(60)]})
+    plan = sf.Plan(
+        variables={"id": {"role": "record"}},
+        steps=[sf.steps.Noise(columns=["x"], share=0.5)],
+        limits=[{"measure": "h_rank", "at": 2.5, "at_most": 0.5}],
+    )
+    release = sf.protect(plan, rows, secret=bytes(16))
+    with pytest.raises(LimitExceeded, match="h_rank .limit 0.5. could not be measured") as told:
+        release.write(tmp_path / "r")
+    assert "exceed" not in str(told.value)

@@ -185,3 +185,26 @@ def test_an_interval_that_tells_of_one_draw_is_not_added_to_that_of_many():
     one = sf.protect(plan, FRAME, secret=bytes(16)).report.findings.of("h_rank", at=2, group="all", attack="worst")
     assert whole.interval[1] - whole.interval[0] < one.interval[1] - one.interval[0]
     assert part.interval[1] - part.interval[0] > one.interval[1] - one.interval[0]
+
+
+def test_further_runs_have_secrets_that_no_search_has():
+    """Each is the release that the public secrets 1001, 1002, … make."""
+    evaluated = runs(sf.steps.Noise(columns=["x", "y"], share=0.1), limits=["linkage_nearest[group=overall] < 0.093"])
+    before = evaluated.at(0.3)
+    assert evaluated.fresh(0.3, 6) == 6
+    plan = Plan(variables=ROLES, steps=[sf.steps.Noise(columns=["x", "y"], share=0.3)])
+    figures = []
+    for number in range(1001, 1007):
+        secret = hashlib.sha256(f"sfumato tune {number}".encode()).digest()
+        found = sf.protect(plan, FRAME, secret=secret).report.findings
+        figures.append(found.of("linkage_nearest", group="overall").value)
+    after = evaluated.at(0.3)
+    assert after.kept == sum(value < 0.093 for value in figures) / 6
+    assert (after.risk, after.replications) == (before.risk, before.replications)
+
+
+def test_what_draws_nothing_needs_no_further_run():
+    evaluated = runs(sf.steps.Centroids(columns=["x", "y"], k=3), path="steps.0.k")
+    before = evaluated.at(4)
+    assert evaluated.fresh(4, 6) == 0
+    assert evaluated.at(4) == before

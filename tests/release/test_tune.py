@@ -1,3 +1,4 @@
+import hashlib
 import math
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import sfumato as sf
 from sfumato.errors import FormulaError, PlanError
 from sfumato.release.averaging import Point
 from sfumato.release.plan import Plan
-from sfumato.release.tune import _unsteady
+from sfumato.release.tune import _further, _unsteady
 
 ROLES = {"id": {"role": "record"}, "g": {"role": "key", "kind": "categorical"}}
 
@@ -204,3 +205,43 @@ def test_a_limit_outside_the_grammar():
             range=(3, 9),
             limit="__import__('os') < 1",
         )
+
+
+def test_kept_at_the_value_found_is_of_runs_that_did_not_choose_it():
+    """A mean that just meets its limit leaves about half of the releases above it; the search's own runs hide that."""
+    found = sf.tune(
+        plan(sf.steps.Noise(columns=["x"], share=0.1)),
+        people(200),
+        parameter="steps.0.share",
+        range=(0.05, 2),
+        limit="h_rank[h<3] < 0.1",
+        replications=5,
+    )
+    assert found.met
+    assert found.fresh == 20
+    (chosen,) = [p for p in found.path if p.value == found.value]
+    kept = []
+    for number in range(1001, 1021):
+        secret = hashlib.sha256(f"sfumato tune {number}".encode()).digest()
+        made = sf.protect(found.plan, people(200), secret=secret)
+        kept.append(made.report.findings.of("h_rank", group="all", at=2, attack="worst").value < 0.1)
+    assert chosen.kept == sum(kept) / 20
+    assert any("20 further runs, with other secrets" in note for note in found.notes)
+
+
+def test_where_nothing_is_met_there_are_no_further_runs():
+    found = sf.tune(
+        plan(sf.steps.Noise(columns=["x"], share=0.1)),
+        people(60),
+        parameter="steps.0.share",
+        range=(0.1, 0.2),
+        limit="h_rank[h<3] < 0.001",
+        replications=2,
+    )
+    assert (found.met, found.fresh) == (False, 0)
+    assert not any("further runs" in note for note in found.notes)
+
+
+def test_further_runs_are_fewer_of_large_tables():
+    assert [_further(n, 10) for n in (10_000, 10_001, 100_000, 100_001)] == [20, 10, 10, 5]
+    assert _further(100, 2) == 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -104,3 +105,8 @@ def test_for_a_terminal(met):
     assert "✕ 0.1 1 40% 38% to 42% 0.1 0.01 75%" in text
     assert ("→ 0.2 1 19%" in text) == met
     assert ("No value that was tried" in text) != met
+
+
+def test_further_runs_are_said_in_words():
+    page = Page(frontier_page(replace(tuned(), fresh=20)).decode())
+    assert "Of 20 further runs, with other secrets, 75% kept to them" in page.text

@@ -190,6 +190,14 @@ def test_data_cannot_break_out(both):
             ),
             "A limit is exceeded",
         ),
+        ((Finding("h_rank", at=2.5, limit=0.2, ok=False),), "A limit could not be measured"),
+        (
+            (
+                Finding("h_rank", at=2.5, limit=0.2, ok=False),
+                Finding("delta", variable="b", value=0.3, limit=0.2, ok=False),
+            ),
+            "2 limits do not hold, 1 of them for want of a figure",
+        ),
     ],
 )
 def test_verdicts(lines, headline):

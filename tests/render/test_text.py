@@ -73,3 +73,17 @@ def test_verdicts():
 def test_a_public_summary_holds_nothing_planted():
     text = printed(summary, external(reports.report()))
     assert not any(planted in text for planted in reports.PLANTED)
+
+
+def test_a_limit_without_a_figure_is_not_called_exceeded():
+    line = Finding("h_rank", at=2.5, limit=0.1, ok=False)
+    said = printed(summary, replace(reports.report(), findings=Findings((line,))))
+    assert "Limit that could not be measured: h_rank" in said
+    assert "exceeded" not in said
+    assert "not measured" in printed(show, Findings((line,)))
+
+
+def test_a_published_verdict_whose_figure_is_kept_back_is_exceeded():
+    line = Finding("brought_by_a_plugin", value=3.0, limit=0.1, ok=False)
+    said = printed(summary, external(replace(reports.report(), findings=Findings((line,)))))
+    assert "Limit exceeded: brought_by_a_plugin" in said

@@ -64,10 +64,14 @@ def risk(
     from sfumato.api import risk as measure
     from sfumato.cli.talk import finish, open_table, working
     from sfumato.release.papers import papers_beside
+    from sfumato.release.renaming import as_planned
 
     first = open_table(data, delimiter, encoding, decimal)
     second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
     papers = None if protected is None else papers_beside(protected)
+    disclosure = None
+    if second is not None and papers is not None:
+        second, disclosure = as_planned(second, papers)
     with working() as progress:
         found = measure(
             first,
@@ -77,7 +81,7 @@ def risk(
             record=record,
             align=align,
             plan=plan,
-            disclosure=None if papers is None else papers.disclosure,
+            disclosure=disclosure,
             attack=names(attack),
             cap=cap,
             metric=metric,

@@ -117,15 +117,37 @@ class Pair:
         return numbers(self.after, self.columns, self.codebook)
 
     @cached_property
+    def known_by(self) -> tuple[str, ...]:
+        """Columns of `by` that somebody who knows true values can look up in the protected table.
+
+        Of aligned tables a released stratum must follow from the true one, as it does where strata were merged.
+        Where it was drawn at random (noise, exchanged categories) nobody knows the stratum that a record was released
+        in, and the column is left out.
+        """
+        if not self.aligned:
+            return self.by
+        return tuple(n for n in self.by if n in self.before.columns and self._follows(n))
+
+    def _follows(self, column: str) -> bool:
+        """Whether a released stratum is a function of the true ones."""
+        true, released = self.before[column], self.after[column]
+        if true.dtype == released.dtype and true.equals(released, null_equal=True):
+            return True
+        names = [n for n in self.by if n in self.before.columns]
+        both = self.before.select(pl.struct(names).alias("true")).with_columns(released.alias("released")).unique()
+        return both.height == both["true"].n_unique() and released.n_unique() <= true.n_unique()
+
+    @cached_property
     def stratum(self) -> np.ndarray:
         """Stratum of each row as integers 0, 1, …, shape (n,). All zero without `by`.
 
-        Of aligned tables it is the released one, in which an intruder looks: merged strata are one.
+        Of aligned tables it is the released one, in which an intruder looks, by the columns `known_by`: merged strata
+        are one.
         """
-        if not self.by:
+        if not self.known_by:
             return np.zeros(self.before.height, dtype=np.int64)
         table = self.after if self.aligned else self.before
-        rank = table.select(pl.struct(list(self.by)).rank("dense").alias("s")).to_series()
+        rank = table.select(pl.struct(list(self.known_by)).rank("dense").alias("s")).to_series()
         return np.asarray(rank.to_numpy().astype(np.int64) - 1)
 
     @cached_property

@@ -13,9 +13,12 @@ Works on the custodian's findings and on published ones (`sfumato.release.extern
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Finding, Findings
+from sfumato.release.limits import unmeasured
+from sfumato.release.remedy import DIVERSE, RECODE, Aim, Methods, sampled
 
 __all__ = ["Advice", "advice", "percent"]
 
@@ -44,13 +47,19 @@ class Advice:
     to_try: tuple[str, ...]
 
 
-def advice(findings: Findings) -> Advice:
+def advice(findings: Findings, disclosure: Disclosure | None = None, *, published: bool = False) -> Advice:
     """Say in plain words what findings mean and what to try.
 
     Parameters
     ----------
     findings
         From `protect`, `risk` or `compare`; any part of them will do.
+    disclosure
+        What the release tells: remedies are those of the methods that it names, and a sample is said to be one.
+        Without it the methods are guessed from the measures.
+    published
+        Whether the findings are those of an external report, in which a limit without a figure is one whose figures
+        are kept back (rather than one that could not be measured).
 
     Returns
     -------
@@ -66,12 +75,14 @@ def advice(findings: Findings) -> Advice:
     >>> advice(found).to_try[0][:45]
     'Everyone in at least one group has the same s'
     """
-    risk = [said for say in _RISK if (said := say(findings))]
+    fraction = sampled(disclosure)
+    methods = Methods(disclosure, "additive" if findings.select("h_rank") else "averaged")
+    risk = [s for s in (_alike(findings), _hidden(findings, fraction), *(say(findings) for say in _RISK)) if s]
     loss = [said for say in _LOSS if (said := say(findings))]
     return Advice(
         risk=" ".join([*risk, _CAVEAT]) if risk else "No risk was measured, so nothing can be said about it.",
         loss=" ".join(loss) if loss else "No loss was measured, so nothing can be said about it.",
-        to_try=tuple(_to_try(findings)),
+        to_try=tuple(_to_try(_of_those_in_it(findings, fraction), methods, published)),
     )
 
 
@@ -141,19 +152,41 @@ def _alike(findings: Findings) -> str | None:
     )
 
 
-def _hidden(findings: Findings) -> str | None:
-    """What the best of the attackers finds among noisy records, beside the k of groups that would hide as well."""
+def _hidden(findings: Findings, fraction: float) -> str | None:
+    """What the best of the attackers finds among noisy records, beside the k of groups that would hide as well.
+
+    Figures of a sample count the chance that the target is in it: that is said, and judged is what is found of those
+    who are in it, since taking part is often known.
+    """
     lines = _hidden_lines(findings)
     if not lines:
         return None
-    line = _worst(lines)
+    known = _of_those_in_it(findings, fraction)
+    line = _worst(_hidden_lines(known))
     found = _value(line)
     k = f", as a group of {1 / found:.0f} alike would be by a single guess" if 0 < found <= 0.5 else ""
     text = f"Of people whose true values are known, {percent(found)} are found by the best of the attackers{k}"
-    apart = [f for f in findings.select("h_rank", attack="worst", at=0.0) if f.group in ("decile 10", "worst")]
+    if fraction < 1:
+        text = (
+            "Of people whose true values are known, but who may or may not be in the file (sampled "
+            f"{percent(fraction)}), {percent(_value(_worst(lines)))} are found by the best of the attackers; of those "
+            f"who are known to be in the file {percent(found)}{k}"
+        )
+    apart = [f for f in known.select("h_rank", attack="worst", at=0.0) if f.group in ("decile 10", "worst")]
     if apart and _value(_worst(apart)) > 2 * found:
         text += f"; of those who stand apart from the others, {percent(_value(_worst(apart)))}"
     return f"{text}. {_judged([line])}"
+
+
+def _of_those_in_it(findings: Findings, fraction: float) -> Findings:
+    """The findings with the h-rank of targets who are in the file, where it is a sample."""
+    if fraction == 1:
+        return findings
+    lines = (
+        replace(f, value=min(1.0, f.value / fraction)) if f.measure == "h_rank" and f.value is not None else f
+        for f in findings
+    )
+    return Findings(tuple(lines), findings.notes)
 
 
 def _hidden_lines(findings: Findings) -> list[Finding]:
@@ -245,7 +278,7 @@ def _kept(findings: Findings) -> str | None:
     return f"Of the values of {line.variable or 'the columns'}, {percent(_value(line))} are exactly what they were."
 
 
-_RISK: tuple[Callable[[Findings], str | None], ...] = (_alike, _hidden, _linkage, _readable, _close, _same, _kept)
+_RISK: tuple[Callable[[Findings], str | None], ...] = (_linkage, _readable, _close, _same, _kept)
 
 
 # Sentences on the loss.
@@ -310,75 +343,79 @@ _LOSS: tuple[Callable[[Findings], str | None], ...] = (_told_apart, _moved, _mod
 
 # What to try.
 
-_RECODE = (
-    "recode rare categories into broader ones, leave a column out of `by`, or merge small groups (`on_small: merge`)"
-)
-_LESS_CLOSE = (
-    "take a larger `k`, or groups that share no record (`grouping: mdav`), which lower this most at the same `k`"
-)
-_GENTLER = "take a smaller `k`, or fewer groups (fewer columns in `by`), so that records find nearer neighbours"
-_DISTINCT = (
-    "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are"
-)
-_CLIP = "give the column's possible values as bounds (`clip: {column: [low, high]}`)"
-_DIVERSE = "merge groups until each holds several outcomes, or leave the outcome out if the release can do without it"
-
-_STRONGER = "add more noise; `sfumato tune` finds the least that meets a limit"
-_WEAKER = (
-    "add less noise (`sfumato tune` finds the least that meets a limit), or tell analysts to take it out of their model"
-)
-_UNCLIPPED = "leave `clip` out, for many values that are set to a bound are what they were"
-_APART = "let the noise grow for outliers (`grow: 2`), or top-code them (`clip: {column: [low, high]}`)"
-
-_REMEDY = {
-    "h_rank": _STRONGER,
-    "attribute_posterior": "add more noise to that column, exchange its categories (`pram`), or leave it out",
-    "attribute_nearest": _DIVERSE,
-    "attribute_alike": _DIVERSE,
-    "k_anonymity": _RECODE,
-    "class_size": _RECODE,
-    "l_distinct": _DIVERSE,
-    "t_equal": _DIVERSE,
-    "risk1": _LESS_CLOSE,
-    "risk2": _LESS_CLOSE,
-    "interval_disclosure": _LESS_CLOSE,
-    "linkage_nearest": _LESS_CLOSE,
-    "linkage_one_to_one": _LESS_CLOSE,
-    "unchanged": _DISTINCT,
-    "out_of_range": _CLIP,
-    "delta": _GENTLER,
-    "il1s": _GENTLER,
-    "standardised_difference": _GENTLER,
-    "ci_overlap": _GENTLER,
-    "u_main": "keep the means (`recentre: true`), " + _GENTLER,
-    "u_interactions": _GENTLER,
-    "u_trees": _GENTLER,
-    "mean": "keep the means (`recentre: true`)",
-    "sd": "restore the spread (`rescale: true`)",
-    "quantile": _GENTLER,
-    "correlation": _GENTLER,
+_REMEDY: dict[str, Aim | str] = {
+    "h_rank": Aim.FURTHER,
+    "attribute_posterior": Aim.READ,
+    "attribute_nearest": DIVERSE,
+    "attribute_alike": DIVERSE,
+    "k_anonymity": RECODE,
+    "class_size": RECODE,
+    "l_distinct": DIVERSE,
+    "t_equal": DIVERSE,
+    "risk1": Aim.FURTHER,
+    "risk2": Aim.FURTHER,
+    "interval_disclosure": Aim.FURTHER,
+    "linkage_nearest": Aim.FURTHER,
+    "linkage_one_to_one": Aim.FURTHER,
+    "unchanged": Aim.KEPT,
+    "out_of_range": Aim.BOUNDS,
+    "delta": Aim.GENTLER,
+    "il1s": Aim.GENTLER,
+    "standardised_difference": Aim.GENTLER,
+    "ci_overlap": Aim.GENTLER,
+    "u_main": Aim.TABLES,
+    "u_interactions": Aim.GENTLER,
+    "u_trees": Aim.GENTLER,
+    "mean": Aim.MEANS,
+    "sd": Aim.SPREAD,
+    "quantile": Aim.GENTLER,
+    "correlation": Aim.GENTLER,
 }
 
 
-def _to_try(findings: Findings) -> Iterator[str]:
-    """Limits that are exceeded, then figures that are bad; each remedy is given once for each measure."""
-    failing = list(dict.fromkeys(f.measure for f in findings if f.ok is False))
-    for measure in failing:
-        remedy = _REMEDY.get(measure, "change the step that this measure looks at, or reconsider the limit")
-        yield f"The limit on {measure} is exceeded: {_for_method(remedy, findings)}."
-    seen = {_for_method(_REMEDY.get(measure, ""), findings) for measure in failing}
-    for find, general in _BAD:
-        remedy = _for_method(general, findings)
-        if remedy not in seen and (complaint := find(findings)):
+def _to_try(findings: Findings, methods: Methods, published: bool) -> Iterator[str]:
+    """Limits that do not hold, then figures that are bad; each remedy is given once for each measure."""
+    failing = [f for f in findings if f.ok is False]
+    unknown = [f for f in failing if unmeasured(f) and not published]
+    seen = set()
+    for measure in dict.fromkeys(f.measure for f in failing if f not in unknown):
+        columns = dict.fromkeys(f.variable for f in failing if f.measure == measure and f not in unknown)
+        for remedy in dict.fromkeys(_remedy(_REMEDY.get(measure), methods, column) for column in columns):
+            seen.add(remedy)
+            yield f"The limit on {measure} is exceeded: {remedy}."
+    for measure in dict.fromkeys(f.measure for f in unknown):
+        yield (
+            f"The limit on {measure} could not be measured: check its variable, group, at and attack, and whether any "
+            "step gives this measure something to look at."
+        )
+    for complaint, remedy in _bad(findings, methods):
+        if remedy not in seen:
             seen.add(remedy)
             yield f"{complaint}: {remedy}."
 
 
-def _for_method(remedy: str, findings: Findings) -> str:
-    """The remedy in the words of the method that was used: the h-rank is measured where there is noise."""
-    if not findings.select("h_rank"):
-        return remedy
-    return {_LESS_CLOSE: _STRONGER, _GENTLER: _WEAKER, _DISTINCT: _UNCLIPPED}.get(remedy, remedy)
+def _remedy(general: Aim | str | None, methods: Methods, column: str | None) -> str:
+    if general is None:
+        return "change the step that this measure looks at, or reconsider the limit"
+    return general if isinstance(general, str) else methods.remedy(general, column)
+
+
+def _bad(findings: Findings, methods: Methods) -> Iterator[tuple[str, str]]:
+    """Figures that are bad by the conventions of this module, each with its remedy, most pressing first."""
+    for find, general in _BAD_RISK:
+        if complaint := find(findings):
+            yield complaint, _remedy(general, methods, None)
+    kept: dict[str, list[str]] = {}
+    for line in _with_value(findings, "unchanged"):
+        # That most categories stay is how exchanging at random works: nobody can tell which.
+        if _value(line) > 0.1 and methods.kind(line.variable) != "misclassified":
+            remedy = methods.remedy(Aim.KEPT, line.variable)
+            kept.setdefault(remedy, []).append(line.variable or "the columns")
+    for remedy, names in kept.items():
+        yield f"Many values of {_and(names)} are exactly what they were", remedy
+    for find, general in _BAD_LOSS:
+        if complaint := find(findings):
+            yield complaint, _remedy(general, methods, None)
 
 
 def _bad_hidden(findings: Findings) -> str | None:
@@ -419,11 +456,6 @@ def _bad_close(findings: Findings) -> str | None:
     return "Many released values lie close to the originals" if high else None
 
 
-def _bad_kept(findings: Findings) -> str | None:
-    names = [f.variable or "the columns" for f in _with_value(findings, "unchanged") if _value(f) > 0.1]
-    return f"Many values of {_and(names)} are exactly what they were" if names else None
-
-
 def _bad_loss(findings: Findings) -> str | None:
     if any(_value(f) > 0.1 for f in _with_value(findings, "delta")):
         return "Values were moved far"
@@ -437,16 +469,17 @@ def _bad_range(findings: Findings) -> str | None:
     return f"Some values of {_and(names)} are impossible" if names else None
 
 
-_BAD: tuple[tuple[Callable[[Findings], str | None], str], ...] = (
-    (_bad_alike, _RECODE),
-    (_bad_hidden, _STRONGER),
-    (_bad_apart, _APART),
-    (_bad_same, _DIVERSE),
-    (_bad_linkage, _LESS_CLOSE),
-    (_bad_close, _LESS_CLOSE),
-    (_bad_kept, _DISTINCT),
-    (_bad_range, _CLIP),
-    (_bad_loss, _GENTLER),
+_BAD_RISK: tuple[tuple[Callable[[Findings], str | None], Aim | str], ...] = (
+    (_bad_alike, RECODE),
+    (_bad_hidden, Aim.FURTHER),
+    (_bad_apart, Aim.APART),
+    (_bad_same, DIVERSE),
+    (_bad_linkage, Aim.FURTHER),
+    (_bad_close, Aim.FURTHER),
+)
+_BAD_LOSS: tuple[tuple[Callable[[Findings], str | None], Aim], ...] = (
+    (_bad_range, Aim.BOUNDS),
+    (_bad_loss, Aim.GENTLER),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -20,7 +20,7 @@ from sfumato.measures.risk import unchanged
 from sfumato.measures.risk.error_law import laws
 from sfumato.measures.risk.h_rank import HRank
 from sfumato.measures.risk.h_rank import h_rank as measure_h_rank
-from sfumato.release.limits import apply_limits
+from sfumato.release.limits import apply_limits, attacking_for
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
 from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.plan import Plan
@@ -64,8 +64,8 @@ class _Tables:
         """What is known about the variables of both."""
         return Codebook({**(self.after.codebook if self.after else {}), **self.before.codebook})
 
-    def columns(self, given: Sequence[str] | None) -> tuple[str, ...]:
-        """The columns asked for, else those that the plan masks, else every numeric one."""
+    def columns(self, given: Sequence[str] | None, record: str | None = None) -> tuple[str, ...]:
+        """The columns asked for, else those that the plan masks, else every numeric one but the record's id."""
         if given:
             refuse_unknown(given, self.before.frame, "the original")
             schema = self.before.frame.schema
@@ -75,7 +75,7 @@ class _Tables:
                     f"Column {', '.join(map(repr, not_numeric))} is not numeric. Name numeric columns only."
                 )
             return tuple(given)
-        common = [n for n in self.before.columns if self.after is None or n in self.after.columns]
+        common = [n for n in self.before.columns if n != record and (self.after is None or n in self.after.columns)]
         masked = tuple(n for n in self.plan.masked if n in common)
         return masked or numeric_columns(self.before.codebook, common)
 
@@ -103,7 +103,7 @@ class _Tables:
             self.before.frame,
             self.after.frame,
             self.codebook,
-            columns=self.columns(columns),
+            columns=self.columns(columns, record),
             by=self.by(by),
             record=record,
             align=align,
@@ -150,7 +150,7 @@ def risk(
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
     tables = _Tables.prepare(data, protected, plan)
-    how = how or Measuring()
+    how = _for_limits(how or Measuring(), tables.plan)
     classes = tables.by(by) or categorical_keys(tables.before.codebook)
     if tables.after is None:
         if columns:
@@ -166,6 +166,14 @@ def risk(
     shared = tuple(n for n in classes if n in tables.after.columns and _still_classes(tables, n))
     found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
     return _judged(found + risk_findings(pair, how, progress, disclosure=disclosure), tables.plan)
+
+
+def _for_limits(how: Measuring, plan: Plan) -> Measuring:
+    """Attackers as asked for, else as the plan's limits need them; in either case every `at` that limits name."""
+    needed = attacking_for(plan.limits)
+    if needed is None:
+        return how
+    return replace(how, attacking=needed if how.attacking is None else replace(how.attacking, at=needed.at))
 
 
 def _still_classes(tables: _Tables, column: str) -> bool:

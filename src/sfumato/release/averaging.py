@@ -53,7 +53,8 @@ class Point:
     replications
         How many runs it is of.
     kept
-        Share of the runs whose own figures kept to every limit: about the chance that one release will.
+        Share of the runs whose own figures kept to every limit: about the chance that one release will, but too good
+        where the value was chosen by the same runs.
     """
 
     value: float

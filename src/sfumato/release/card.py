@@ -147,8 +147,8 @@ def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[E
 def _reliability(part: Additive, i: int, frame: pl.DataFrame, papers: Papers) -> float | None:
     """1 − noise variance / released variance, where values were neither clipped nor noise grown."""
     n = part.columns[i]
-    if n in part.bounds or n in part.grows:
-        return None
+    if n in part.bounds or n in part.grows or any(name not in frame.columns for name in part.where):
+        return None  # a stratum that the release does not show cannot be picked out
     for name, value in part.where.items():
         frame = frame.filter(pl.col(name).cast(pl.String).eq_missing(pl.lit(None if value is None else str(value))))
     x = numbers(frame, [n], papers.codebook)[:, 0]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Disclosure
+from sfumato.errors import FileError
 
-__all__ = ["datapackage", "field_type"]
+__all__ = ["MOST_BYTES", "datapackage", "field_type"]
+
+MOST_BYTES = 64 << 20
+"""Largest description that is written, and read again."""
 
 _MEDIA = {
     ".csv": "text/csv",
@@ -34,6 +39,7 @@ def datapackage(
     disclosure: Disclosure,
     fingerprint: str,
     plan_digest: str,
+    names: Mapping[str, str] | None = None,
 ) -> bytes:
     """Describe a release.
 
@@ -49,6 +55,13 @@ def datapackage(
         What analysts must know.
     fingerprint, plan_digest
         By which the same secret and the same plan are known again.
+    names
+        What the plan calls columns that have another name in the data file, by their name there.
+
+    Raises
+    ------
+    FileError
+        Where the description would be too large for those who read it.
     """
     suffix = "." + file.rpartition(".")[2]
     resource = {
@@ -71,9 +84,37 @@ def datapackage(
             "plan": plan_digest,
             "disclosure": disclosure.to_plain(),
             "codebook": codebook.to_plain(),
+            **({"names": dict(names)} if names else {}),
         },
     }
-    return json.dumps(package, ensure_ascii=False, indent=2).encode()
+    content = "".join(_json(package, "\n")).encode()
+    if len(content) > MOST_BYTES:
+        raise FileError(
+            f"datapackage.json would be larger than the {MOST_BYTES >> 20} MiB that are read again: the disclosure "
+            "holds a matrix for each stratum, with a row and a column for each category. Take fewer strata (`by`), or "
+            "recode to fewer categories first."
+        )
+    return content
+
+
+def _json(value: Any, line: str) -> Iterator[str]:
+    """JSON with a line for each entry, but what holds no further entries (a row of a matrix) on one line."""
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    nested = any(isinstance(v, Mapping | list | tuple) for v in inner)
+    if not inner or (not nested and not isinstance(value, Mapping)):
+        yield json.dumps(value, ensure_ascii=False)
+        return
+    keys = [f"{_key(key)}: " for key in value] if isinstance(value, Mapping) else None
+    yield "{" if keys is not None else "["
+    for i, entry in enumerate(inner):
+        yield f"{',' if i else ''}{line}  {'' if keys is None else keys[i]}"
+        yield from _json(entry, line + "  ")
+    yield line + ("}" if keys is not None else "]")
+
+
+def _key(key: Any) -> str:
+    """A key as JSON has it: text."""
+    return json.dumps(key if isinstance(key, str) else json.dumps(key), ensure_ascii=False)
 
 
 def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.kernels.grid import significant
+from sfumato.measures.risk.attacks import FRACTION
 from sfumato.release.picture import Coefficients
 from sfumato.release.report import Report, StepDone
 
@@ -47,15 +48,17 @@ _OF_COEFFICIENTS = frozenset({"standardised_difference", "ci_overlap"})
 _GROUPS = frozenset({None, "all", "overall", "stratum", "unscaled", "wrong record"})
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
+_NOTES = frozenset({FRACTION})
+"""Notes without which published figures would mislead; they hold nothing from the data."""
 
 
 def external(report: Report) -> Report:
     """Narrow a report to what may be published.
 
-    Step notes, warnings, notes on measures, the plan's text (it may hold categories) and figures of single strata go.
-    Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard deviations and correlations become
-    changes, so that no figure of the original table is told; rates keep 3 significant digits. A limit that only
-    figures left out were bound by keeps its verdict.
+    Step notes, warnings, notes on measures (but the one on figures that hold for a sample), the plan's text (it may
+    hold categories) and figures of single strata go. Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard
+    deviations and correlations become changes, so that no figure of the original table is told; rates keep 3
+    significant digits. A limit that only figures left out were bound by keeps its verdict.
 
     Parameters
     ----------
@@ -126,7 +129,7 @@ def _findings(findings: Findings, names: Mapping[str, str | None]) -> Findings:
     public = {line: _line(line, names, sds) for line in findings}
     kept = [line for line in public.values() if line is not None]
     left_out = [line for line, shown in public.items() if shown is None]
-    return Findings((*kept, *_verdicts(left_out, kept)))
+    return Findings((*kept, *_verdicts(left_out, kept)), tuple(note for note in findings.notes if note in _NOTES))
 
 
 def _line(line: Finding, names: Mapping[str, str | None], sds: Mapping[str | None, float | None]) -> Finding | None:

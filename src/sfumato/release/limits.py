@@ -1,4 +1,4 @@
-"""Acceptance limits: what must hold for a release to be written."""
+"""Acceptance limits: what must hold for a release to be written, and which attackers must be tried to tell."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.risk.attacking import DEFAULT, Attacking
 
-__all__ = ["Limit", "apply_limits"]
+__all__ = ["USUAL", "Limit", "apply_limits", "attacking_for", "unmeasured"]
+
+USUAL = Attacking(sample=100_000)
+"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""
+_OF_ATTACKERS = frozenset({"h_rank", "attribute_posterior", "attribute_nearest", "attribute_alike"})
+_LARGEST_AT = 1000
+"""The largest t that a limit on P(h ≤ t) may name: counting further takes long and tells nothing of risk."""
 
 
 class Limit(BaseModel):
@@ -68,6 +75,55 @@ class Limit(BaseModel):
     def bound(self) -> float:
         """The number."""
         return self.at_least if self.at_least is not None else self.at_most or 0.0
+
+
+def attacking_for(limits: Sequence[Limit]) -> Attacking | None:
+    """Which attackers must be tried, so that limits can be judged: the usual ones, and those that limits name.
+
+    The same is asked by whatever measures for limits, so that tuning and protecting judge alike.
+
+    Parameters
+    ----------
+    limits
+        Of a plan, or given to tune.
+
+    Returns
+    -------
+    Attacking or None
+        None where no limit speaks of attackers.
+
+    Raises
+    ------
+    DataError
+        Where a limit names an attack that there is not.
+
+    Examples
+    --------
+    >>> attacking_for([Limit(measure="h_rank", at=3, attack="averaging:2", at_most=0.1)]).attacks
+    ('nearest', 'predicted', 'averaging:2')
+    """
+    from sfumato.measures.risk.attackers import Attack
+    from sfumato.measures.risk.attacks import WORST
+
+    if all(limit.measure not in _OF_ATTACKERS for limit in limits):
+        return None
+    own = [limit for limit in limits if limit.measure == "h_rank"]
+    named = [limit.attack for limit in own if limit.attack is not None and limit.attack != WORST]
+    for name in named:
+        Attack.parse(name)
+    at = {int(t) for limit in own if (t := limit.at) is not None and t in range(_LARGEST_AT + 1)}
+    return replace(USUAL, attacks=tuple(dict.fromkeys((*DEFAULT, *named))), at=tuple(sorted(at)))
+
+
+def unmeasured(finding: Finding) -> bool:
+    """Whether a limit is not met because there is no figure (rather than a bad one). Of the custodian's findings.
+
+    Examples
+    --------
+    >>> unmeasured(Finding("risk1", limit=0.1, ok=False)), unmeasured(Finding("risk1", value=0.2, limit=0.1, ok=False))
+    (True, False)
+    """
+    return finding.ok is False and finding.value is None
 
 
 def apply_limits(findings: Findings, limits: Sequence[Limit]) -> Findings:

@@ -16,6 +16,7 @@ from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
 from sfumato.kernels.glm import Family
 from sfumato.measures.risk.attacking import Attacking
+from sfumato.release.limits import USUAL
 from sfumato.release.run import Progress
 
 __all__ = ["MEASURES", "Measuring", "class_findings", "risk_findings", "utility_findings"]
@@ -73,8 +74,10 @@ _GIVES: dict[str, Set[str]] = {
 """What each part measures, where only some measures are asked for; a part that is not listed is always measured."""
 
 
-_ATTACKING = Attacking(sample=100_000)
-"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""
+NOISY_STRATA = (
+    "{columns}: released strata do not follow from true ones, so that attackers are not taken to know in which of them "
+    "a record is."
+)
 
 
 @dataclass(frozen=True)
@@ -162,13 +165,20 @@ def risk_findings(
     told = disclosure or Disclosure()
     sensitive = _sensitive(pair.codebook, pair.after)
     changed = tuple(dict.fromkeys((*pair.columns, *_exchanged(told))))
-    hidden = ("how well records are hidden", lambda: attacks.findings(pair, told, how.attacking or _ATTACKING))
+    hidden = ("how well records are hidden", lambda: attacks.findings(pair, told, how.attacking or USUAL))
     given_away = ("what wrong records give away", lambda: attribute.findings(pair, told, sensitive))
     same = ("unchanged values", lambda: unchanged.findings(pair, changed))
     random = any(isinstance(part, Additive | Misclassified) for part in told)
+    notes = pair.notes
+    if unknown := [n for n in pair.by if n not in pair.known_by] if pair.aligned else []:
+        notes = (*notes, NOISY_STRATA.format(columns=", ".join(unknown)))
     if not pair.columns:
-        notes = Findings(notes=(*pair.notes, "No attack on numbers was measured: no numeric column was masked."))
-        return Findings.together([notes, *_each([same, given_away] if random else [same], progress, only)])
+        # Attackers may still compare indicators that a category has become.
+        known = pair.aligned and bool(attacks.known_columns(pair, told)[0])
+        if not known:
+            notes = (*notes, "No attack on numbers was measured: no numeric column was masked.")
+        further = [same, *([hidden] if known else []), *([given_away] if random else [])]
+        return Findings.together([Findings(notes=notes), *_each(further, progress, only)])
     measures: list[tuple[str, Callable[[], Findings]]] = [
         ("robust Mahalanobis risk", lambda: mahalanobis.findings(pair, w1=how.w1, w2=how.w2)),
         ("linkage", lambda: linkage.findings(pair, unscaled=unscaled)),
@@ -177,7 +187,7 @@ def risk_findings(
     ]
     if random or how.attacking is not None or (only is not None and "h_rank" in only):
         measures += [hidden, given_away]
-    return Findings.together([Findings(notes=pair.notes), *_each(measures, progress, only)])
+    return Findings.together([Findings(notes=notes), *_each(measures, progress, only)])
 
 
 def _exchanged(disclosure: Disclosure) -> tuple[str, ...]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
 from sfumato.errors import DataError, FileError
+from sfumato.release.datapackage import MOST_BYTES
 
 __all__ = ["PACKAGE", "Papers", "papers_beside", "read_papers"]
 
 PACKAGE = "datapackage.json"
-_MAX_BYTES = 64 << 20
 _NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
 
 
@@ -41,6 +41,8 @@ class Papers:
         What analysts are told.
     fingerprint
         Hash by which releases with the same secret are known.
+    names
+        What the plan calls columns that have another name in the data file, by their name there.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Papers:
     codebook: Codebook
     disclosure: Disclosure
     fingerprint: str
+    names: dict[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,14 +78,27 @@ def read_papers(folder: Path) -> Papers:
     if not path.is_file():
         raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give the folder that protect wrote.")
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        if path.stat().st_size > MOST_BYTES:
             raise FileError(_NOT_OURS.format(path=str(path)))
-        package = json.loads(path.read_bytes())
+        package = json.loads(path.read_bytes(), parse_int=_whole, parse_constant=_refuse)
         return _papers(path, package)
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
         raise FileError(_NOT_OURS.format(path=str(path))) from None
+
+
+def _whole(text: str) -> int:
+    """A whole number that a column can hold; a longer one is no value of any table, and no float either."""
+    number = int(text)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(text)
+    return number
+
+
+def _refuse(text: str) -> NoReturn:
+    """Refuse NaN and Infinity, which are no JSON."""
+    raise ValueError(text)
 
 
 def papers_beside(data: Path) -> Papers | None:
@@ -98,13 +114,18 @@ def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
     name = str(resource["path"])
     if Path(name).name != name:  # a path may not lead out of the folder
         raise ValueError(name)
+    types = {str(f["name"]): str(f["type"]) for f in resource["schema"]["fields"]}
+    names = {str(name): str(planned) for name, planned in own.get("names", {}).items()}
+    if not names.keys() <= types.keys() or len({names.get(n, n) for n in types}) < len(types):
+        raise ValueError(names)
     return Papers(
         title=str(package["title"]),
         created=str(package["created"]),
         version=str(own["version"]),
         data=path.parent / name,
-        types={str(f["name"]): str(f["type"]) for f in resource["schema"]["fields"]},
+        types=types,
         codebook=Codebook.from_plain(own["codebook"]),
         disclosure=Disclosure.from_plain(own["disclosure"]),
         fingerprint=str(own["fingerprint"]),
+        names=names,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
-from sfumato.data.files import Table, write_table
+from sfumato.data.files import Table, write_table, written_names
 from sfumato.data.files.atomic import replacing
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
@@ -29,11 +29,12 @@ from sfumato.release.datapackage import datapackage
 from sfumato.release.external import external
 from sfumato.release.folder import refuse_existing, whole_folder
 from sfumato.release.intended import intended_analysis
-from sfumato.release.limits import apply_limits
+from sfumato.release.limits import apply_limits, attacking_for, unmeasured
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
 from sfumato.release.pairing import categorical_keys, unique_record
 from sfumato.release.pictures import draw_pictures
 from sfumato.release.plan import Plan
+from sfumato.release.renaming import renamed_disclosure, renamed_table
 from sfumato.release.report import Renderer, Report
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
@@ -116,13 +117,16 @@ class Release:
                 raise FileError("The internal report shows confidential values: it must not be in a release folder.")
             self._write_internal(Path(internal_report))
         if not self.ok and not force:
-            raise LimitExceeded(_exceeded(self.report.findings))
+            raise LimitExceeded(_not_met(self.report))
         name = f"data{self.data.suffix}"
+        names = {old: new for old, new in written_names(self.data.columns, self.data.suffix).items() if old != new}
+        package = self._package(name, names)  # refuses what is too large before anything is written
         with whole_folder(Path(folder), overwrite=overwrite) as work:
             notes = write_table(Table(self.data.frame, self.data.codebook, self.data.suffix), work / name)
-            documents = {"datapackage.json": self._package(name), "plan.yaml": self.report.plan_yaml.encode()}
+            documents = {"datapackage.json": package, "plan.yaml": self.report.plan_yaml.encode()}
             if self.renderer is not None:
-                documents |= self.renderer(external(self.report))
+                told = replace(self.report, disclosure=renamed_disclosure(self.disclosure, names))
+                documents |= self.renderer(external(told))
             for file, content in documents.items():
                 (work / file).write_bytes(content)
         return notes
@@ -132,18 +136,21 @@ class Release:
             with replacing(path) as temporary:
                 temporary.write_bytes(self.renderer(self.report)["report.html"])
 
-    def _package(self, file: str) -> bytes:
+    def _package(self, file: str, names: Mapping[str, str]) -> bytes:
+        """Describe the data file, by the names that columns have in it."""
+        data = renamed_table(self.data, names)
         return datapackage(
             title=self.plan.title,
             description=self.plan.description,
             created=self.report.created.isoformat(),
             version=self.report.version,
             file=file,
-            frame=self.data.frame,
-            codebook=self.data.codebook,
-            disclosure=self.disclosure,
+            frame=data.frame,
+            codebook=data.codebook,
+            disclosure=renamed_disclosure(self.disclosure, names),
             fingerprint=self.report.fingerprint,
             plan_digest=self.plan.digest,
+            names={new: old for old, new in names.items()},
         )
 
     def _repr_html_(self) -> str:
@@ -243,6 +250,8 @@ def measure_run(
 ) -> Measured:
     """Measure what a run left behind; with `only`, no more than what these measures need."""
     pair = _pair(plan, ran)
+    if how.attacking is None:
+        how = replace(how, attacking=attacking_for(plan.limits))
     if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
         how = _with_model(how, pair)
     after, book = ran.after.frame.drop(ROW), ran.after.codebook.without(ROW)
@@ -335,10 +344,15 @@ def _looks_real(ids: pl.Series) -> bool:
     return ids.len() > 0 and float(ids.max() or 0) > 100 * ids.len() + 10_000  # type: ignore[arg-type]
 
 
-def _exceeded(findings: Findings) -> str:
-    """Say which limits do not hold and what to try."""
+def _not_met(report: Report) -> str:
+    """Say which limits do not hold, or could not be told to, and what to try."""
     from sfumato.release.advice import advice
 
-    broken = sorted({f"{f.measure} (limit {f.limit:g})" for f in findings if f.ok is False})
-    try_this = "".join(f"\n  - {sentence}" for sentence in advice(findings).to_try)
-    return f"The release was not written: it exceeds the limit on {', '.join(broken)}. What to try:{try_this}"
+    findings = report.findings
+    broken = [f for f in findings if f.ok is False]
+    exceeded = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if not unmeasured(f)})
+    unknown = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if unmeasured(f)})
+    said = [f"it exceeds the limit on {', '.join(exceeded)}"] if exceeded else []
+    said += [f"the limit on {', '.join(unknown)} could not be measured"] if unknown else []
+    try_this = "".join(f"\n  - {sentence}" for sentence in advice(findings, report.disclosure).to_try)
+    return f"The release was not written: {'; '.join(said)}. What to try:{try_this}"

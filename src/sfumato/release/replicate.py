@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Finding, Findings
 from sfumato.draws import Draws, Purpose
 from sfumato.engines.polars import PolarsDataset
@@ -36,6 +37,8 @@ _CLEAR = 0.9999
 is looked at again after every run."""
 _OF_ONE_DRAW = frozenset({"h_rank", "attribute_posterior", "attribute_nearest", "attribute_alike"})
 """Measures whose interval tells how one draw of the noise may differ from the next: replications tell that."""
+_FRESH_FROM = 1001
+"""Number of the first replication that no search goes by: a search makes 1000 at most."""
 _MODEL, _TABLES = Figure("standardised_difference"), Figure("u_main")
 
 
@@ -85,6 +88,7 @@ class _Runs:
     worst: list[list[Finding | None]]
     utility: list[dict[str, float | None]] = field(default_factory=list)
     findings: Findings = field(default_factory=Findings)
+    disclosure: Disclosure = field(default_factory=Disclosure)
 
     def figures(self, level: float = LEVEL) -> tuple[Averaged | None, ...]:
         return tuple(averaged(of_one, level) for of_one in self.worst)
@@ -125,6 +129,7 @@ class Replications:
         self.parameter, self.conditions, self.utility = parameter, tuple(conditions), tuple(utility)
         self.points: dict[float, Point] = {}
         self.findings: dict[float, Findings] = {}
+        self.disclosures: dict[float, Disclosure] = {}
         self._how, self._most, self._progress = how, most, progress
         sample = None if how.attacking is None else how.attacking.sample
         self._sampled = sample is not None and data.frame.height > sample
@@ -158,7 +163,7 @@ class Replications:
         first: pl.DataFrame | None = None
         for number in range(1, self._most + 1):
             draws = Replica(number, self._smooth)
-            ran = self._run(plan, draws, value, number)
+            ran = self._run(plan, draws, value, f"run {number} of at most {self._most}")
             frame = ran.after.frame
             again = first is not None and not draws.drew and frame.equals(first)
             self._note(runs, plan, ran, value)
@@ -167,11 +172,38 @@ class Replications:
                 break
         return self._point(value, runs)
 
-    def _run(self, plan: Plan, draws: Draws, value: float, number: int) -> Ran[PolarsDataset]:
+    def fresh(self, value: float, count: int) -> int:
+        """Find anew how many runs at a value keep to the limits, with other secrets than the search went by.
+
+        The value was chosen so that the runs of the search just meet the limits, so their own `kept` flatters it.
+
+        Parameters
+        ----------
+        value
+            A value that was run.
+        count
+            How many further runs; they are as public as the others.
+
+        Returns
+        -------
+        int
+            How many were made: none where the steps draw nothing, since a further run would be the same again.
+        """
+        plan, runs = self.parameter.tuned(value), _Runs([[] for _ in self.conditions])
+        for number in range(count):
+            draws = Replica(_FRESH_FROM + number)
+            ran = self._run(plan, draws, value, f"further run {number + 1} of {count}")
+            if not (draws.drew or draws.broke_ties):
+                return 0
+            self._note(runs, plan, ran, value)
+        self.points[value] = replace(self.points[value], kept=self._kept(runs))
+        return count
+
+    def _run(self, plan: Plan, draws: Draws, value: float, which: str) -> Ran[PolarsDataset]:
         where = self._where(value)
 
         def tell(what: str) -> None:
-            self._progress(f"{where}, run {number} of at most {self._most}: {what}")
+            self._progress(f"{where}, {which}: {what}")
 
         self._tell = tell
         try:
@@ -201,7 +233,7 @@ class Replications:
                 worst = replace(worst, interval=None)
             of_one.append(worst)
         runs.utility.append({str(u): u.of(found) for u in self.utility})
-        runs.findings = found
+        runs.findings, runs.disclosure = found, ran.disclosure
 
     def _measured(self, plan: Plan, ran: Ran[PolarsDataset], only: Set[str]) -> Findings:
         return measure_run(plan, ran, self._how, self._tell, only).findings
@@ -224,7 +256,7 @@ class Replications:
         )
         names = runs.utility[0]
         means = {name: _mean_of([run[name] for run in runs.utility]) for name in names}
-        self.findings[value] = runs.findings
+        self.findings[value], self.disclosures[value] = runs.findings, runs.disclosure
         return Point(value, held, figures, int(np.argmax(excess)), means, len(runs.utility), self._kept(runs))
 
     def _kept(self, runs: _Runs) -> float:

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import PlanError
-from sfumato.measures.risk.attacking import DEFAULT, Attacking
 from sfumato.release.advice import advice
 from sfumato.release.averaging import Point
 from sfumato.release.conditions import Condition, Figure
 from sfumato.release.halving import Halving
-from sfumato.release.limits import apply_limits
+from sfumato.release.limits import USUAL, apply_limits, attacking_for
 from sfumato.release.measure import Measuring
 from sfumato.release.parameter import Parameter
 from sfumato.release.plan import Plan
@@ -30,8 +28,12 @@ __all__ = ["Tuned", "tune"]
 _MANY = 100_000
 _MOST_REPLICATIONS, _MOST_POINTS = 1000, 200
 _NARROWEST = 1e-6
-_MOST_TARGETS = 100_000
-"""Records that are attacked in one run, as in `protect`."""
+_KEPT = (
+    "kept at {parameter} is the share of {fresh} further runs, with other secrets than the search went by. At other "
+    "values it is that of the search's own runs, which flatters values near a limit."
+)
+_FRESH = ((10_000, 20), (_MANY, 10), (None, 5))
+"""Further runs at the value found, by the most records that they are made for."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,9 @@ class Tuned:
         The plan with `value`.
     notes
         What should be known of the search, and what to try where the limits are not met.
+    fresh
+        Of how many further runs the value's `kept` is, with other secrets than the search went by; 0 where none were
+        made: no limit is met, or nothing is drawn.
     """
 
     parameter: str
@@ -64,6 +69,7 @@ class Tuned:
     limits: tuple[Condition, ...]
     plan: Plan = field(repr=False)
     notes: tuple[str, ...] = ()
+    fresh: int = 0
 
     def to_plain(self) -> dict[str, Any]:
         """The JSON form."""
@@ -93,7 +99,7 @@ class Tuned:
         """A frame with one row for each value tried: value, risk, low, high, met, limit, replications, kept, utility.
 
         `risk` with its 95% interval is the figure of `limit`, the one that is nearest to breaking there; `kept` is the
-        share of runs whose own figures kept to every limit.
+        share of runs whose own figures kept to every limit, at the value found of further runs (see `fresh`).
         """
         rows = [
             {
@@ -183,18 +189,28 @@ def tune(
         knob.tuned(end)  # so that a range that the step refuses is told of before any work
     how = how or Measuring()
     if how.attacking is None:
-        how = replace(how, attacking=_attacking(limits))
+        how = replace(how, attacking=attacking_for([c.limit for c in limits]) or USUAL)
     runs = Replications(knob, data, limits, utility, how, replications, progress)
     search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance)
     value, notes = search.run(low, high)
     for extra in _grid(low, high, grid, search):
         runs.at(extra)
+    fresh = runs.fresh(value, _further(data.frame.height, replications)) if runs.points[value].met else 0
     path = tuple(runs.points[v] for v in sorted(runs.points))
     found = runs.points[value]
     notes = [*notes, *_unsteady(path, search)]
+    if fresh:
+        notes.append(_KEPT.format(parameter=f"{parameter} = {value:g}", fresh=fresh))
     if not found.met:
-        notes += _try(runs.findings[value], found, limits)
-    return Tuned(parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes))
+        broken = [c.limit for c, held in zip(limits, found.held, strict=True) if not held]
+        notes += advice(apply_limits(runs.findings[value], broken), runs.disclosures[value]).to_try
+    return Tuned(parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes), fresh)
+
+
+def _further(records: int, replications: int) -> int:
+    """How many further runs the value found gets: fewer of large tables, and where few runs were asked for."""
+    most = next(count for size, count in _FRESH if size is None or records <= size)
+    return min(most, 4 * replications)
 
 
 def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]:
@@ -206,13 +222,6 @@ def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]
             raise PlanError([f"{knob.path} takes whole numbers only, and so does its range"])
         return int(low), int(high)
     return float(low), float(high)
-
-
-def _attacking(limits: Sequence[Condition]) -> Attacking:
-    """The usual attackers, and those that a limit names."""
-    named = [c.limit.attack for c in limits if c.limit.measure == "h_rank"]
-    others = [name for name in named if name is not None and name != "worst"]
-    return Attacking(tuple(dict.fromkeys((*DEFAULT, *others))), sample=_MOST_TARGETS)
 
 
 def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, grid: int) -> None:
@@ -245,9 +254,3 @@ def _unsteady(path: Sequence[Point], search: Halving) -> list[str]:
         "The figures do not move steadily with the parameter: some values between those that meet the limits do not. "
         "Look at the path before you choose."
     ]
-
-
-def _try(findings: Findings, point: Point, limits: Sequence[Condition]) -> tuple[str, ...]:
-    """What else could be changed, for the limits that are not met."""
-    broken = [c.limit for c, held in zip(limits, point.held, strict=True) if not held]
-    return advice(apply_limits(findings, broken)).to_try

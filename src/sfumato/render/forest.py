@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.special import ndtri
 
 from sfumato.inference.result import Fit
 from sfumato.render import svg
@@ -97,7 +98,7 @@ def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
     interval = fit.interval
     for y, j in enumerate(reversed(rows)):
         _line(ax, y + 0.12, fit.estimate[j], interval[j, 0], interval[j, 1], _CORRECTED, "D")
-        half = 1.959963984540054 * fit.naive_se[j]
+        half = float(ndtri((1 + fit.level) / 2)) * fit.naive_se[j]
         _line(ax, y - 0.16, fit.naive[j], fit.naive[j] - half, fit.naive[j] + half, _NAIVE, "o")
     ax.set_yticks(range(len(rows)), [fit.terms[j] for j in reversed(rows)])
     ax.tick_params(axis="y", length=0)

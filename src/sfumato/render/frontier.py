@@ -131,9 +131,10 @@ def frontier_page(tuned: Tuned) -> bytes:
 def _verdict(tuned: Tuned) -> str:
     if tuned.met:
         kept = next(point.kept for point in tuned.path if point.value == tuned.value)
+        runs = f"{tuned.fresh} further runs, with other secrets" if tuned.fresh else "single runs with it"
         return (
-            f"{tuned.parameter} = {_number(tuned.value)} is the least of the range that meets the limits. Of single "
-            f"runs with it, {percent(kept)} kept to them."
+            f"{tuned.parameter} = {_number(tuned.value)} is the least of the range that meets the limits. Of {runs}, "
+            f"{percent(kept)} kept to them."
         )
     return f"No value that was tried meets the limits; the search ended at {tuned.parameter} = {_number(tuned.value)}."
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.release.advice import advice
 from sfumato.release.external import CHANGES
+from sfumato.release.limits import unmeasured
 from sfumato.release.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
 from sfumato.release.report import Report
 from sfumato.render import words
@@ -51,7 +52,7 @@ def render(report: Report) -> Mapping[str, bytes]:
     page = template("report.html.j2").render(
         report=report,
         verdict=_verdict(report),
-        advice=advice(report.findings),
+        advice=advice(report.findings, report.disclosure, published=not report.internal),
         plots=_plots(report.pictures),
         families=_families(report),
         promise=words.PROMISE,
@@ -88,6 +89,7 @@ class _Limit:
     bound: str
     figure: str
     ok: bool
+    measured: bool
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,12 @@ def _verdict(report: Report) -> _Verdict:
     if not broken:
         headline = {1: "The limit holds", 2: "Both limits hold"}.get(len(limits), f"All {len(limits)} limits hold")
         return _Verdict("ok", headline, "What must hold was written into the plan before the run.", limits)
+    unknown = sum(not limit.measured for limit in limits)
     headline = "A limit is exceeded" if broken == 1 else f"{broken} limits are exceeded"
+    if unknown == broken:
+        headline = "A limit could not be measured" if unknown == 1 else f"{unknown} limits could not be measured"
+    elif unknown:
+        headline = f"{broken} limits do not hold, {unknown} of them for want of a figure"
     forced = "The data were released all the same, by the custodian's decision."
     stopped = "The data are not released unless the custodian insists."
     return _Verdict("bad", headline, stopped if report.internal else forced, limits)
@@ -128,6 +135,7 @@ def _limits(report: Report) -> Iterator[_Limit]:
             bound=words.bound(worst, internal=report.internal),
             figure=words.figure(worst, worst.value, internal=report.internal),
             ok=all(f.ok is not False for f in lines),
+            measured=not (report.internal and unmeasured(worst)),
         )
 
 
@@ -193,6 +201,7 @@ class _Row:
     baseline: str
     bound: str
     ok: bool | None
+    measured: bool
 
 
 @dataclass(frozen=True)
@@ -263,4 +272,5 @@ def _row(line: Finding, internal: bool) -> _Row:
         baseline=words.figure(line, line.baseline, internal=internal),
         bound=words.bound(line, internal=internal),
         ok=line.ok,
+        measured=not (internal and unmeasured(line)),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.release.advice import advice
+from sfumato.release.limits import unmeasured
 from sfumato.release.report import Report
 from sfumato.render import words
 
@@ -91,7 +92,7 @@ def summary(report: Report, console: Console) -> None:
     <BLANKLINE>
     No limits were set.
     """
-    said = advice(report.findings)
+    said = advice(report.findings, report.disclosure, published=not report.internal)
     console.print()
     console.print(plain_text(report.title, style="bold"))
     for warning in report.warnings:
@@ -110,13 +111,18 @@ def summary(report: Report, console: Console) -> None:
         for sentence in said.to_try:
             console.print(plain_text(f"- {sentence}"))
     console.print()
-    console.print(_verdict(report.findings))
+    console.print(_verdict(report))
 
 
-def _verdict(findings: Findings) -> Text:
-    broken = sorted({f.measure for f in findings if f.ok is False})
+def _verdict(report: Report) -> Text:
+    findings = report.findings
+    broken = [f for f in findings if f.ok is False]
+    unknown = sorted({f.measure for f in broken if report.internal and unmeasured(f)})
+    exceeded = sorted({f.measure for f in broken if not (report.internal and unmeasured(f))})
     if broken:
-        return plain_text(f"Limit exceeded: {', '.join(broken)}", style="bold red")
+        said = [f"Limit exceeded: {', '.join(exceeded)}"] if exceeded else []
+        said += [f"Limit that could not be measured: {', '.join(unknown)}"] if unknown else []
+        return plain_text(". ".join(said), style="bold red")
     if any(f.ok for f in findings):
         return plain_text("All limits hold.", style="bold green")
     return plain_text("No limits were set.", style="bold")
@@ -147,7 +153,7 @@ def _cells(line: Finding, *, first: bool) -> tuple[Text, ...]:
     baseline = words.figure(line, line.baseline, internal=True) if line.baseline is not None else ""
     limit = words.bound(line)
     if line.ok is not None:
-        limit += " ✓" if line.ok else " ✕ exceeded"
+        limit += " ✓" if line.ok else " ✕ not measured" if unmeasured(line) else " ✕ exceeded"
     return (
         plain_text(line.measure if first else "", style="bold"),
         plain_text(words.of_what(line)),

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.files import SUFFIXES, Table, read_table, write_table
+from sfumato.data.files import SUFFIXES, Table, read_table, write_table, written_names
 from sfumato.errors import DataError, FileError, SfumatoError
 
 from .tables import assert_same, table
@@ -252,3 +252,17 @@ def test_no_library_is_loaded_before_its_time_and_pandas_never(tmp_path):
     done = subprocess.run([sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "False"]
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt", ".csv", ".parquet", ".xlsx"])
+def test_written_names_are_those_in_the_file(tmp_path, suffix):
+    frame = pl.DataFrame({"id": [1.5, 2.5], "edu=1": [0.5, 1.5], "body mass": [2.5, 3.5], "using": [1.5, 1.25]})
+    write_table(Table(frame, Codebook(), suffix), tmp_path / f"a{suffix}")
+    names = written_names(frame.columns, suffix)
+    assert list(names) == frame.columns
+    assert read_table(tmp_path / f"a{suffix}").frame.columns == list(names.values())
+
+
+def test_names_that_fall_together_are_refused():
+    with pytest.raises(FileError, match="one name for"):
+        written_names(["a b", "a_b"], ".sav")

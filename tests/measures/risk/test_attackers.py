@@ -51,6 +51,7 @@ def agree(true, released, law, log_ratio, rows=slice(None)):
         ("averaging:5", "averaging", 5),
         ("averaging:1000", "averaging", 1000),
         ("imprecise:0.1", "imprecise", 0.1),
+        ("household", "household", 0),
     ],
 )
 def test_names_of_attacks(text, kind, number):
@@ -62,7 +63,7 @@ def test_names_of_attacks(text, kind, number):
 
 REFUSED = (
     "x averaging averaging:1 averaging:1001 averaging:2.5 averaging:x predicted:1 predicted:0 nearest:2 imprecise "
-    "imprecise:0 imprecise:-1 imprecise:inf imprecise:nan Nearest"
+    "household:2 imprecise:0 imprecise:-1 imprecise:inf imprecise:nan Nearest"
 )
 
 
@@ -294,6 +295,43 @@ def test_posterior_of_exchanged_categories_is_bayes_by_hand():
         [0.05 / 0.24, 0.03 / 0.24, 0.16 / 0.24],
     ]
     assert probability == pytest.approx(np.array(by_hand), rel=1e-9)
+
+
+def test_posterior_with_uniform_noise_knows_where_it_ends():
+    """Noise of variance .12 reaches .6: between .4 and .6 both values are possible, elsewhere one is."""
+    true = np.repeat([0.0, 1.0], [30, 10])[:, None]
+    law = law_of([Additive(("s",), [[0.12]], values=(0, 1), distribution="uniform")], ("s",))
+    _, probability = posterior(np.array([[0.39], [0.5], [0.61]]), law, true, 0)
+    assert probability[:, 1] == pytest.approx([0, 0.25, 1], abs=1e-9)
+
+
+def test_posterior_of_rounded_values_weighs_what_rounds_to_them():
+    true = np.repeat([0.0, 1.0], 20)[:, None]
+    law = law_of([Additive(("s",), [[0.3]], values=(0, 1), rounded={"s": 1})], ("s",))
+    _, probability = posterior(np.array([[0.0], [2.0]]), law, true, 0)
+    sd = 0.3**0.5
+    mass = np.array([[stats.norm.cdf(z + 0.5, x, sd) - stats.norm.cdf(z - 0.5, x, sd) for x in (0, 1)] for z in (0, 2)])
+    assert probability == pytest.approx(mass / mass.sum(axis=1, keepdims=True))
+
+
+def test_posterior_after_an_exchange_and_noise():
+    """Noise too weak to hide the exchanged value leaves the exchange alone: .9 · .75 against .25 · .25."""
+    true = np.repeat([0.0, 1.0], [30, 10])[:, None]
+    law = law_of([Misclassified("s", TRANSITION_2, (0, 1)), Additive(("s",), [[0.0001]])], ("s",))
+    _, probability = posterior(np.array([[0.01], [0.99]]), law, true, 0)
+    assert probability[:, 0] == pytest.approx([0.675 / (0.675 + 0.0625), 0.075 / (0.075 + 0.1875)], rel=1e-6)
+
+
+def test_rounded_codes_rank_by_their_masses(rng):
+    true = np.column_stack([rng.choice(2, N).astype(float), rng.standard_normal(N)])
+    law = law_of([Additive(("k",), [[0.3]], values=(0, 1), rounded={"k": 1}), Additive(("x",), [[0.3]])], ("k", "x"))
+    released = law.simulate(true, rng)
+
+    def mass(z, x, variance):
+        return stats.norm.cdf(z + 0.5, x, variance**0.5) - stats.norm.cdf(z - 0.5, x, variance**0.5)
+
+    ratio, _ = brute_ratio(true, released, {0: (mass, 0.3)}, [1], np.array([[0.3]]))
+    agree(true, released, law, ratio)
 
 
 def test_posterior_uses_the_other_columns():

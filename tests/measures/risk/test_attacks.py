@@ -10,7 +10,15 @@ from sfumato.data.finding import Finding
 from sfumato.data.pair import Pair
 from sfumato.measures.risk.attackers import Attack
 from sfumato.measures.risk.attacking import Attacking
-from sfumato.measures.risk.attacks import FRACTION, NO_COLUMN, NO_FILE_ORDER, NOT_ALIGNED, findings, known_columns
+from sfumato.measures.risk.attacks import (
+    FRACTION,
+    NO_COLUMN,
+    NO_FILE_ORDER,
+    NOT_ALIGNED,
+    SUMMED,
+    findings,
+    known_columns,
+)
 from sfumato.measures.risk.error_law import laws, observed_law
 from sfumato.measures.risk.h_rank import AT, GROUPS, h_rank
 from sfumato.release.limits import apply_limits
@@ -132,6 +140,15 @@ def test_file_order_is_an_option():
             line = found.of("h_rank", group=group, at=t, attack="worst")
             assert line.value == pytest.approx(expected.probabilities(t)[: round(share * N)].mean())
             assert line.interval is None
+
+
+@pytest.mark.parametrize("draws", ["two releases", "two steps", "one"])
+def test_a_note_says_that_sums_of_draws_are_taken_as_normal(draws):
+    uniform = Additive(("x", "y"), np.diag([0.02, 4.5]), distribution="uniform")
+    told = Disclosure([uniform, uniform] if draws == "two steps" else [uniform])
+    attacks = ("nearest", "predicted:2") if draws == "two releases" else ("nearest", "predicted")
+    assert findings(pair(), told, Attacking(attacks)).notes == (() if draws == "one" else (SUMMED,))
+    assert findings(pair(), TOLD, Attacking(attacks)).notes == ()
 
 
 # What is not disclosed

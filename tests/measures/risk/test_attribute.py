@@ -6,10 +6,10 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.data.pair import Pair
-from sfumato.measures.risk.attribute import findings, nearest_outcomes, posterior_right
+from sfumato.measures.risk.attribute import ALONE, findings, nearest_outcomes, posterior_right
 from sfumato.measures.risk.error_law import laws
 
 N = 40_000
@@ -51,13 +51,14 @@ def test_exchanged_categories_and_missing_truth():
     assert posterior_right(true, released, law, 0) == (4 / 5, 3 / 5)
 
 
-def nearest_by_definition(true, released, outcome, label=None):
+def nearest_by_definition(true, released, outcome, label=None, told=None):
     near = cdist(true, released)
     if label is not None:
         near[label[:, None] != label] = np.inf
     order = np.argsort(near, axis=1)
-    right, wrong = outcome[order[:, 0]] == outcome, order[:, 0] != np.arange(len(true))
-    alike = (outcome[order[:, :5]] == outcome[order[:, :1]]).all(axis=1)
+    told = outcome if told is None else told
+    right, wrong = told[order[:, 0]] == outcome, order[:, 0] != np.arange(len(true))
+    alike = (told[order[:, :5]] == told[order[:, :1]]).all(axis=1)
     return right.mean(), right[wrong].mean(), alike.mean(), len(true)
 
 
@@ -69,6 +70,9 @@ def test_nearest_outcomes_equal_the_definition(grouped):
     outcome = (x[:, 0] + rng.standard_normal(300) > 0).astype(int)
     label = rng.integers(0, 3, 300) if grouped else None
     assert nearest_outcomes(x, z, outcome, label) == pytest.approx(nearest_by_definition(x, z, outcome, label))
+    told = np.where(rng.random(300) < 0.3, 1 - outcome, outcome)
+    expected = nearest_by_definition(x, z, outcome, label, told)
+    assert nearest_outcomes(x, z, outcome, label, told) == pytest.approx(expected)
 
 
 def test_a_wrong_record_gives_the_right_outcome_away():
@@ -139,12 +143,83 @@ def test_lines():
 
 
 def test_a_sensitive_column_is_not_among_the_known():
-    """Were it known, everybody's own outcome would be found."""
-    tables = pair()
+    """Were it known, more of the true outcomes would be found."""
+    plain = pair()
+    tables = Pair(plain.before, plain.after.with_columns(plain.before["s"]), Codebook(), ("x", "s"), aligned=True)
     found = findings(tables, TOLD, ["s"])
-    outcome = tables.after["s"].rank("dense").to_numpy()
+    outcome = tables.before["s"].to_numpy().astype(int)
     x, z = tables.x[:, :1], tables.z[:, :1]
-    assert found.of("attribute_nearest", variable="s").value == pytest.approx(nearest_by_definition(x, z, outcome)[0])
+    line = found.of("attribute_nearest", variable="s", group="all")
+    assert line.value == pytest.approx(nearest_by_definition(x, z, outcome)[0])
+    assert line.value < nearest_by_definition(tables.x, tables.z, outcome)[0]
+
+
+def test_an_exchanged_outcome_is_judged_by_the_true_one():
+    """Half of the outcomes are exchanged: whose record is found for certain is read as often as the exchange allows."""
+    rng = np.random.default_rng(31)
+    before = pl.DataFrame({"x": rng.standard_normal(2000), "hiv": rng.choice(["neg", "pos"], 2000, p=[0.7, 0.3])})
+    after = before.with_columns(pl.Series("hiv", rng.permutation(before["hiv"].to_numpy())))
+    found = findings(Pair(before, after, Codebook(), ("x",), aligned=True), Disclosure(), ["hiv"])
+    line = found.of("attribute_nearest", variable="hiv", group="all")
+    assert line.value == (before["hiv"] == after["hiv"]).mean() < 0.65
+    assert line.baseline == pytest.approx((before["hiv"] == "pos").mean() ** 2 + (before["hiv"] == "neg").mean() ** 2)
+
+
+def test_outcomes_of_different_types_are_compared_as_numbers():
+    before = pl.DataFrame({"x": np.arange(8.0), "s": [True, False] * 4})
+    after = before.with_columns(pl.col("s").cast(pl.Float64))
+    found = findings(Pair(before, after, Codebook(), ("x",), aligned=True), Disclosure(), ["s"])
+    assert found.of("attribute_nearest", variable="s", group="all").value == 1
+
+
+# Several steps on one column
+
+
+@pytest.mark.parametrize("kind", ["exchanged, then noise", "noise twice"])
+def test_two_steps_on_one_column(kind):
+    """Noise of variance .001 hides nothing: what is right is what the exchange left, or all."""
+    rng = np.random.default_rng(32)
+    x = rng.integers(1, 6, 2000)
+    moved = np.where(rng.random(2000) < 0.9, x, rng.integers(1, 6, 2000)) if kind != "noise twice" else x
+    before = pl.DataFrame({"c": x})
+    after = pl.DataFrame({"c": moved + 0.001**0.5 * rng.standard_normal(2000)})
+    first = (
+        Additive(("c",), [[0.0005]], values=(1, 2, 3, 4, 5))
+        if kind == "noise twice"
+        else Misclassified("c", 0.9 * np.eye(5) + 0.02, levels=(1, 2, 3, 4, 5))
+    )
+    told = Disclosure([first, Additive(("c",), [[0.0005 if kind == "noise twice" else 0.001]])])
+    found = findings(Pair(before, after, Codebook(), ("c",), aligned=True), told, [])
+    assert found.of("attribute_posterior", variable="c").value == (moved == x).mean()
+
+
+# Noise that households share
+
+
+def shared(clip=False):
+    rng = np.random.default_rng(33)
+    before = pl.DataFrame({"hh": np.arange(900) // 3, "s": rng.integers(0, 2, 900)})
+    z = before["s"].to_numpy() + np.repeat(50**0.5 * rng.standard_normal(300), 3)
+    after = before.with_columns(pl.Series("s", z.clip(0, 1) if clip else z))
+    book = Codebook({"hh": Variable(role="household")})
+    told = Disclosure([Additive(("s",), [[50.0]], clipped=clip, values=(0, 1), draw_by="household")])
+    return Pair(before, after, book, ("s",), aligned=True), told
+
+
+def test_members_of_a_household_give_each_other_away():
+    """Whose members differ is known for certain; of the others half are guessed, to four standard errors."""
+    tables, told = shared()
+    found = findings(tables, told, [])
+    mixed = tables.before.group_by("hh").agg(pl.col("s").n_unique() > 1)["s"].mean()
+    value = found.of("attribute_posterior", variable="s").value
+    assert mixed > 0.6
+    assert value == pytest.approx(mixed + (1 - mixed) / 2, abs=4 * np.sqrt(0.25 * (1 - mixed) / 300))
+    assert found.notes == ()
+
+
+def test_a_note_says_where_members_are_not_read_together():
+    tables, told = shared(clip=True)
+    assert findings(tables, told, []).notes == (ALONE.format(columns="s"),)
 
 
 def test_strata_with_laws_of_their_own():

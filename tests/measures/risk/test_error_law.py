@@ -7,7 +7,7 @@ from scipy import stats
 
 from sfumato.data.disclosure import Additive, Misclassified
 from sfumato.data.error_model import Growth
-from sfumato.measures.risk.error_law import laws, observed_law
+from sfumato.measures.risk.error_law import cumulative, laws, log_density, observed_law
 
 N = 60_000
 NONE = pl.DataFrame()
@@ -142,6 +142,90 @@ def test_the_mean_of_several_releases():
     moved = (0.1 * 9 + 0.3 * 9) / 2
     assert four.covariance == pytest.approx(np.diag([0.5, moved / 4]))
     assert four.bounds == four.rounded == four.exchange == (None, None)
+
+
+# Several steps on one column. Tolerances are four standard errors of the share of N simulated records in a band.
+
+
+def test_noise_twice_keeps_the_true_values():
+    twice = [Additive(("s",), [[0.3]], values=(0, 1)), Additive(("s",), [[0.2]])]
+    law = only(twice, ("s",))
+    assert law.covariance == pytest.approx(np.array([[0.5]]))
+    assert law.support[0].tolist() == [0, 1]
+    assert simulated(law, np.zeros((N, 1))).var() == pytest.approx(0.5, rel=4 * np.sqrt(2 / N))
+
+
+def test_two_exchanges_multiply():
+    one, two = np.array([[0.9, 0.1], [0.3, 0.7]]), np.array([[0.8, 0.2], [0.5, 0.5]])
+    exchange = only([Misclassified("k", one, (0, 1)), Misclassified("k", two, (0, 1))], ("k",)).exchange[0]
+    assert exchange.levels.tolist() == exchange.released.tolist() == [0, 1]
+    assert exchange.matrix == pytest.approx(one @ two)
+
+
+def test_a_later_exchange_with_other_levels():
+    """2 is no level of the second one and stays; 1 may become 5."""
+    first, second = Misclassified("k", [[0.5, 0.5], [0, 1]], (1, 2)), Misclassified("k", [[0.6, 0.4], [0, 1]], (1, 5))
+    exchange = only([first, second], ("k",)).exchange[0]
+    told = {float(v): exchange.matrix[:, i].tolist() for i, v in enumerate(exchange.released)}
+    assert told == {1: pytest.approx([0.3, 0]), 5: pytest.approx([0.2, 0]), 2: pytest.approx([0.5, 1])}
+
+
+CHAINS = {
+    "exchanged, then noise": [Misclassified("k", [[0.8, 0.2], [0.3, 0.7]], (0, 1)), Additive(("k",), [[0.04]])],
+    "rounded, then noise": [
+        Additive(("k",), [[0.25]], values=(0, 1), rounded={"k": 1}),
+        Additive(("k",), [[0.01]]),
+    ],
+    "clipped, then noise": [Additive(("k",), [[0.4]], clipped=True), Additive(("k",), [[0.02]])],
+    "uniform and rounded, then exchanged": [
+        Additive(("k",), [[0.3]], values=(0, 1), rounded={"k": 1}, distribution="uniform"),
+        Misclassified("k", [[0.5, 0.5], [0.1, 0.9]], (0, 1)),
+    ],
+}
+
+
+@pytest.mark.parametrize("parts", CHAINS.values(), ids=CHAINS)
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_the_whole_of_several_steps_has_the_law_of_the_steps_in_turn(parts, level):
+    """Each band of the exchange with its noise holds as many records as simulating one step after the other gives."""
+    law = only(parts, ("k",))
+    turn = np.full((N, 1), level)
+    for seed, part in enumerate(parts):
+        turn = only([part], ("k",)).simulate(turn, np.random.default_rng(seed))
+    row = law.exchange[0].matrix[law.exchange[0].levels == level][0]
+    assert row.sum() == pytest.approx(1)
+    sd = max(np.sqrt(law.covariance[0, 0]), 1e-9)
+    edges = [-np.inf, -0.505, -0.25, 0.05, 0.505, 0.75, 1.03, 1.505, np.inf]
+    expected = np.diff([row @ stats.norm.cdf((e - law.exchange[0].released) / sd) for e in edges])
+    got = np.histogram(turn[:, 0], edges)[0] / N
+    assert got == pytest.approx(expected, abs=4 * np.sqrt(0.25 / N))
+    again = np.histogram(simulated(law, np.full((N, 1), level))[:, 0], edges)[0] / N
+    assert again == pytest.approx(expected, abs=4 * np.sqrt(0.25 / N))
+
+
+def test_steps_by_unknown_strata_are_averaged_each_and_then_add_up():
+    parts = [Additive(("a",), [[v]], where={"sex": g}) for v, g in ((1, "f"), (3, "m"), (10, "f"), (20, "m"))]
+    assert only(parts, ("a",)).covariance.tolist() == [[17]]
+
+
+def test_exchanges_by_unknown_strata_are_averaged():
+    parts = [Misclassified("k", [[a, 1 - a], [1 - a, a]], (0, 1), where={"sex": g}) for a, g in ((0.6, "f"), (1, "m"))]
+    assert only(parts, ("k",)).exchange[0].matrix == pytest.approx(np.array([[0.8, 0.2], [0.2, 0.8]]))
+
+
+@pytest.mark.parametrize(
+    ("name", "scipys"),
+    [
+        ("uniform", stats.uniform(-(3**0.5), 12**0.5)),
+        ("laplace", stats.laplace(scale=0.5**0.5)),
+        ("gaussian", stats.norm()),
+    ],
+)
+def test_densities_of_standard_noise(name, scipys):
+    u = np.array([-4, -1.7, -0.3, 0, 0.9, 1.74])
+    assert cumulative(u, name) == pytest.approx(scipys.cdf(u))
+    with np.errstate(divide="ignore"):
+        assert log_density(u, name) == pytest.approx(scipys.logpdf(u))
 
 
 # Strata

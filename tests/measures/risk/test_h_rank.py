@@ -362,3 +362,50 @@ def test_the_law_of_grown_noise_is_used_for_each_target():
         cost = (((z - y[i]) ** 2) / ([0.2, 1.8] * stepped[i] ** 2)).sum(axis=1) + 2 * log_p
         right += int(np.argmin(cost) == i)
     assert found.probability(0) == pytest.approx(right / len(y), abs=1e-9)
+
+
+def test_knowledge_is_imprecise_wherever_the_first_records_stand():
+    """A column that starts with a thousand twins is continuous all the same; another order gives other errors only."""
+    random = np.random.default_rng(8)
+    y = np.concatenate([np.zeros(1500), np.exp(random.standard_normal(1500))])[:, None]
+    found = [
+        h_rank(y[order], y[order] + 1e-4 * random.standard_normal(y.shape), attack=Attack("imprecise", 1)).probability(
+            0
+        )
+        for order in (np.arange(3000), np.arange(3000)[::-1])
+    ]
+    assert max(found) < 0.02
+    assert h_rank(y, y + 1e-4 * random.standard_normal(y.shape)).probability(0) > 0.4
+
+
+# Noise that is not normal
+
+
+@pytest.mark.parametrize(("distribution", "variance"), [("uniform", 0.1), ("uniform", 0.6), ("laplace", 0.3)])
+def test_the_predicting_attacker_uses_the_density_of_the_noise(distribution, variance):
+    """Against full matrices: log f(z − y) with the noise's own density, less the log of the normal p(z)."""
+    random, n = np.random.default_rng(12), 300
+    y = random.multivariate_normal(np.zeros(3), np.full((3, 3), 0.25) + 0.75 * np.eye(3), n)
+    part = Additive(NAMES, variance * np.eye(3), distribution=distribution)
+    law = tuple(laws([part], NAMES, None, ()))
+    z = law[0][1].simulate(y, random)
+    noise = {
+        "uniform": stats.uniform(-((3 * variance) ** 0.5), (12 * variance) ** 0.5),
+        "laplace": stats.laplace(scale=(variance / 2) ** 0.5),
+    }
+    with np.errstate(divide="ignore"):
+        f = noise[distribution].logpdf(z[None] - y[:, None]).sum(axis=2)
+    p = stats.multivariate_normal.logpdf(z, y.mean(axis=0), np.cov(y.T, ddof=0) + variance * np.eye(3))
+    chosen = (f - p).argmax(axis=1)
+    found = h_rank(y, z, attack=Attack("predicted"), laws=law)
+    assert (found.h == 0).tolist() == (chosen == np.arange(n)).tolist()
+    plain = tuple(laws([Additive(NAMES, variance * np.eye(3))], NAMES, None, ()))
+    assert found.probability(0) > h_rank(y, z, attack=Attack("predicted"), laws=plain).probability(0)
+
+
+# Households
+
+
+def test_the_attack_household_needs_households():
+    with pytest.raises(DataError, match="household column"):
+        h_rank(Y, Z, attack=Attack("household"), laws=told([1, 1, 1]))

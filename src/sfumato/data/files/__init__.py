@@ -6,14 +6,14 @@ One module for each format; `read_table` and `write_table` choose by the suffix.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sfumato.data.files.table import Table
 from sfumato.errors import FileError
 
-__all__ = ["SUFFIXES", "Table", "read_table", "write_table"]
+__all__ = ["SUFFIXES", "Table", "read_table", "write_table", "written_names"]
 
 SUFFIXES: Mapping[str, str] = {
     ".csv": ".csv",
@@ -167,6 +167,40 @@ def write_table(table: Table, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """
     target = Path(path)
     return _writer(target.suffix.lower(), target)(table, target)
+
+
+def written_names(columns: Sequence[str], suffix: str) -> dict[str, str]:
+    """Give the name that each column has in a file of this kind: some formats take no names with spaces or signs.
+
+    Parameters
+    ----------
+    columns
+        Names of the columns.
+    suffix
+        The format.
+
+    Raises
+    ------
+    FileError
+        Two columns that would have the same name.
+
+    Examples
+    --------
+    >>> written_names(["id", "edu=1"], ".sav"), written_names(["edu=1"], ".csv")
+    ({'id': 'id', 'edu=1': 'edu_1'}, {'edu=1': 'edu=1'})
+    """
+    match suffix:
+        case ".sav":
+            from sfumato.data.files.spss import NAMES
+        case ".dta":
+            from sfumato.data.files.stata import NAMES
+        case ".xpt":
+            from sfumato.data.files.sas import NAMES
+        case _:
+            return {name: name for name in columns}
+    from sfumato.data.files.readstat import renamed
+
+    return renamed(list(columns), NAMES, suffix)[0]
 
 
 def _writer(suffix: str, path: Path) -> Callable[[Table, Path], tuple[str, ...]]:

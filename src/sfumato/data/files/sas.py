@@ -19,7 +19,7 @@ from sfumato.data.files.readstat import SAS, Moment
 from sfumato.data.files.table import Table, about, checked, listed, opening, peek, unheld
 from sfumato.errors import FileError
 
-__all__ = ["read_sas7bdat", "read_xpt", "write_xpt"]
+__all__ = ["NAMES", "read_sas7bdat", "read_xpt", "write_xpt"]
 
 _MAGIC_7BDAT = bytes.fromhex("00" * 12 + "c2ea8160b31411cfbd92080009c7318c181f1011")
 _MAGIC_XPT = b"HEADER RECORD*******LIB"
@@ -37,7 +37,7 @@ _SMALLEST, _LARGEST = 2.0**-260, 2.0**249 * (1 - 2.0**-53)
 """Range of the doubles in a transport file, which are those of IBM's mainframes (2^-260 to 2^252); the library that
 writes them reaches 2^249."""
 _MOST_LABEL, _MOST_TEXT = 256, 32_767
-_NAMES = readstat.Names(first="[A-Za-z_]", rest="[A-Za-z0-9_]", most=32, reserved="_n_|_error_|_all_")
+NAMES = readstat.Names(first="[A-Za-z_]", rest="[A-Za-z0-9_]", most=32, reserved="_n_|_error_|_all_")
 
 
 def read_sas7bdat(path: Path, encoding: str | None = None) -> Table:
@@ -211,7 +211,7 @@ def write_xpt(table: Table, path: str | Path) -> tuple[str, ...]:
     """
     pyreadstat = readstat.library()
     frame, notes = plain(table.frame, ".xpt")
-    names, changed = readstat.renamed(frame.columns, _NAMES, ".xpt")
+    names, changed = readstat.renamed(frame.columns, NAMES, ".xpt")
     book = table.codebook.only(frame.columns)
     special = {n: letters_of(book[n]) for n, t in frame.schema.items() if t.is_float() and letters_of(book[n])}
     _refuse_unholdable(frame, special)

@@ -19,7 +19,7 @@ from sfumato.data.files.table import Table, about, checked, listed, peek, unheld
 from sfumato.data.roles import Kind
 from sfumato.errors import FileError
 
-__all__ = ["read_sav", "write_sav"]
+__all__ = ["NAMES", "read_sav", "write_sav"]
 
 _LOWEST = math.nextafter(-sys.float_info.max, 0)
 _HIGHEST = sys.float_info.max
@@ -37,7 +37,7 @@ _OF_KIND = {
     Kind.CONTINUOUS: "scale",
     Kind.INTEGER: "scale",
 }
-_NAMES = readstat.Names(
+NAMES = readstat.Names(
     first=r"[^\W\d_]",
     rest=r"[\w.$#@]",
     most=64,
@@ -191,7 +191,7 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
     """
     pyreadstat = readstat.library()
     frame, notes = plain(table.frame, ".sav")
-    names, changed = readstat.renamed(frame.columns, _NAMES, ".sav")
+    names, changed = readstat.renamed(frame.columns, NAMES, ".sav")
     _refuse_unholdable(frame)
     book = table.codebook.only(frame.columns)
     labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, True, ".sav")

@@ -17,7 +17,7 @@ from sfumato.data.files.readstat import STATA, Moment
 from sfumato.data.files.table import Table, about, checked, listed, peek, unheld
 from sfumato.errors import FileError
 
-__all__ = ["read_dta", "write_dta"]
+__all__ = ["NAMES", "read_dta", "write_dta"]
 
 _VERSION = 14
 """Stata 14 and later read it; it is the first in UTF-8."""
@@ -27,7 +27,7 @@ _LARGEST_WHOLE, _SMALLEST_WHOLE = 2_147_483_620, -2_147_483_647
 _MOST_LABEL, _MOST_VALUE_LABEL, _MOST_NAME = 80, 32_000, 32
 _WHOLE = r"%-?0?\d+\.0f"
 _DEFAULT = {pl.Date: "%td", pl.Datetime: "%tc", pl.Time: "%tcHH:MM:SS"}
-_NAMES = readstat.Names(
+NAMES = readstat.Names(
     first=r"[^\W\d]",
     rest=r"\w",
     most=_MOST_NAME,
@@ -141,7 +141,7 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
     """
     pyreadstat = readstat.library()
     frame, notes = plain(table.frame, ".dta")
-    names, changed = readstat.renamed(frame.columns, _NAMES, ".dta")
+    names, changed = readstat.renamed(frame.columns, NAMES, ".dta")
     book = table.codebook.only(frame.columns)
     tags = _tags(frame, book)
     _refuse_large(frame, tags)

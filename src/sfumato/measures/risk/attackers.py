@@ -8,7 +8,8 @@ deviation. `predicted` knows the disclosed law of the noise and the distribution
 record whose likelihood ratio p(z | known values) / p(z) is highest; for normal data and noise that is the record whose
 predicted true values are nearest in the metric of their error, N(y*; ŷ, V). `averaging:M` has M releases with
 independent noise and takes the nearest mean; `predicted:M` does as `predicted` with the means. `imprecise:s` knows each
-continuous value only up to a normal error of s standard deviations.
+continuous value only up to a normal error of s standard deviations. `household` knows who lives with whom and does as
+`predicted` with differences from the household's mean, in columns whose noise a household shares.
 
 A likelihood ratio becomes a distance so. Up to a constant of the target, −2 log ratio is (y* − z)'Ω⁻¹(y* − z) + w, with
 the noise covariance Ω and w = 2 log p(z). A clipped or exchanged 0/1 column with costs c(0), c(1) gives instead
@@ -27,15 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.measures.risk.error_law import ErrorLaw
+from sfumato.measures.risk.error_law import ErrorLaw, cumulative, log_density
 
 __all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
 
 Floats = NDArray[np.float64]
-Kind = Literal["nearest", "predicted", "averaging", "imprecise"]
+Kind = Literal["nearest", "predicted", "averaging", "imprecise", "household"]
 
 _EXACT = 1e8  # an sd of a column without noise in sds of what it is taken to have: many neighbours come within 1e-3
 _MOST_PATTERNS = 64
+_MOST_LEVELS = 8  # each is a coordinate of the search
 _RARE = 70.0  # −2 log of a likelihood that counts as never
 
 
@@ -46,7 +48,7 @@ class Attack:
     Parameters
     ----------
     kind
-        `nearest`, `predicted`, `averaging` or `imprecise`.
+        `nearest`, `predicted`, `averaging`, `imprecise` or `household`.
     number
         Releases that are averaged, or standard deviations that knowledge is off by.
 
@@ -61,7 +63,7 @@ class Attack:
 
     @classmethod
     def parse(cls, text: str) -> Attack:
-        """Read `nearest`, `predicted`, `averaging:5` or `imprecise:0.1`.
+        """Read `nearest`, `predicted`, `averaging:5`, `imprecise:0.1` or `household`.
 
         Raises
         ------
@@ -70,7 +72,7 @@ class Attack:
         """
         kind, _, number = text.strip().partition(":")
         try:
-            if kind in ("nearest", "predicted") and not number:
+            if kind in ("nearest", "predicted", "household") and not number:
                 return cls(kind)  # type: ignore[arg-type]
             if kind in ("averaging", "predicted") and 2 <= int(number) <= 1000:
                 return cls(kind, int(number))  # type: ignore[arg-type]
@@ -80,7 +82,8 @@ class Attack:
             pass
         raise DataError(
             f"There is no attack {text.strip()!r}. Attacks: nearest, predicted, averaging:M and predicted:M "
-            "(M releases, 2 to 1000), imprecise:S (knowledge off by S standard deviations)."
+            "(M releases, 2 to 1000), imprecise:S (knowledge off by S standard deviations), household "
+            "(differences between members who share their noise)."
         )
 
     def __str__(self) -> str:
@@ -124,10 +127,13 @@ def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Float
 
 
 def _embedded(law: ErrorLaw, j: int) -> bool:
-    """Whether a column's likelihood is no plain square: exchanged categories, and clipped 0/1 values."""
+    """Whether a column's likelihood is no plain square: exchanged categories, and few values clipped or rounded."""
+    if law.exchange[j] is not None:
+        return True
     support = law.support[j]
-    clipped = law.bounds[j] is not None and support is not None and len(support) == 2
-    return law.exchange[j] is not None or (clipped and law.covariance[j, j] > 0)
+    if support is None or law.covariance[j, j] == 0 or not 2 <= len(support) <= _MOST_LEVELS:
+        return False
+    return law.bounds[j] is not None or law.rounded[j] is not None or law.distribution[j] != "gaussian"
 
 
 @dataclass(frozen=True)
@@ -182,21 +188,34 @@ def _levels(law: ErrorLaw, j: int) -> Floats:
 
 def _density(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
     """f(z | x) of one column at a true value x, shape (n,): a density, or a mass where values are clipped."""
-    from scipy.special import ndtr
-
     exchange = law.exchange[j]
-    if exchange is not None:
-        at = np.flatnonzero(exchange.levels == x)
-        if not len(at):  # a value that is none of the levels stays as it is
-            return np.asarray((z == x).astype(np.float64))
-        return np.asarray(np.sum((z[:, None] == exchange.levels) * exchange.matrix[at[0]], axis=1))
-    s = float(np.sqrt(law.covariance[j, j]))
-    density = np.exp(-0.5 * ((z - x) / s) ** 2) / (s * np.sqrt(2 * np.pi))
+    if exchange is None:
+        return _noisy(z, x, law, j)
+    at = np.flatnonzero(exchange.levels == x)
+    chances = [(x, 1.0)]  # a value that is none of the levels stays as it is
+    if len(at):
+        chances = [(float(v), float(c)) for v, c in zip(exchange.released, exchange.matrix[at[0]], strict=True)]
+    out = np.zeros(len(z))
+    for value, chance in chances:
+        if chance > 0:
+            out += chance * (_noisy(z, value, law, j) if law.covariance[j, j] > 0 else z == value)
+    return out
+
+
+def _noisy(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
+    """Density, or mass, of a column's noise about x, shape (n,)."""
+    s, step, kind = float(np.sqrt(law.covariance[j, j])), law.rounded[j], law.distribution[j]
     low, high = law.bounds[j] or (None, None)
+    if step is None:
+        density = np.exp(log_density((z - x) / s, kind)) / s
+        half = 0.0
+    else:
+        half = step / 2
+        density = cumulative((z + half - x) / s, kind) - cumulative((z - half - x) / s, kind)
     if low is not None:
-        density = np.where(z <= low, ndtr((low - x) / s), density)
+        density = np.where(z - half <= low, cumulative((np.maximum(z + half, low) - x) / s, kind), density)
     if high is not None:
-        density = np.where(z >= high, ndtr((x - high) / s), density)
+        density = np.where(z + half >= high, cumulative((x - np.minimum(z - half, high)) / s, kind), density)
     return np.asarray(density)
 
 

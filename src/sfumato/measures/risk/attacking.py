@@ -31,6 +31,8 @@ class Attacking:
         Chance that a target is in the file; None: as the disclosure says.
     file_order
         Whether to add the first 10, 50 and 90% of the file in its own order.
+    at
+        Values of t that P(h ≤ t) is given for besides 0, 1, 2, 5 and 10.
     """
 
     attacks: tuple[str, ...] = DEFAULT
@@ -39,3 +41,4 @@ class Attacking:
     metric: Metric = "scaled"
     fraction: float | None = None
     file_order: bool = False
+    at: tuple[int, ...] = ()

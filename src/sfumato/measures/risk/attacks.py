@@ -12,9 +12,10 @@ from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassifi
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.measures.risk.attackers import Attack
-from sfumato.measures.risk.attacking import Attacking
-from sfumato.measures.risk.error_law import laws, observed_law
+from sfumato.measures.risk.attacking import DEFAULT, Attacking
+from sfumato.measures.risk.error_law import ErrorLaw, laws, observed_law
 from sfumato.measures.risk.h_rank import AT, HRank, Laws, h_rank
+from sfumato.measures.risk.households import households, shared_columns
 
 __all__ = ["WORST", "findings", "known_columns"]
 
@@ -28,6 +29,15 @@ FRACTION = (
     "h-rank: the attacker is taken not to know who is in the file, so that every chance is multiplied by the sampling "
     "fraction. Divide by it where taking part can be known."
 )
+SHARED = (
+    "Households share the draws of {columns}: differences between members stay as they were, and whoever knows the "
+    "members can tell a household by them. Draw by record wherever households can be told apart."
+)
+UNSEEN = " No attack by such differences was measured: the tables have no household column that groups records."
+SUMMED = (
+    "Attackers take the sum of several draws of Laplace or uniform noise as normal. An attacker who works with its "
+    "own density finds somewhat more where there are few draws."
+)
 NO_FILE_ORDER = "Shares of the file in its own order (as published tables have them) say nothing of risk."
 
 Floats = NDArray[np.float64]
@@ -36,8 +46,9 @@ Floats = NDArray[np.float64]
 def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -> Findings:
     """Give the lines `h_rank`: P(h ≤ `at`) by `group` and `attack`; the baseline is somebody who takes any record.
 
-    Attackers know the true values of the pair's columns, and of its strata. A column that has become indicators counts
-    as them.
+    Attackers know the true values of the pair's columns, and of its strata unless those were released at random. Where
+    households share noise the attack `household` is added to the default ones. A column that has become indicators
+    counts as them.
 
     Parameters
     ----------
@@ -56,26 +67,34 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -
         return Findings((), (NO_COLUMN,))
     told = _laws(pair, disclosure, names, true, noisy)
     fraction = _fraction(disclosure) if how.fraction is None else how.fraction
+    at = tuple(sorted({*AT, *how.at}))
+    homes = households(pair, list(disclosure), names)
+    attacks = (*how.attacks, "household") if homes and set(DEFAULT) <= set(how.attacks) else how.attacks
     found: dict[str, HRank] = {}
-    for name in dict.fromkeys(how.attacks):
+    for name in dict.fromkeys(attacks):
         found[name] = h_rank(
             true,
             noisy,
             metric=how.metric,
-            cap=max(how.cap, max(AT)),
+            cap=max(how.cap, max(at)),
             attack=Attack.parse(name),
             laws=told,
-            label=pair.stratum if pair.by else None,
+            label=pair.stratum if pair.known_by else None,
             sample=how.sample,
             fraction=fraction,
             like=next(iter(found.values()), None),
+            homes=homes,
         )
-    lines = [line for group, t in _places(found) for line in _lines(found, group, t)]
+    lines = [line for group, t in _places(found, at) for line in _lines(found, group, t)]
     notes = [FRACTION] if fraction < 1 else []
+    if shared := shared_columns(disclosure):
+        notes.append(SHARED.format(columns=", ".join(shared)) + ("" if homes else UNSEEN))
+    if any(_sums(law, [*found]) for _, law in told):
+        notes.append(SUMMED)
     if unsaid := [n for j, n in enumerate(names) if not _said(disclosure, n) and _differ(true[:, j], noisy[:, j])]:
         notes.append(OBSERVED.format(columns=", ".join(unsaid)))
     if how.file_order:
-        lines += [line for share in FILE_ORDER for t in AT for line in _in_file_order(found, share, t)]
+        lines += [line for share in FILE_ORDER for t in at for line in _in_file_order(found, share, t)]
         notes.append(NO_FILE_ORDER)
     return Findings(tuple(lines), tuple(notes))
 
@@ -103,6 +122,14 @@ def known_columns(pair: Pair, disclosure: Disclosure) -> tuple[tuple[str, ...], 
     return tuple(names), np.concatenate(true, axis=1), np.concatenate(noisy, axis=1)
 
 
+def _sums(law: ErrorLaw, attacks: Sequence[str]) -> bool:
+    """Whether an attack takes a sum of draws that are not normal as if it were."""
+    several = any(Attack.parse(name).kind == "predicted" and Attack.parse(name).number for name in attacks)
+    drawn = sum(bool(np.any(np.diagonal(step.covariance) > 0)) for step in law.steps) > 1
+    unlike = [d != "gaussian" for step in (law, *law.steps) for d in step.distribution]
+    return any(unlike) and (several or drawn)
+
+
 def _said(disclosure: Disclosure, column: str) -> bool:
     return any(isinstance(p, Additive | Misclassified) for p in disclosure.of(column))
 
@@ -120,16 +147,16 @@ def _laws(pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floa
         observed = observed_law(columns, true[:, unsaid], noisy[:, unsaid])
         values = {n: tuple(s) for n, s in zip(columns, observed.support, strict=True) if s is not None}
         parts.append(Additive(columns, observed.covariance, values=values))
-    return list(laws(parts, names, pair.after, pair.by))
+    return list(laws(parts, names, pair.after, pair.known_by))
 
 
 def _fraction(disclosure: Disclosure) -> float:
     return float(np.prod([p.fraction for p in disclosure if isinstance(p, Sampled)]))
 
 
-def _places(found: dict[str, HRank]) -> Iterator[tuple[str, int]]:
+def _places(found: dict[str, HRank], at: Sequence[int]) -> Iterator[tuple[str, int]]:
     first = next(iter(found.values()))
-    return ((group, t) for group in first.groups for t in AT)
+    return ((group, t) for group in first.groups for t in at)
 
 
 def _lines(found: dict[str, HRank], group: str, t: int) -> Iterator[Finding]:

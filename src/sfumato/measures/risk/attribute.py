@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.disclosure import Disclosed, Disclosure, Misclassified
+from sfumato.data.codebook import Scalar
+from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
@@ -20,6 +21,8 @@ from sfumato.kernels.rows import Distinct, distinct, scatter, set_apart
 from sfumato.measures.risk.attackers import posterior
 from sfumato.measures.risk.attacks import known_columns
 from sfumato.measures.risk.error_law import ErrorLaw, laws
+from sfumato.measures.risk.h_rank import Laws
+from sfumato.measures.risk.households import Households, exact, households, shared_columns, shared_posterior_right
 from sfumato.measures.risk.intervals import wilson
 
 __all__ = ["findings", "nearest_outcomes", "posterior_right"]
@@ -27,6 +30,10 @@ __all__ = ["findings", "nearest_outcomes", "posterior_right"]
 Floats = NDArray[np.float64]
 NEAREST = 5
 _MOST_TARGETS = 10_000
+ALONE = (
+    "Households share the draws of {columns}: attribute_posterior reads each record by itself there, and understates "
+    "what the members of a household together give away."
+)
 
 
 def posterior_right(true: Floats, released: Floats, law: ErrorLaw, column: int) -> tuple[float, float]:
@@ -64,7 +71,11 @@ def posterior_right(true: Floats, released: Floats, law: ErrorLaw, column: int) 
 
 
 def nearest_outcomes(
-    true: Floats, released: Floats, outcome: NDArray[np.int64], label: NDArray[np.int64] | None = None
+    true: Floats,
+    released: Floats,
+    outcome: NDArray[np.int64],
+    label: NDArray[np.int64] | None = None,
+    told: NDArray[np.int64] | None = None,
 ) -> tuple[float, float | None, float, int]:
     """How often the nearest released record gives away the right outcome, found or not.
 
@@ -75,16 +86,18 @@ def nearest_outcomes(
     true, released
         Complete values of the known columns, shape (n, p), in the attacker's metric.
     outcome
-        Released outcome of each record as a number, shape (n,).
+        True outcome of each record as a number, shape (n,).
     label
         Group that the attacker knows.
+    told
+        Released outcome of each record in the same numbers, shape (n,); the true one where outcomes were not masked.
 
     Returns
     -------
     right, right_though_wrong, alike, targets
-        Share of targets whose nearest released record has their outcome; the same among those whose nearest record is
-        somebody else's (None if there are none); share whose five nearest released records all have one outcome; and
-        the number of targets.
+        Share of targets whose nearest released record tells their true outcome; the same among those whose nearest
+        record is somebody else's (None if there are none); share whose five nearest released records all tell one
+        outcome; and the number of targets.
 
     Examples
     --------
@@ -102,11 +115,13 @@ def nearest_outcomes(
         rows = np.sort(np.argpartition(lot, _MOST_TARGETS)[:_MOST_TARGETS])
     k = min(NEAREST, len(at.points))
     found = np.asarray(cKDTree(at.points).query(search[rows], k=[*range(1, k + 1)])[1])
-    same = _same_outcome(at.inverse, outcome, found[:, 0], outcome[rows])
+    told = outcome if told is None else told
+    same = _same_outcome(at.inverse, told, found[:, 0], outcome[rows])
     mass, own = at.multiplicity[found[:, 0]], at.inverse[rows] == found[:, 0]
     wrong = float(np.sum(1 - own / mass))
-    though = float(np.sum((same - own) / mass)) / wrong if wrong > 0 else None
-    alike = _alike(at, outcome, found)
+    own_right = own & (told[rows] == outcome[rows])
+    though = float(np.sum((same - own_right) / mass)) / wrong if wrong > 0 else None
+    alike = _alike(at, told, found)
     return float(np.mean(same / mass)), though, float(np.mean(alike)) if len(true) >= NEAREST else 0.0, len(rows)
 
 
@@ -114,7 +129,7 @@ def _same_outcome(
     point: NDArray[np.int64], outcome: NDArray[np.int64], at: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """How many of the records released as the points `at` have the wanted outcomes."""
-    width = int(outcome.max()) + 1
+    width = int(max(outcome.max(), wanted.max())) + 1
     keys, counts = np.unique(point * width + outcome, return_counts=True)
     asked = at * width + wanted
     place = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
@@ -147,12 +162,14 @@ def findings(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Fi
     """
     if not pair.aligned or not pair.before.height:
         return Findings()
-    return Findings((*_posterior_lines(pair, disclosure), *_nearest_lines(pair, sensitive)))
+    lines = (*_posterior_lines(pair, disclosure), *_nearest_lines(pair, disclosure, sensitive))
+    return Findings(lines, tuple(_shared_notes(pair, disclosure)))
 
 
 def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
     names, true, noisy = _with_categories(pair, disclosure, *known_columns(pair, disclosure))
-    told = list(laws(_coded(disclosure), names, pair.after, pair.by))
+    told = list(laws(_coded(disclosure), names, pair.after, pair.known_by))
+    homes = households(pair, list(disclosure), names)
     for j, n in enumerate(names):
         right, base, count = 0.0, 0.0, 0
         for rows, law in told:
@@ -162,6 +179,9 @@ def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
                 share, baseline = posterior_right(true[rows], noisy[rows], law, j)
             except DataError:  # too many combinations
                 continue
+            if homes is not None and _differ_as_before(homes, told, disclosure, names, j):
+                together = shared_posterior_right(true[:, j], noisy[:, j], law, j, homes.member)
+                share = max(share, together or 0.0)
             size = len(true[rows])
             right, base, count = right + share * size, base + baseline * size, count + size
         if count:
@@ -170,21 +190,62 @@ def _posterior_lines(pair: Pair, disclosure: Disclosure) -> Iterator[Finding]:
             )
 
 
+def _shared_notes(pair: Pair, disclosure: Disclosure) -> Iterator[str]:
+    """Columns whose noise a household shares where nobody worked out what its members say of each other."""
+    names, *_ = known_columns(pair, disclosure)
+    told = list(laws(_coded(disclosure), names, pair.after, pair.known_by))
+    homes = households(pair, list(disclosure), names)
+    of_numbers = {n: j for j, n in enumerate(names)}
+    missed = []
+    for n in shared_columns(disclosure):
+        j = of_numbers.get(n)
+        few = j is None or any(law.support[j] is not None or law.exchange[j] is not None for _, law in told)
+        done = j is not None and homes is not None and _differ_as_before(homes, told, disclosure, names, j)
+        if few and not done:
+            missed.append(n)
+    if missed:
+        yield ALONE.format(columns=", ".join(missed))
+
+
+def _differ_as_before(homes: Households, told: Laws, disclosure: Disclosure, names: Sequence[str], column: int) -> bool:
+    """Whether members of a household differ in a released column just as they did in the true one."""
+    stratified = any(isinstance(p, Additive) and p.where for p in disclosure.of(names[column]))
+    return column in homes.shared and not stratified and all(exact(law, column) for _, law in told)
+
+
+def _apart(part: Disclosed, disclosure: Disclosure) -> bool:
+    """Whether exchanged categories are attacked as codes; numbers that noise was added to stay numbers."""
+    if not isinstance(part, Misclassified) or part.levels is None:
+        return False
+    return not any(isinstance(p, Additive) for p in disclosure.of(part.column))
+
+
 def _coded(disclosure: Disclosure) -> list[Disclosed]:
-    """The disclosure with the categories of exchanged columns as numbers 0, 1, …"""
+    """The disclosure with the categories of exchanged columns as numbers 0, 1, …, the same for all its parts."""
+    levels = _levels(disclosure)
     return [
-        part.model_copy(update={"levels": tuple(range(len(part.levels)))})
-        if isinstance(part, Misclassified) and part.levels is not None
+        part.model_copy(update={"levels": tuple(levels[part.column].index(v) for v in part.levels or ())})
+        if isinstance(part, Misclassified) and part.column in levels
         else part
         for part in disclosure
     ]
+
+
+def _levels(disclosure: Disclosure) -> dict[str, list[Scalar]]:
+    """Every category that a column may be exchanged to."""
+    levels: dict[str, list[Scalar]] = {}
+    for part in disclosure:
+        if isinstance(part, Misclassified) and _apart(part, disclosure):
+            known = levels.setdefault(part.column, [])
+            known += [v for v in part.levels or () if v not in known]
+    return levels
 
 
 def _with_categories(
     pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floats, noisy: Floats
 ) -> tuple[tuple[str, ...], Floats, Floats]:
     """Exchanged categories as the numbers of their levels, beside the columns that are numbers anyway."""
-    levels = {p.column: p.levels for p in disclosure if isinstance(p, Misclassified) and p.levels is not None}
+    levels = _levels(disclosure)
     coded = {n: v for n, v in levels.items() if n in pair.before.columns and n in pair.after.columns}
     kept = [j for j, n in enumerate(names) if n not in coded]
     tables = []
@@ -205,21 +266,37 @@ def _codes(values: pl.Series, levels: Sequence[object]) -> Floats:
     )
 
 
-def _nearest_lines(pair: Pair, sensitive: Sequence[str]) -> Iterator[Finding]:
-    columns = [j for j, n in enumerate(pair.columns) if n not in sensitive]
-    whole = ~(np.isnan(pair.x[:, columns]).any(axis=1) | np.isnan(pair.z[:, columns]).any(axis=1))
+def _nearest_lines(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Iterator[Finding]:
+    names, true, noisy = known_columns(pair, disclosure)
+    of_sensitive = {
+        n for p in disclosure if isinstance(p, Additive) and p.indicators_of in sensitive for n in p.columns
+    }
+    columns = [j for j, n in enumerate(names) if n not in sensitive and n not in of_sensitive]
+    whole = ~(np.isnan(true[:, columns]).any(axis=1) | np.isnan(noisy[:, columns]).any(axis=1))
     if not columns or not whole.any():
         return
-    x, z = pair.x[np.ix_(whole, columns)], pair.z[np.ix_(whole, columns)]
+    x, z = true[whole][:, columns], noisy[whole][:, columns]
     sd = x.std(axis=0)
     sd[sd == 0] = 1.0
     for n in (n for n in sensitive if n in pair.after.columns):
-        outcome = pair.after[n].cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64).to_numpy()[whole]
-        right, though, alike, count = nearest_outcomes(x / sd, z / sd, outcome, pair.stratum[whole])
-        share = np.unique(outcome, return_counts=True)[1] / len(outcome)
-        base = float(np.sum(share**2))
+        outcome, told = (o[whole] for o in _outcomes(pair, n))
+        right, though, alike, count = nearest_outcomes(x / sd, z / sd, outcome, pair.stratum[whole], told)
+        size = int(max(outcome.max(), told.max())) + 1
+        share, released = (np.bincount(o, minlength=size) / len(o) for o in (outcome, told))
+        base = float(np.sum(share * released))
         yield Finding("attribute_nearest", n, "all", None, "nearest", right, wilson(right * count, count), base)
         if though is not None:
             yield Finding("attribute_nearest", n, "wrong record", None, "nearest", though, None, base)
-        every = float(np.sum(share**NEAREST))
+        every = float(np.sum(released**NEAREST))
         yield Finding("attribute_alike", n, "all", NEAREST, "nearest", alike, wilson(alike * count, count), every)
+
+
+def _outcomes(pair: Pair, column: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """True and released outcomes in the same numbers, missing ones 0; one that masking made is taken as it is."""
+    after = pair.after[column]
+    before = pair.before[column] if column in pair.before.columns else after
+    if before.dtype != after.dtype and all(s.dtype.is_numeric() or s.dtype == pl.Boolean for s in (before, after)):
+        before, after = before.cast(pl.Float64), after.cast(pl.Float64)
+    both = pl.concat([before.cast(pl.String), after.cast(pl.String)]).rank("dense").fill_null(0).cast(pl.Int64)
+    numbers = both.to_numpy()
+    return numbers[: len(before)], numbers[len(before) :]

@@ -24,9 +24,11 @@ from sfumato.kernels.rows import distinct, scatter, set_apart
 from sfumato.measures.risk.attackers import Attack, likelihood_space
 from sfumato.measures.risk.attacking import Metric
 from sfumato.measures.risk.error_law import ErrorLaw
+from sfumato.measures.risk.households import Households
 from sfumato.measures.risk.intervals import wilson
+from sfumato.measures.risk.likelihood_choice import by_likelihood, unlike_normal
 
-__all__ = ["AT", "GROUPS", "HRank", "Laws", "h_rank"]
+__all__ = ["AT", "GROUPS", "NO_HOUSEHOLD", "HRank", "Laws", "h_rank"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,6 +40,10 @@ GROUPS = ("all", *(f"decile {d}" for d in range(1, 11)), "worst")
 """Parts of the file: all of it, tenths by distance from the centroid (1 is nearest), and the most isolated records."""
 _WORST, _FEWEST = 0.01, 10
 _GROWTH, _MOST_STEPS = np.log(1.5), 8
+NO_HOUSEHOLD = (
+    "The attack household needs noise that households share, and a household column, in both tables, that groups "
+    "records. Leave the attack out elsewhere."
+)
 
 
 @dataclass(frozen=True)
@@ -187,6 +193,7 @@ def h_rank(
     fraction: float = 1.0,
     threads: int | None = None,
     like: HRank | None = None,
+    homes: Households | None = None,
 ) -> HRank:
     """Measure how well records are hidden from an attacker who knows true values.
 
@@ -222,6 +229,8 @@ def h_rank(
         Default: as many as there are cores.
     like
         The result for another attack on the same records, from which their groups are taken over.
+    homes
+        Who lives with whom, for the attack `household`.
 
     Returns
     -------
@@ -242,7 +251,7 @@ def h_rank(
     >>> h_rank(y, y + 0.1).probability(0)
     1.0
     """
-    _check(true, noisy, laws, attack, fraction)
+    _check(true, noisy, laws, attack, fraction, homes)
     label = _labels(true, noisy, label)
     rows = _targets(len(true), sample)
     space = _Space.of(true, metric)
@@ -255,16 +264,16 @@ def h_rank(
         lot = scatter(np.arange(1, len(true) + 1, dtype=np.uint64)) if ties == "keyed" else None
         parts = []
         for mine, own in _by_growth(true, rows, attack, laws):
-            search, points = set_apart(*_spaces(true, once, attack, own, space, random), label)
             at = rows[mine]
-            parts.append(
-                (
-                    mine,
-                    hidden_ranks(
-                        points, counted, search=search[at], targets=at, cap=cap, ties=ties, lot=lot, threads=threads
-                    ),
-                )
+            places = _spaces(true, once, attack, own, space, random, homes)
+            search, points = set_apart(*places, label)
+            wanted = search[at]
+            if attack == Attack("predicted") and any(unlike_normal(law) for _, law in laws):
+                wanted = by_likelihood(wanted, points, at, (true, once), label, laws, own)
+            found = hidden_ranks(
+                points, counted, search=wanted, targets=at, cap=cap, ties=ties, lot=lot, threads=threads
             )
+            parts.append((mine, found))
         ranks.append(parts[0][1] if len(parts) == 1 else together(parts))
     if like is not None:
         return HRank(tuple(ranks), like.distance, like.lonely, len(true), fraction)
@@ -272,15 +281,19 @@ def h_rank(
     return HRank(tuple(ranks), away[rows], _lonely(counted)[rows], len(true), fraction)
 
 
-def _check(true: Floats, noisy: Floats | None, laws: Laws, attack: Attack, fraction: float) -> None:
+def _check(
+    true: Floats, noisy: Floats | None, laws: Laws, attack: Attack, fraction: float, homes: Households | None
+) -> None:
     if noisy is not None and true.shape != noisy.shape:
         raise DataError("The two tables have different numbers of records or columns. Join them on the record id.")
     if not len(true):
         raise DataError("There is no record, so nothing can be attacked.")
     if np.isinf(true).any() or (noisy is not None and np.isinf(noisy).any()):
         raise DataError("A column holds an infinite value. Mend it, or make it missing.")
-    if not laws and (noisy is None or attack.kind in ("predicted", "averaging")):
+    if not laws and (noisy is None or attack.kind in ("predicted", "averaging", "household")):
         raise DataError(f"The attack {attack} needs the disclosed law of the noise.")
+    if attack.kind == "household" and homes is None:
+        raise DataError(NO_HOUSEHOLD)
     if not 0 < fraction <= 1:
         raise DataError("`fraction` is the chance that a target is in the file: above 0 and at most 1.")
 
@@ -340,7 +353,13 @@ def _simulated(true: Floats, laws: Laws, random: np.random.Generator) -> Floats:
 
 
 def _spaces(
-    true: Floats, noisy: Floats, attack: Attack, laws: Laws, space: _Space, random: np.random.Generator
+    true: Floats,
+    noisy: Floats,
+    attack: Attack,
+    laws: Laws,
+    space: _Space,
+    random: np.random.Generator,
+    homes: Households | None = None,
 ) -> tuple[Floats, Floats]:
     """What the attacker searches with, and among what."""
     known, releases = true, max(1, int(attack.number)) if attack.kind in ("averaging", "predicted") else 1
@@ -351,8 +370,12 @@ def _spaces(
     gone = np.isnan(true) | np.isnan(noisy)  # a value that only one side has takes no part in the search
     if gone.any():
         known, noisy = np.where(gone, np.nan, known), np.where(gone, np.nan, noisy)
-    if attack.kind != "predicted":
+    if attack.kind not in ("predicted", "household"):
         return space.place(known), space.place(noisy)
+    if attack.kind == "household" and homes is not None:
+        true = known = homes.apart(np.where(gone, np.nan, true))
+        noisy = homes.apart(noisy)
+        laws = [(rows, homes.law(law, true[rows], noisy[rows])) for rows, law in laws]
     parts = [
         (rows, likelihood_space(known[rows], noisy[rows], law.averaged(releases), true[rows])) for rows, law in laws
     ]
@@ -390,7 +413,7 @@ def _imprecise(true: Floats, off: float, random: np.random.Generator) -> Floats:
     known = true.copy()
     for j in range(true.shape[1]):
         column = true[~np.isnan(true[:, j]), j]
-        if len(np.unique(column[:1000])) > 2:
+        if len(column) and np.any((column != column.min()) & (column != column.max())):
             known[:, j] += off * column.std() * random.standard_normal(len(true))
     return known
 

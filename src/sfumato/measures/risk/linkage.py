@@ -241,7 +241,7 @@ def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -
     if not pair.aligned:
         return Findings((), (NOT_ALIGNED,))
     groups: list[tuple[str, Ints | None]] = [("overall", None)]
-    if pair.by:
+    if pair.known_by:
         groups.append(("stratum", pair.stratum))
     lines = _nearest_lines(pair.x, pair.z, groups)
     if unscaled is not None:
