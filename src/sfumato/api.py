@@ -185,8 +185,9 @@ def risk(
     disclosure
         What the release tells of `protected`: attackers know it. Of a path into a release folder it is read there.
     attack
-        Attackers whose h-rank is measured: `nearest`, `predicted`, `averaging:M`, `predicted:M`, `imprecise:S`. By
-        default the first two, where the disclosure tells of noise; `attack="worst"` in limits is their maximum.
+        Attackers whose h-rank is measured: `nearest`, `predicted`, `averaging:M`, `predicted:M`, `imprecise:S`,
+        `household`. By default the first two, where the disclosure tells of noise, and the last where households share
+        draws; `attack="worst"` in limits is their maximum.
     cap
         Count h up to this, at least 10.
     metric
