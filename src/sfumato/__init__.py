@@ -39,11 +39,15 @@ if TYPE_CHECKING:
     from sfumato.data.finding import Findings as Findings
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
+    from sfumato.inference.result import Fit as Fit
+    from sfumato.measures.risk.h_rank import HRank as HRank
     from sfumato.release.plan import Plan as Plan
     from sfumato.release.protect import Release as Release
     from sfumato.release.tune import Tuned as Tuned
 
 _HOMES = {
+    "HRank": "sfumato.measures.risk.h_rank",
+    "Fit": "sfumato.inference.result",
     "Additive": "sfumato.data.error_model",
     "Codebook": "sfumato.data.codebook",
     "Disclosure": "sfumato.data.disclosure",

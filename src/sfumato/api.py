@@ -270,6 +270,8 @@ def fit(
     *,
     weight: str | None = None,
     cluster: str | None = None,
+    group: str | None = None,
+    slope: str | None = None,
     level: float = 0.95,
     priors: Mapping[str, tuple[float, float]] | None = None,
     draws: int = 4000,
@@ -295,6 +297,9 @@ def fit(
         Column of sampling weights.
     cluster
         Column of clusters within which records depend on each other.
+    group, slope
+        Column whose categories share a random intercept, and an exact covariate whose slope differs between them as
+        well; for `linear`, `probit` and `logit` with methods `ml` and `naive`.
     level
         Of the intervals.
     priors
@@ -334,6 +339,8 @@ def fit(
         codebook=opened.codebook,
         weight=weight,
         cluster=cluster,
+        group=group,
+        slope=slope,
         level=level,
         priors=priors,
         draws=draws,

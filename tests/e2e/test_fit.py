@@ -113,3 +113,24 @@ def test_two_releases_of_the_same_people_are_joined_by_id(folder):
     slope = next(t for t in found["terms"] if t["term"] == "smoke")
     assert abs(slope["estimate"] + 0.3) < 3 * slope["se"]
     assert json.dumps(found)
+
+
+def test_a_random_intercept_from_the_command_line(folder):
+    random = np.random.default_rng(5)
+    school = np.repeat(np.arange(60), 25)
+    smoke = random.integers(0, 2, 1_500)
+    fev = 2 - 0.3 * smoke + random.normal(0, 0.4, 60)[school] + random.normal(0, 0.3, 1_500)
+    rows = pl.DataFrame({"id": np.arange(1_500), "school": [f"s{s}" for s in school], "smoke": smoke, "fev": fev})
+    rows.write_csv(folder / "schools.csv")
+    (folder / "schools.yaml").write_text(
+        "sfumato: 1\nvariables:\n  id: {role: record}\n  smoke: {kind: categorical}\n  fev: {kind: continuous}\n"
+        "steps:\n  - {do: noise, columns: [smoke], variance: 0.2}\n"
+    )
+    done = sfumato("protect", "schools.yaml", "schools.csv", "--out", "schools", "--secret-file", "key", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    arguments = ("fit", "schools", "--formula", "fev ~ smoke", "--group", "school")
+    found = output(*arguments, cwd=folder)
+    assert 0.08 < found["variance"]["Intercept"] < 0.28  # .16; its standard error is about .03
+    slope = next(t for t in found["terms"] if t["term"] == "smoke")
+    assert abs(slope["estimate"] + 0.3) < 3 * slope["se"]
+    assert "Between groups" in sfumato(*arguments, cwd=folder).stdout

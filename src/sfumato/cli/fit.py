@@ -29,6 +29,10 @@ def fit(
     ] = "ml",
     weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Column of clusters, for robust standard errors.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column whose categories share a random intercept, such as a school.")
+    ] = None,
+    slope: Annotated[str | None, typer.Option(help="Exact covariate whose slope differs between the groups.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
     json: Json = False,
@@ -42,7 +46,17 @@ def fit(
     from sfumato.render.forest import show_fit
 
     refuse_other_picture(picture)
-    found = estimate(formula, releases, family=family, method=method, weight=weight, cluster=cluster, level=level)
+    found = estimate(
+        formula,
+        releases,
+        family=family,
+        method=method,
+        weight=weight,
+        cluster=cluster,
+        group=group,
+        slope=slope,
+        level=level,
+    )
     if picture is not None:
         _draw(found, picture)
     if json:

@@ -38,7 +38,9 @@ Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", ri
 Decimal = Annotated[str | None, typer.Option(help="Decimal sign of a CSV file.", rich_help_panel=_READING)]
 Attack = Annotated[
     str | None,
-    typer.Option(help="Attackers, with commas between: nearest, predicted, averaging:M, predicted:M, imprecise:S, household."),
+    typer.Option(
+        help="Attackers, with commas between: nearest, predicted, averaging:M, predicted:M, imprecise:S, household."
+    ),
 ]
 Cap = Annotated[int, typer.Option(min=10, help="Count h up to this; more is slower.")]
 Sample = Annotated[int | None, typer.Option(min=1, help="Attack a random sample of so many records.")]

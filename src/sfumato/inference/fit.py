@@ -23,6 +23,14 @@ from sfumato.inference.estimate import Estimate, maximum_likelihood
 from sfumato.inference.naive import Naive, naive_fit
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.quick import calibration, moments, simex
+from sfumato.inference.random_effects import (
+    RandomEstimate,
+    check_random,
+    fit_random,
+    naive_problem,
+    number_groups,
+    read_slope,
+)
 from sfumato.inference.result import Fit
 
 __all__ = ["METHODS", "Method", "fit"]
@@ -52,6 +60,8 @@ def fit(
     priors: Mapping[str, tuple[float, float]] | None = None,
     draws: int = 4000,
     seed: int = 0,
+    group: str | None = None,
+    slope: str | None = None,
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
 
@@ -86,6 +96,12 @@ def fit(
         For `bayes`: mean and standard deviation of a normal prior by term; flat for the others.
     draws, seed
         For `bayes` and `simex`: how many draws, and what they start from. They hide nothing.
+    group
+        Column whose categories share a random intercept, normal with the variance in `Fit.variance`; for families
+        linear, probit and logit and methods `ml` and `naive`. Hidden covariates are taken to be independent of it, and
+        between rows given the exact covariates.
+    slope
+        Exact covariate of numbers whose coefficient is random between the groups as well.
 
     Returns
     -------
@@ -97,12 +113,13 @@ def fit(
         For a formula outside the grammar, collinear terms, or a product of noisy continuous covariates.
     DataError
         For unknown columns, a response that does not suit the family, noise that does not fit the data, weights that
-        are not positive.
+        are not positive, groups together with what they do not go with.
 
     References
     ----------
     Carroll, Ruppert, Stefanski and Crainiceanu (2006), Measurement Error in Nonlinear Models, 2nd ed.,
-    doi:10.1201/9781420010138. Louis (1982), doi:10.1111/j.2517-6161.1982.tb01203.x.
+    doi:10.1201/9781420010138. Louis (1982), doi:10.1111/j.2517-6161.1982.tb01203.x. Pinheiro and Bates (1995),
+    doi:10.1080/10618600.1995.10474663 (random effects).
 
     Examples
     --------
@@ -120,8 +137,9 @@ def fit(
     model = parse_formula(formula)
     _check_options(family, method, level)
     book, told = codebook or Codebook(), disclosure or Disclosure()
-    _check_columns(data, (*model.columns, *(n for n in (weight, cluster) if n)))
-    used, weights, clusters = _used_rows(data, book, model, weight, cluster)
+    check_random(model, family, method, group, slope, weight, cluster)
+    _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
+    used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
     problem = _assemble(model, used, book, told, family, weights, keep=bool(weight or cluster))
     plain = naive_fit(problem, family, clusters)
     if plain.aliased:
@@ -134,9 +152,12 @@ def fit(
     work = _Work(
         model, family, problem, plain, clusters, level, _notes(told, model, problem, used.height < data.height)
     )
-    if method == "naive":
+    if method == "naive" and group is None:
         return work.naive()
     check_correlations(problem, model.response)
+    if group is not None:
+        found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))
+        return replace(found, slope=slope)
     if method in ("ml", "bayes"):
         return work.likelihood(method, priors or {}, draws, seed)
     return work.quick(method, seed)
@@ -161,10 +182,15 @@ def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
 
 
 def _used_rows(
-    frame: pl.DataFrame, codebook: Codebook, model: Formula, weight: str | None, cluster: str | None
+    frame: pl.DataFrame,
+    codebook: Codebook,
+    model: Formula,
+    weight: str | None,
+    cluster: str | None,
+    group: str | None = None,
 ) -> tuple[pl.DataFrame, Floats, NDArray[np.int64] | None]:
-    """Rows that have a response, a weight and a cluster; weights with mean 1; numbers of the clusters."""
-    needed = [n for n in (model.response, weight, cluster) if n]
+    """Rows that have a response, weight, cluster and group; weights with mean 1; numbers of the clusters."""
+    needed = [n for n in (model.response, weight, cluster, group) if n]
     missing = pl.any_horizontal([codebook.missing(n, frame.schema[n]) for n in needed])
     used = frame.filter(~missing)
     if not used.height:
@@ -209,7 +235,7 @@ def _notes(disclosure: Disclosure, model: Formula, problem: Problem, left_out: b
     """What a reader should know before looking at the figures."""
     notes = []
     if left_out:
-        notes.append("Rows without a response, weight or cluster were left out.")
+        notes.append("Rows without a response, weight, cluster or group were left out.")
     for part in disclosure:
         used = [n for n in part.columns if n in model.columns]
         if used and isinstance(part, Averaged | Imputed | Swapped):
@@ -259,6 +285,43 @@ class _Work:
             notes = (*notes, "The responses are separated by the covariates; the estimates have no finite maximum.")
         plain = self.plain
         return self.result("naive", plain.estimate, plain.covariance, plain.sigma, plain.n, plain.converged, notes)
+
+    def random(self, method: str, group: NDArray[np.int64], slope: Floats | None) -> Fit:
+        """A model with random effects, beside the same one for the released values."""
+        if self.plain.separated:
+            raise DataError("The responses are separated by the covariates; leave terms out, or leave out `group`.")
+        naive, rows = naive_problem(self.problem)
+        start = np.concatenate([self.plain.estimate, self.plain.extra])
+        alone = fit_random(naive, group[rows], None if slope is None else slope[rows], start)
+        found, notes, n = alone, self.notes, len(rows)
+        problem = self.problem
+        if method == "ml" and (problem.discrete or problem.continuous or not problem.outcome.exact):
+            whole = replace(self, problem=replace(problem, keep_rows=True))
+            without, notes, held = whole.maximum()
+            if held:
+                raise DataError("The noise is too strong for these data; leave terms out, or leave out `group`.")
+            found, n = fit_random(whole.problem, group, slope, without.theta), self.problem.n
+        return self.random_result(method, found, alone, n, notes)
+
+    def random_result(
+        self, method: str, found: RandomEstimate, alone: RandomEstimate, n: int, notes: tuple[str, ...]
+    ) -> Fit:
+        """Findings for random effects as a `Fit`."""
+        p = self.count
+        sigma = float(np.exp(found.theta[p])) if self.family == "linear" else np.nan
+        covariance = found.covariance[:p, :p]
+        fitted = self.result(method, found.theta[:p], covariance, sigma, n, found.converged, (*notes, *found.notes))
+        if method == "ml":
+            fitted = replace(fitted, reliability=found.reliability, inflation=found.inflation)
+        return replace(
+            fitted,
+            naive=alone.theta[:p],
+            naive_se=np.sqrt(np.diagonal(alone.covariance)[:p]),
+            log_likelihood=found.log_likelihood,
+            degrees=np.inf,
+            variance=found.variance,
+            variance_se=found.variance_se,
+        )
 
     def quick(self, method: str, seed: int) -> Fit:
         """A quick correction."""

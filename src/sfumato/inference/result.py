@@ -15,6 +15,7 @@ from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates import level_text
 from sfumato.inference.outcome import Family
+from sfumato.kernels.response import Binary
 
 __all__ = ["Fit"]
 
@@ -65,6 +66,11 @@ class Fit:
         Draws of the posterior for method `bayes`, shape (D, p); intervals are then their quantiles.
     checks
         For `bayes`: effective number of draws, and Pareto k of their weights (below .7 is good).
+    variance, variance_se
+        Of random effects, with standard errors: `Intercept`, and with a random slope `slope` and `covariance`; empty
+        without them.
+    slope
+        Covariate of the random slope.
 
     Examples
     --------
@@ -95,6 +101,9 @@ class Fit:
     levels: dict[str, tuple[str, ...]] = field(repr=False)
     draws: Floats | None = field(default=None, repr=False)
     checks: dict[str, float] = field(default_factory=dict)
+    variance: dict[str, float] = field(default_factory=dict)
+    variance_se: dict[str, float] = field(default_factory=dict)
+    slope: str | None = None
 
     @property
     def se(self) -> Floats:
@@ -144,7 +153,8 @@ class Fit:
         ).with_columns(pl.exclude("term").fill_nan(None))
 
     def to_plain(self) -> dict[str, object]:
-        """Plain values for JSON: terms, n, converged, method, family, formula, notes."""
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects."""
+        random = {"variance": self.variance, "variance_se": self.variance_se} if self.variance else {}
         return {
             "terms": self.tidy().to_dicts(),
             "n": self.n,
@@ -153,6 +163,7 @@ class Fit:
             "family": self.family,
             "formula": self.formula,
             "notes": list(self.notes),
+            **random,
         }
 
     def noise_sentences(self) -> tuple[str, ...]:
@@ -181,11 +192,24 @@ class Fit:
             cells = ("" if v is None else f"{v:.4g}" for v in numbers_)
             padded = (f"{c:>{max(10, len(t))}}" for c, t in zip(cells, titles, strict=True))
             lines.append(f"{term:<{width}}  " + "  ".join(padded))
+        if self.variance:
+            told = (f"{name} {value:.4g} (se {self.variance_se[name]:.3g})" for name, value in self.variance.items())
+            lines += ["", "Variance between groups: " + ", ".join(told)]
         sentences = (*self.noise_sentences(), *self.notes)
         return "\n".join([*lines, *(["", *sentences] if sentences else [])])
 
+    def _repr_html_(self) -> str:
+        """The table, and what the noise cost, for notebooks."""
+        from html import escape
+
+        head = f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}"
+        told = "".join(f"<li>{escape(sentence)}</li>" for sentence in (*self.noise_sentences(), *self.notes))
+        return f"<p><b>{escape(head)}</b></p>{self.tidy()._repr_html_()}<ul>{told}</ul>"
+
     def predict(self, frame: pl.DataFrame) -> Floats:
         """Predict the mean response (a probability, a mean, or an expected count) at true values of the covariates.
+
+        Where effects are random, the mean is over the groups too.
 
         Parameters
         ----------
@@ -214,7 +238,18 @@ class Fit:
             return np.asarray(np.diff(ndtr(ends - eta[:, None]), axis=1))
         if self.family == "linear":
             return eta
+        if self.variance:
+            return self._over_groups(frame, eta)
         return np.asarray({"probit": ndtr, "logit": expit, "poisson": np.exp}[self.family](eta))
+
+    def _over_groups(self, frame: pl.DataFrame, eta: Floats) -> Floats:
+        """Probabilities averaged over the groups."""
+        s = self._values(frame, self.slope) if self.slope else np.zeros(len(eta))
+        v = self.variance
+        spread = v["Intercept"] + 2 * v.get("covariance", 0.0) * s + v.get("slope", 0.0) * s**2
+        with np.errstate(divide="ignore"):
+            one = Binary(np.log(np.tile([0.0, 1.0], (len(eta), 1))), self.family == "logit")
+        return np.asarray(np.exp(one.slope(eta[:, None], spread[:, None], np.zeros(0)).log_f[:, 0]))
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(name for parts in self.columns.parts for name, _ in parts))
