@@ -325,9 +325,10 @@ def fit(
     --------
     >>> import polars as pl
     >>> from sfumato import Additive
-    >>> table = pl.DataFrame({"y": [0.1, 0.9, 2.2, 2.9, 4.1, 5.0], "x": [0.3, 0.6, 2.4, 2.7, 4.5, 4.6]})
-    >>> fit("y ~ x", table, Disclosure([Additive(("x",), [[0.1]])])).terms
-    ('Intercept', 'x')
+    >>> table = pl.DataFrame({"x": [float(i % 10) for i in range(200)]})
+    >>> table = table.with_columns(y=2 * pl.col("x") + pl.Series([i * 7 % 11 - 5.0 for i in range(200)]))
+    >>> [round(b, 1) for b in fit("y ~ x", table, Disclosure([Additive(("x",), [[1.0]])])).tidy()["estimate"]]
+    [-1.4, 2.3]
     """
     opened = _opened(data, disclosure)
     return estimate(

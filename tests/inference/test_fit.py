@@ -570,3 +570,12 @@ def test_a_perfect_line_is_no_trouble():
     ours = fit("y ~ x", pl.DataFrame({"x": [0.0, 1, 2, 3], "y": [1.0, 3, 5, 7]}))
     np.testing.assert_allclose(ours.estimate, [1, 2], rtol=1e-12)
     np.testing.assert_allclose(ours.se, 0, atol=1e-12)
+
+
+def test_responses_that_lie_nearly_on_the_line_of_the_true_values_do_not_overflow():
+    """The errors' variance is then estimated as zero, where the likelihood is flat in its logarithm."""
+    table = pl.DataFrame({"y": [0.1, 0.9, 2.2, 2.9, 4.1, 5.0], "x": [0.3, 0.6, 2.4, 2.7, 4.5, 4.6]})
+    found = fit("y ~ x", table, Disclosure([Additive(("x",), [[0.1]])]))
+    assert np.isfinite(found.estimate).all()
+    assert found.estimate[1] == pytest.approx(1, abs=0.1)
+    assert all("more than 100 times" in sentence for sentence in found.noise_sentences())

@@ -174,7 +174,8 @@ class Fit:
             ratio = self.inflation[j]
             if not np.isfinite(ratio) or ratio < 1.2:
                 continue
-            text = f"{term}: the interval is {ratio:.1f} times as wide as without noise"
+            times = f"{ratio:.1f} times" if ratio < 100 else "more than 100 times"
+            text = f"{term}: the interval is {times} as wide as without noise"
             if ratio >= _STRONG and interval[j, 0] < 0 < interval[j, 1]:
                 text += "; the noise is too strong to say whether there is an effect"
             told.append(text + ".")

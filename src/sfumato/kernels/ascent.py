@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Summit", "Value", "bfgs", "differences", "flat", "inverse", "newton"]
 
+_SHORTER = 30
 Floats = NDArray[np.float64]
 
 FLAT = 1e-9
@@ -229,10 +230,25 @@ def differences(gradient: Callable[[Floats], Floats], theta: Floats, sd: Floats)
     P = len(theta)
     out = np.empty((P, P))
     for j in range(P):
-        h = np.zeros(P)
-        h[j] = max(1e-3 * sd[j], 1e-7 * max(abs(theta[j]), 1e-3))
-        out[j] = -(gradient(theta + h) - gradient(theta - h)) / (2 * h[j])
+        step = max(1e-3 * sd[j], 1e-7 * max(abs(theta[j]), 1e-3))
+        out[j] = -_difference(gradient, theta, j, step)
     return (out + out.T) / 2
+
+
+def _difference(gradient: Callable[[Floats], Floats], theta: Floats, j: int, step: float) -> Floats:
+    """Slope of the gradient along parameter j; where a flat likelihood makes the step too long, by shorter ones."""
+    for _ in range(_SHORTER):
+        h = np.zeros(len(theta))
+        h[j] = step
+        try:
+            with np.errstate(all="ignore"):
+                slope = (gradient(theta + h) - gradient(theta - h)) / (2 * step)
+        except OverflowError:
+            slope = np.full(len(theta), np.nan)
+        if np.isfinite(slope).all():
+            return slope
+        step /= 10
+    return np.zeros(len(theta))
 
 
 def flat(information: Floats) -> Floats:

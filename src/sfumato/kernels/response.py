@@ -30,6 +30,11 @@ _STEPS = 12
 _NEXT_TO_NONE = 1e-12
 
 
+def _variance(extra: Floats) -> float:
+    """σ² from log σ, kept within what floats hold: steps along a flat likelihood may go anywhere."""
+    return math.exp(2 * min(max(float(extra[0]), -300.0), 300.0))
+
+
 @dataclass(frozen=True)
 class Slope:
     """A log-density and its derivatives, each of shape (G, K) unless stated.
@@ -316,7 +321,7 @@ class Linear:
 
     def slope(self, m: Floats, v: Floats | float, extra: Floats) -> Slope:
         """Evaluate at linear predictors N(m, v)."""
-        sigma2 = math.exp(2 * float(extra[0]))
+        sigma2 = _variance(extra)
         s2 = sigma2 + self.noise[:, None] + np.broadcast_to(v, m.shape)
         log_f, d = _density(self.y[:, None] - m, s2)
         inside = ~np.isnan(self.low)
