@@ -36,7 +36,7 @@ from sfumato.release.papers import papers_beside
 from sfumato.release.plan import Plan
 from sfumato.release.protect import Release
 from sfumato.release.protect import protect as run_plan
-from sfumato.release.renaming import as_planned
+from sfumato.release.renaming import as_planned, record_of_both
 from sfumato.release.run import Progress
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
@@ -177,7 +177,7 @@ def risk(
     by
         Categorical columns that an intruder knows.
     record
-        Column with the record's id.
+        Column with the record's id; of a path into a release folder the one that its papers name.
     align
         `"row-order"`, or None.
     plan
@@ -207,16 +207,18 @@ def risk(
     >>> risk(pl.DataFrame({"sex": ["f", "f", "m", "m"]}), by=["sex"]).of("k_anonymity").value
     2.0
     """
-    second = None if protected is None else read(protected)
+    first, second = read(data), None if protected is None else read(protected)
     if disclosure is None and isinstance(protected, str | PathLike):
         papers = papers_beside(Path(protected))
         if papers is not None and second is not None:
             second, disclosure = as_planned(second, papers)
+            if record is None and align is None and plan is None:
+                record = record_of_both(papers, first, second)
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
     return assess.risk(
-        read(data),
+        first,
         second,
         columns=columns,
         by=by,

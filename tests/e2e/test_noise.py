@@ -181,6 +181,13 @@ def test_tables_with_other_rows_are_joined_or_refused(folder):
     assert any("one of the tables only" in note for note in joined["notes"])
 
 
+def test_the_papers_of_a_release_name_the_record_id(folder):
+    protect(folder)
+    assert RISK[-2:] == ("--record", "id")
+    told, found = (output(*a, "--attack", "nearest", cwd=folder) for a in (RISK, RISK[:-2]))
+    assert found == told
+
+
 def test_an_unknown_attack_is_named_with_those_there_are(folder):
     protect(folder)
     done = sfumato(*RISK, "--attack", "nearest,guess", cwd=folder)

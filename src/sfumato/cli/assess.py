@@ -59,12 +59,13 @@ def risk(
 ) -> None:
     """Measure the risk of one file, or of a protected file against its original.
 
-    Where the protected file lies in a release folder, attackers know what the release discloses.
+    Where the protected file lies in a release folder, attackers know what the release discloses, and the tables are
+    joined on the record id that its papers name.
     """
     from sfumato.api import risk as measure
     from sfumato.cli.talk import finish, open_table, working
     from sfumato.release.papers import papers_beside
-    from sfumato.release.renaming import as_planned
+    from sfumato.release.renaming import as_planned, record_of_both
 
     first = open_table(data, delimiter, encoding, decimal)
     second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
@@ -72,6 +73,8 @@ def risk(
     disclosure = None
     if second is not None and papers is not None:
         second, disclosure = as_planned(second, papers)
+        if record is None and align is None and plan is None:
+            record = record_of_both(papers, first, second)
     with working() as progress:
         found = measure(
             first,

@@ -8,10 +8,11 @@ from typing import Any
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.roles import Role
 from sfumato.engines.polars import PolarsDataset
 from sfumato.release.papers import Papers
 
-__all__ = ["as_planned", "renamed_disclosure", "renamed_table"]
+__all__ = ["as_planned", "record_of_both", "renamed_disclosure", "renamed_table"]
 
 _LISTS = frozenset({"columns", "by", "merged"})
 _SINGLE = frozenset({"column", "weight", "indicators_of"})
@@ -85,3 +86,10 @@ def as_planned(data: PolarsDataset, papers: Papers) -> tuple[PolarsDataset, Disc
     if not papers.names or len(set(there)) < len(there):  # not the file that the papers describe
         return data, papers.disclosure
     return renamed_table(data, papers.names), renamed_disclosure(papers.disclosure, papers.names)
+
+
+def record_of_both(papers: Papers, *tables: PolarsDataset) -> str | None:
+    """The record's id as the papers name it, under the plan's name, where every table has it."""
+    told = papers.codebook.the(Role.RECORD)
+    name = None if told is None else papers.names.get(told, told)
+    return name if all(name in table.columns for table in tables) else None
