@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.api import read as read
     from sfumato.api import risk as risk
     from sfumato.api import tune as tune
+    from sfumato.data.coarsened import Coarsened as Coarsened
     from sfumato.data.codebook import Codebook as Codebook
     from sfumato.data.codebook import Variable as Variable
     from sfumato.data.disclosure import Disclosure as Disclosure
@@ -49,6 +50,7 @@ _HOMES = {
     "HRank": "sfumato.measures.risk.h_rank",
     "Fit": "sfumato.inference.result",
     "Additive": "sfumato.data.error_model",
+    "Coarsened": "sfumato.data.coarsened",
     "Codebook": "sfumato.data.codebook",
     "Disclosure": "sfumato.data.disclosure",
     "Finding": "sfumato.data.finding",

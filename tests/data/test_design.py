@@ -55,15 +55,73 @@ def design(frame, terms, book=None, **more):
         "b:c:C(a)",
         "0 + b:c:C(a) + b:C(a)",
         "x*b + C(a):c",
+        "x + I(x^2)",
+        "I(x^2) + I(x^6)",
+        "0 + I(x^3)",
+        "b:I(x^2)",
+        "0 + b:I(x^2)",
+        "b*I(x^2)",
+        "C(a)*I(x^2) + x:b",
+        "x:b + I(x^2):b:c",
+        "x:I(x^2) + z",
+        "x*z + I(x^2)*I(z^2)",
+        "I(a^2)",
     ],
 )
 def test_columns_and_labels_are_those_of_patsy(terms):
     frame = table()
     ours = design(frame, terms)
-    theirs = patsy.dmatrix(terms, frame.to_pandas(), return_type="dataframe")
+    theirs = patsy.dmatrix(terms.replace("^", "**"), frame.to_pandas(), return_type="dataframe")
+    theirs.columns = theirs.columns.str.replace(" ** ", "^", regex=False)
     assert sorted(ours.labels) == sorted(theirs.columns)
     matrix = pd.DataFrame(ours.matrix(), columns=ours.labels)
-    np.testing.assert_array_equal(matrix[theirs.columns].to_numpy(), theirs.to_numpy())
+    if "^" not in terms:
+        np.testing.assert_array_equal(matrix[theirs.columns].to_numpy(), theirs.to_numpy())
+    # a product of at most nine factors rounds at most nine times, by 1.1e-16 each, and pow once
+    np.testing.assert_allclose(matrix[theirs.columns].to_numpy(), theirs.to_numpy(), rtol=2e-15)
+
+
+def test_powers_are_those_of_numbers_worked_out_by_hand():
+    frame = pl.DataFrame({"x": [2, -3, None, -9], "s": ["f", "m", "m", "f"]})
+    ours = design(frame, "x + s:I(x^3) + x:I(x^2)", Codebook({"x": Variable(missing=[-9])}))
+    assert ours.labels == ("Intercept", "x", "s[f]:I(x^3)", "s[m]:I(x^3)", "x:I(x^2)")
+    assert ours.matrix().tolist() == [[1, 2, 8, 0, 8], [1, -3, 0, -27, -27]]
+    assert ours.rows.tolist() == [True, True, False, False]
+
+
+def test_names_that_need_backticks_have_powers():
+    frame = pl.DataFrame({"body mass": [1.0, 3.0], "a^2": [2.0, 1.0]})
+    ours = design(frame, "I(`body mass`^2):I(`a^2`^4)")
+    assert ours.labels == ("Intercept", "I(body mass^2):I(a^2^4)")
+    assert ours.matrix()[:, 1].tolist() == [16.0, 9.0]
+
+
+@pytest.mark.parametrize("name", ["text", "yes", "code", "place", "rank"])
+@pytest.mark.parametrize("terms", ["I({}^2)", "x:I({}^3)", "C({0}) + I({0}^2)"])
+def test_a_power_of_a_factor_is_refused(name, terms):
+    frame = pl.DataFrame(
+        {"x": [1.0, 2.0], "text": ["4", "5"], "yes": [True, False], "code": [4, 5], "place": [4, 5], "rank": [4, 5]}
+    )
+    kinds = {"code": "categorical", "place": "geographic", "rank": "ordinal"}
+    with pytest.raises(DataError, match=rf"I\({name}\^[23]\) is a power of a number, and column '{name}' holds cat"):
+        design(frame, terms.format(name), Codebook({n: Variable(kind=kind) for n, kind in kinds.items()}))
+
+
+def test_a_number_stands_in_c_and_in_a_power():
+    assert design(pl.DataFrame({"x": [1, 2, 4]}), "C(x) + I(x^2)").matrix().tolist() == [
+        [1, 0, 0, 1],
+        [1, 1, 0, 4],
+        [1, 0, 1, 16],
+    ]
+
+
+def test_powers_beyond_what_a_float_holds_are_refused():
+    frame = pl.DataFrame({"x": [1.0, -1e60], "z": [0.0, 1e100]})
+    assert np.isfinite(design(frame, "x + I(x^5) + I(z^3)").matrix()).all()
+    for terms in ("I(x^6)", "I(x^4):z", "I(z^2):I(x^2)"):
+        with pytest.raises(DataError, match="too large for a number"):
+            design(frame, terms)
+    assert design(frame.clear(), "I(x^6)").n == 0
 
 
 def test_blocks_are_the_matrix_in_parts():

@@ -25,7 +25,19 @@ from sfumato.errors import FormulaError
         ("y ~ a:b + a", "y ~ a + a:b"),
         ("y ~ a + a + C(a)", "y ~ a + C(a)"),
         ("y ~ b:a + a:b", "y ~ b:a"),
-        ("y ~ a:a", "y ~ a"),
+        ("y ~ (a + b):(a + b)", "y ~ a + b + a:b"),
+        ("y ~ a*(a + b)", "y ~ a + b + a:b"),
+        ("y ~ C(a):C(a)", "y ~ C(a)"),
+        ("y ~ I(a^2)", "y ~ I(a^2)"),
+        ("y ~ I(a**2) + I (\n`a` ** 2 )", "y ~ I(a^2)"),
+        ("y ~ I(a^6) + a", "y ~ I(a^6) + a"),
+        ("y ~ b:I(a^2)", "y ~ b:I(a^2)"),
+        ("y ~ C(b)*I(a^2)", "y ~ C(b) + I(a^2) + C(b):I(a^2)"),
+        ("y ~ a:I(a^2)", "y ~ a:I(a^2)"),
+        ("y ~ (a + I(a^2)):b", "y ~ a:b + I(a^2):b"),
+        ("y ~ I + I:C(C) + I(I^2)", "y ~ I + I(I^2) + I:C(C)"),
+        ("y ~ I(`a^2`^3) + `I(a^2)`", "y ~ I(`a^2`^3) + `I(a^2)`"),
+        ("y ~ I(`a b (c`^2):I(`a b (c`^3)", "y ~ I(`a b (c`^2):I(`a b (c`^3)"),
         ("y ~ a*b*c", "y ~ a + b + c + a:b + a:c + b:c + a:b:c"),
         ("y ~ a*b:c", "y ~ a + b:c + a:b:c"),
         ("y ~ a:b*c", "y ~ c + a:b + a:b:c"),
@@ -51,6 +63,35 @@ def test_gives_terms_as_columns_with_a_flag():
         "Survived", ((Factor("Age"),), (Factor("Pclass", True),), (Factor("Age"), Factor("Pclass", True))), False
     )
     assert formula.columns == ("Survived", "Age", "Pclass")
+    assert parse_formula("y ~ Age:I(Age^2)").terms == ((Factor("Age"), Factor("Age", power=2)),)
+    assert parse_formula("y ~ Age + I(Age^2)").columns == ("y", "Age")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("y ~ a:a", "I(a^2)"),
+        ("y ~ a*a", "I(a^2)"),
+        ("y ~ a:a:a", "I(a^3)"),
+        ("y ~ b + (a:c*a)", "I(a^2)"),
+        ("y ~ (a:b)*(a:c)", "I(a^2)"),
+        ("y ~ `a b`:`a b`", "I(`a b`^2)"),
+        ("y ~ I(a^2):I(a^2)", "I(a^4)"),
+        ("y ~ I(a^3)*I(a^3)", "I(a^6)"),
+    ],
+)
+def test_a_column_times_itself_is_refused_with_what_may_be_meant(text, meant):
+    with pytest.raises(FormulaError, match="stands twice in one product") as error:
+        parse_formula(text)
+    assert f"Write {meant} for a power" in str(error.value)
+    with pytest.raises(FormulaError, match="Write it once; powers go up to 6"):
+        parse_formula("y ~ I(a^4):I(a^4)")
+
+
+@pytest.mark.parametrize("text", ["y ~ a^2", "y ~ a**2", "y ~ (a + b)^2", "y ~ a + I(b)^2"])
+def test_a_power_outside_i_is_refused_with_how_to_write_it(text):
+    with pytest.raises(FormulaError, match=r"write I\(a\^2\)|I\(\) holds one column"):
+        parse_formula(text)
 
 
 HOSTILE = [
@@ -61,6 +102,65 @@ HOSTILE = [
     "y ~ eval(a)",
     "y ~ open(a)",
     "y ~ I(a)",
+    "y ~ I()",
+    "y ~ I(^2)",
+    "y ~ I(2)",
+    "y ~ I(a^)",
+    "y ~ I(a^0)",
+    "y ~ I(a^1)",
+    "y ~ I(a^7)",
+    "y ~ I(a^02)",
+    "y ~ I(a^22)",
+    "y ~ I(a^-1)",
+    "y ~ I(a^+2)",
+    "y ~ I(a^2.5)",
+    "y ~ I(a^2e0)",
+    "y ~ I(a^999999999)",
+    "y ~ I(a**999999999)",
+    "y ~ I(a^٢)",
+    "y ~ I(a^²)",
+    "y ~ I(a²)",
+    "y ~ I(a^(2))",
+    "y ~ I(a^b)",
+    "y ~ I(1^2)",
+    "y ~ I(2^2)",
+    "y ~ I(a^2^2)",
+    "y ~ I(a**2**2)",
+    "y ~ I(a*^2)",
+    "y ~ I(a* *2)",
+    "y ~ I(a ^ 2",
+    "y ~ I(a^2))",
+    "y ~ I((a)^2)",
+    "y ~ I(I(a^2)^2)",
+    "y ~ I(C(a)^2)",
+    "y ~ I(a:b^2)",
+    "y ~ I(a + b)",
+    "y ~ I(a^2 + b)",
+    "y ~ I(a^2, b)",
+    "y ~ I(a.b^2)",
+    "y ~ I(-a^2)",
+    "y ~ I(`a``b`^2)",
+    "y ~ I(``^2)",
+    "y ~ I(`a\nb`^2)",
+    "y ~ I(`a^2)",
+    "y ~ I(a^2)(b)",
+    "y ~ I(a^2)I(b^2)",
+    "y ~ I(a^2)b",
+    "y ~ bI(a^2)",
+    "y ~ 2I(a^2)",
+    "y ~ 2*I(a^2)",
+    "y ~ - I(a^2)",
+    "y ~ `I`(a^2)",
+    "y ~ C(I(a^2))",
+    "y ~ C(a^2)",
+    "y ~ i(a^2)",
+    "y ~ I[a^2]",
+    "y ~ I(y^2)",
+    "I(y^2) ~ a",
+    "I(a^2)",
+    "y ~ " + ":".join(f"I(a^{k})" for k in range(2, 7)) + ":a:b",
+    "y ~ " + "I(" * 900 + "a" + "^2)" * 300,
+    "y ~ " + "I(" * 30 + "a" + "^2)" * 30,
     "y ~ np.log(a)",
     "y ~ a.b",
     "y ~ a.__class__",
@@ -179,7 +279,7 @@ def test_nothing_is_compiled_or_run(monkeypatch):
     monkeypatch.setattr(builtins, "compile", only_trees)
     monkeypatch.setattr(builtins, "eval", never)
     monkeypatch.setattr(builtins, "exec", never)
-    assert str(parse_formula("y ~ a*C(b)")) == "y ~ a + C(b) + a:C(b)"
+    assert str(parse_formula("y ~ I(a**2)*C(b)")) == "y ~ I(a^2) + C(b) + I(a^2):C(b)"
 
 
 def test_long_sums_are_read():
@@ -193,7 +293,7 @@ def test_a_name_that_cannot_be_written_is_refused():
         str(Formula("y", ((Factor("a`b"),),)))
 
 
-@given(st.text(alphabet="yab01C~+-*:()` .,[]'\"\\", max_size=40) | st.text(max_size=40))
+@given(st.text(alphabet="yab012CI^~+-*:()` .,[]'\"\\", max_size=40) | st.text(max_size=40))
 def test_any_text_is_read_or_refused(text):
     try:
         formula = parse_formula(text)
@@ -205,9 +305,24 @@ def test_any_text_is_read_or_refused(text):
 NAMES = st.text(st.characters(blacklist_characters="`\n", blacklist_categories=["Cs"]), min_size=1, max_size=6)
 
 
-@given(st.lists(st.lists(st.tuples(NAMES, st.booleans()), min_size=1, max_size=3), max_size=4), NAMES, st.booleans())
+KINDS = st.one_of(st.tuples(st.just(True)), st.tuples(st.just(False), st.integers(1, 6)))
+
+
+@given(
+    st.sampled_from(["a", "`a b`"]), st.sampled_from(["^", "**"]), st.text(alphabet="0123456789.-+e^*( )ab", max_size=5)
+)
+def test_i_takes_a_whole_number_from_2_to_6_and_nothing_else(name, sign, exponent):
+    text = f"y ~ I({name}{sign}{exponent})"
+    if exponent.strip() in ("2", "3", "4", "5", "6"):
+        assert str(parse_formula(text)) == f"y ~ I({name}^{exponent.strip()})"
+    else:
+        with pytest.raises(FormulaError):
+            parse_formula(text)
+
+
+@given(st.lists(st.lists(st.tuples(NAMES, KINDS), min_size=1, max_size=3), max_size=4), NAMES, st.booleans())
 def test_every_formula_survives_its_text(terms, response, intercept):
-    factors = [tuple(dict.fromkeys(Factor(*f) for f in term if f[0] != response)) for term in terms]
+    factors = [tuple(dict.fromkeys(Factor(name, *kind) for name, kind in term if name != response)) for term in terms]
     distinct = {frozenset(term): term for term in factors if term}
     ordered = tuple(sorted(distinct.values(), key=len))
     formula = Formula(response, ordered, intercept or not ordered)

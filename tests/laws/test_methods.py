@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 from ruamel.yaml import YAML
 
-from sfumato.data.disclosure import Disclosure
+from sfumato.data.disclosure import Coarsened, Disclosure
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
@@ -28,6 +28,7 @@ STEPS = [
     for i, step in enumerate(importlib.import_module(f"tests.methods.test_{name}").LAWFUL)
 ]
 each_step = pytest.mark.parametrize("step", STEPS)
+BANDED = [step for step in STEPS if getattr(step.values[0], "band", None)]
 
 
 def table():
@@ -44,6 +45,7 @@ def released(step, frame, secret=SECRET, batch_rows=None):
 
 def test_every_method_is_held_to_the_laws():
     assert all(importlib.import_module(f"tests.methods.test_{name}").LAWFUL for name in methods())
+    assert BANDED
 
 
 @each_step
@@ -136,6 +138,25 @@ def test_law_6_a_disclosure_speaks_of_released_columns_or_of_ones_that_went(step
     known = {*table().columns, *ran.after.columns}
     assert all(set(part.columns) <= known for part in ran.disclosure)
     assert Disclosure.from_plain(json.loads(json.dumps(ran.disclosure.to_plain()))) == ran.disclosure
+
+
+@pytest.mark.parametrize("step", BANDED)
+def test_law_6_every_value_lies_in_the_interval_that_its_band_tells(step):
+    """Values on cut points too; a label that is no band stands for no value."""
+    cuts = pl.Series("n", [*range(-9, 60), -9, None], dtype=pl.Int64)
+    frame = people(cuts.len()).with_columns(n=cuts, x=cuts.cast(pl.Float64) / 4, y=cuts.cast(pl.Float64) / 5)
+    ran = run_steps([step], PolarsDataset(frame, PEOPLE_BOOK), Draws(SECRET))
+    told = [part for part in ran.disclosure if isinstance(part, Coarsened) and part.bands]
+    assert {n for part in told for n in part.columns} == set(step.columns)
+    for part in told:
+        for name in part.columns:
+            true = frame.select(value=pl.col(name), missing=PEOPLE_BOOK.missing(name, frame.schema[name]))
+            labels = ran.after.frame[name]
+            assert set(part.bands) <= set(labels)
+            for value, missing, label in zip(true["value"], true["missing"], labels, strict=True):
+                assert missing == (label not in part.bands)
+                low, high = part.bands.get(label, (None, None))
+                assert missing or ((low is None or low <= value) and (high is None or value < high))
 
 
 @each_step

@@ -43,6 +43,15 @@ def test_terms_may_be_joined():
     ]
 
 
+def test_powers_are_written_out():
+    assert names("I(Age^2)", "C(Pclass)[T.2]:I(Age^3)", "Age:I(Age^2)") == [
+        "Age × Age",
+        "Pclass, category 2 of 3 × Age × Age × Age",
+        "Age × Age × Age",
+    ]
+    assert names("I(flag^2)", "I(Height^2)", "I(Age^7)", "I(Age)", "I(Age^2)x") == [None] * 5
+
+
 @pytest.mark.parametrize("label", ["C(rare)[T.Zyx]", "rare[T.common]", "Age:rare[T.Zyx]", "flag"])
 def test_what_rests_on_fewer_than_ten_records_has_no_name(label):
     assert names(label) == [None]
@@ -78,9 +87,9 @@ def test_names_in_backticks_and_missing_codes():
 def test_it_reads_the_labels_that_models_give():
     from sfumato.measures.utility.model import fit_model
 
-    labels = fit_model(FRAME, BOOK, "Age ~ C(Pclass)*Sex + Family + C(rare)", "linear").labels
+    labels = fit_model(FRAME, BOOK, "Age ~ C(Pclass)*Sex + Family + C(rare) + I(flag^2)", "linear").labels
     named = public_names(labels, FRAME, BOOK, 10)
-    assert {label for label, name in named.items() if name is None} == {"Intercept", "C(rare)[T.common]"}
+    assert {label for label, name in named.items() if name is None} == {"Intercept", "C(rare)[T.common]", "I(flag^2)"}
 
 
 def test_small_cells_of_an_interaction_count():

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
-from sfumato.data.formula import Term
+from sfumato.data.formula import Factor, Term
 from sfumato.data.pair import numbers
 from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.errors import DataError
@@ -32,11 +32,15 @@ Coding = tuple[tuple[str, bool], ...]
 MAX_COLUMNS = 1_000
 """Most columns of a design matrix, and most levels of a factor."""
 _ROWS = 1 << 15  # rows of a block
+_LARGEST = float(np.log(np.finfo(np.float64).max)) - 1  # logarithm of the largest number in a design
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """The columns of one term in one coding: numeric columns times every combination of levels."""
+    """The columns of one term in one coding: numeric columns times every combination of levels.
+
+    A numeric column stands as many times as its power says.
+    """
 
     numeric: tuple[str, ...]
     coding: Coding  # factors, each with whether all of its levels have a column
@@ -50,7 +54,7 @@ class Design:
     Parameters
     ----------
     labels
-        Names of its columns: `Intercept`, `Age`, `C(Pclass)[T.2]`, `Age:C(Sex)[T.male]`.
+        Names of its columns: `Intercept`, `Age`, `I(Age^2)`, `C(Pclass)[T.2]`, `Age:C(Sex)[T.male]`.
     rows
         Which rows of the table it has, shape (N,), bool: those with a value in every column of the model.
     levels
@@ -195,6 +199,7 @@ class _Part:
 
     name: str
     factor: bool
+    power: int
     label: str = field(compare=False)
 
 
@@ -229,7 +234,8 @@ def build_design(
     Raises
     ------
     DataError
-        For a column that the table does not have or that is neither numeric nor a factor, and for too many columns.
+        For a column that the table does not have or that is neither numeric nor a factor, for a power of a factor, and
+        for too many columns or too large numbers.
 
     Examples
     --------
@@ -250,6 +256,7 @@ def build_design(
     found, codes, notes = _encode(used, codebook, [p.name for p in wanted if p.factor], levels or {})
     values = {p.name: numbers(used, [p.name], codebook)[:, 0] for p in wanted if not p.factor}
     pieces = tuple(_pieces(parts, intercept, found))
+    _refuse_overflow(pieces, values)
     labels = tuple(label for piece in pieces for label in piece.labels)
     return Design(labels, whole, found, notes, pieces, values, codes)
 
@@ -267,17 +274,35 @@ def _resolve(frame: pl.DataFrame, codebook: Codebook, terms: Sequence[Term]) -> 
     """Terms with their factors known; `sex` and `C(sex)` are one where sex is a factor anyway."""
     resolved: dict[frozenset[_Part], tuple[_Part, ...]] = {}
     for term in terms:
-        parts = tuple(
-            _Part(
-                f.name,
-                f.categorical or is_factor(f.name, frame.schema[f.name], codebook),
-                f"C({f.name})" if f.categorical else f.name,
-            )
-            for f in term
-        )
+        parts = tuple(_part(f, f.categorical or is_factor(f.name, frame.schema[f.name], codebook)) for f in term)
         parts = tuple(dict.fromkeys(parts))
         resolved.setdefault(frozenset(parts), parts)
     return list(resolved.values())
+
+
+def _part(written: Factor, factor: bool) -> _Part:
+    name, categorical, power = written
+    if power == 1:
+        return _Part(name, factor, power, f"C({name})" if categorical else name)
+    label = f"I({name}^{power})"
+    if factor:
+        raise DataError(
+            f"{label} is a power of a number, and column {name!r} holds categories. Leave the power out, or set the "
+            "column's kind to continuous or integer if its values are amounts."
+        )
+    return _Part(name, factor, power, label)
+
+
+def _refuse_overflow(pieces: Sequence[_Piece], values: Mapping[str, Floats]) -> None:
+    """Refuse powers and products that no float can hold."""
+    with np.errstate(divide="ignore"):
+        size = {name: np.log(np.max(np.abs(v), initial=0.0)) for name, v in values.items()}
+    for piece in pieces:
+        if sum(size[name] for name in piece.numeric) > _LARGEST:
+            raise DataError(
+                f"The powers or products of {', '.join(map(repr, dict.fromkeys(piece.numeric)))} are too large for a "
+                "number. Write the column in a larger unit."
+            )
 
 
 def _encode(
@@ -337,14 +362,14 @@ def level_codes(frame: pl.DataFrame, codebook: Codebook, name: str, levels: tupl
 
 def _pieces(terms: Sequence[tuple[_Part, ...]], intercept: bool, levels: Levels) -> Iterator[_Piece]:
     """Columns of every term, each coded so that it adds all that the terms before it leave open, and no more."""
-    said: dict[frozenset[str], set[frozenset[str]]] = {}  # by numeric columns: sets of factors already in the model
+    said: dict[frozenset[_Part], set[frozenset[str]]] = {}  # by numeric parts: sets of factors already in the model
     total = 0
     if intercept:
         said[frozenset()] = {frozenset()}
         yield _Piece((), (), ("Intercept",))
     for term in terms:
-        numeric = tuple(p.name for p in term if not p.factor)
-        before = said.setdefault(frozenset(numeric), set())
+        numeric = tuple(p.name for p in term if not p.factor for _ in range(p.power))
+        before = said.setdefault(frozenset(p for p in term if not p.factor), set())
         for coding in _codings([p.name for p in term if p.factor], before):
             total += _width(coding, levels)
             if total > MAX_COLUMNS:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from sfumato.data.coarsened import Coarsened
 from sfumato.data.error_model import Additive, Misclassified
 from sfumato.errors import DataError
 
@@ -67,17 +68,6 @@ class Averaged(_Disclosed):
         if self.merged:
             text += f"; small groups were merged, which changed some categories of {', '.join(self.merged)}"
         return text + "."
-
-
-class Coarsened(_Disclosed):
-    """Values were recoded to broader categories or bands."""
-
-    what: Literal["coarsened"] = "coarsened"
-    how: str
-
-    def sentence(self) -> str:
-        """The disclosure in words."""
-        return f"{', '.join(self.columns)}: recoded {self.how}."
 
 
 class Dropped(_Disclosed):

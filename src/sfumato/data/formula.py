@@ -1,4 +1,4 @@
-"""Model formulas: `outcome ~ age + C(region) + age:C(region)`, read into our own small tree and never run as code.
+"""Model formulas: `outcome ~ age + I(age^2) + C(region)`, read into our own small tree and never run as code.
 
 The text is cut into tokens here; Python's parser sees only a skeleton of operators and placeholders (it knows their
 precedence), and what it gives back is rebuilt as terms. Whatever is not listed is refused.
@@ -14,7 +14,17 @@ from typing import NamedTuple
 
 from sfumato.errors import FormulaError
 
-__all__ = ["MAX_DEPTH", "MAX_FACTORS", "MAX_LENGTH", "MAX_TERMS", "Factor", "Formula", "Term", "parse_formula"]
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_FACTORS",
+    "MAX_LENGTH",
+    "MAX_POWER",
+    "MAX_TERMS",
+    "Factor",
+    "Formula",
+    "Term",
+    "parse_formula",
+]
 
 MAX_LENGTH = 2_000
 """Longest formula, in characters."""
@@ -24,15 +34,21 @@ MAX_TERMS = 500
 """Most terms, once every `*` is written out."""
 MAX_FACTORS = 6
 """Most columns in one interaction."""
+MAX_POWER = 6
+"""Highest exponent in I()."""
 _MAX_PRODUCTS = 200
 
 _GRAMMAR = (
-    "Write it as: outcome ~ a + C(b) + a:b + a*b. Allowed are names of columns (in backticks where they hold anything "
-    "but letters, digits and _), C() for a column of categories, + : * and parentheses, and `0 +` or `- 1` for no "
-    "intercept."
+    "Write it as: outcome ~ a + C(b) + a:b + a*b + I(a^2). Allowed are names of columns (in backticks where they hold "
+    "anything but letters, digits and _), C() for a column of categories, I(a^2) for a power of a number, up to "
+    f"I(a^{MAX_POWER}), + : * and parentheses, and `0 +` or `- 1` for no intercept."
 )
 _TOKEN = re.compile(
     r"(?P<space>\s+)|`(?P<quoted>[^`\n]+)`|(?P<word>[^\W\d]\w*)|(?P<number>\d[\w.]*)|(?P<sign>\*\*|[-+:*()~])"
+)
+_POWER = re.compile(
+    r"I\s*\(\s*(?:`(?P<quoted>[^`\n]+)`|(?P<word>[^\W\d]\w*))\s*(?:\^|\*\*)\s*"
+    rf"(?P<exponent>[2-{MAX_POWER}])\s*\)"
 )
 _NAMES = ("word", "quoted")
 _HINTS = {
@@ -42,8 +58,8 @@ _HINTS = {
     '"': "there are no texts; put a column name in backticks",
     "`": "a name in backticks needs a backtick on either side and no line break",
     ",": "C() takes one column and nothing else",
-    "^": "write a*b for two columns and their interaction",
-    "**": "write a*b for two columns and their interaction",
+    "^": "write I(a^2) for the square of a column, a*b for two columns and their interaction",
+    "**": "write I(a^2) for the square of a column, a*b for two columns and their interaction",
     "/": "write a + a:b",
     "=": "the outcome stands before ~",
 }
@@ -58,13 +74,22 @@ class Factor(NamedTuple):
         The column.
     categorical
         Whether `C()` stands around it, so that its values are categories whatever their type.
+    power
+        Exponent, 1 to `MAX_POWER`; above 1 it is written `I(name^power)` and takes a column of numbers.
+
+    Examples
+    --------
+    >>> str(Factor("bmi", power=2))
+    'I(bmi^2)'
     """
 
     name: str
     categorical: bool = False
+    power: int = 1
 
     def __str__(self) -> str:
-        return f"C({_quoted(self.name)})" if self.categorical else _quoted(self.name)
+        text = f"C({_quoted(self.name)})" if self.categorical else _quoted(self.name)
+        return text if self.power == 1 else f"I({text}^{self.power})"
 
 
 Term = tuple[Factor, ...]
@@ -104,40 +129,43 @@ def parse_formula(text: str) -> Formula:
     ----------
     text
         At most `MAX_LENGTH` characters: `outcome ~ a + C(b) + a:b + a*b`. `a:b` is the interaction, `a*b` is
-        `a + b + a:b`; `0 +` or `- 1` leaves the intercept out; `y ~ 1` has nothing else. Names with odd characters
-        stand in backticks.
+        `a + b + a:b`; `I(a^2)` (or `I(a**2)`) is a power, with a whole exponent from 2 to `MAX_POWER`; `0 +` or `- 1`
+        leaves the intercept out; `y ~ 1` has nothing else. Names with odd characters stand in backticks.
 
     Returns
     -------
     Formula
-        Equal terms stand once, main effects before interactions.
+        Equal terms stand once, main effects before interactions. `(a + b):(a + b)` is `a + b + a:b`, as in R.
 
     Raises
     ------
     FormulaError
-        For anything else. Says what is allowed.
+        For anything else. Says what is allowed. `a:a` and `a*a` are refused, since R takes them for `a` and others for
+        a square.
 
     Examples
     --------
     >>> str(parse_formula("asthma ~ age*C(sex) + `body mass`"))
     'asthma ~ age + C(sex) + `body mass` + age:C(sex)'
+    >>> str(parse_formula("asthma ~ bmi + C(sex):I(bmi**2)"))
+    'asthma ~ bmi + C(sex):I(bmi^2)'
     """
     if not isinstance(text, str) or not text.strip():
         raise _refusal("A model formula is a text; this one is empty or no text.")
     if len(text) > MAX_LENGTH:
         raise _refusal(f"A model formula has at most {MAX_LENGTH} characters.")
     tokens = _tokens(text)
-    signs = [token for kind, token in tokens if kind == "sign"]
+    signs = [token.text for token in tokens if token.kind == "sign"]
     if signs.count("~") != 1:
         raise _refusal("A model formula has exactly one ~ between the outcome and the rest.")
     if signs.count("*") + signs.count(":") > _MAX_PRODUCTS:
         raise _refusal(f"A model formula has at most {_MAX_PRODUCTS} signs * and :.")
-    at = tokens.index(("sign", "~"))
+    at = tokens.index(_Token("sign", "~"))
     left, right = tokens[:at], tokens[at + 1 :]
-    if len(left) != 1 or left[0][0] not in _NAMES:
+    if len(left) != 1 or left[0].kind not in _NAMES:
         raise _refusal("Before ~ stands the name of one column, and nothing else.")
     reader = _Reader(right)
-    response, (terms, intercept) = left[0][1], reader.read()
+    response, (terms, intercept) = left[0].text, reader.read()
     if any(f.name == response for term in terms for f in term):
         raise _refusal("The outcome must not stand on both sides of ~.")
     return Formula(response, terms, intercept)
@@ -153,32 +181,52 @@ def _quoted(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
-    """Cut into (kind, token): word, quoted, number or sign. `C` before a parenthesis is a sign."""
-    tokens: list[tuple[str, str]] = []
+class _Token(NamedTuple):
+    """A piece of the text: word, quoted, number, sign, or power (whose text is the column)."""
+
+    kind: str
+    text: str
+    exponent: int = 1
+
+
+def _tokens(text: str) -> list[_Token]:
+    """Cut into tokens. `C` before a parenthesis is a sign; `I(a^2)` is one token, as nothing else may stand in it."""
+    tokens: list[_Token] = []
     at = 0
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        power = _POWER.match(text, at)
+        match = power or _TOKEN.match(text, at)
         sign = text[at] if match is None else match.group()
         if match is None or sign == "**":
             hint = f": {_HINTS[sign]}" if sign in _HINTS else ""
             raise _refusal(f"{sign!r} is not allowed in a model formula{hint}.")
-        kind, at = str(match.lastgroup), match.end()
-        if sign == "(" and tokens and tokens[-1][0] in _NAMES:
-            if tokens[-1] != ("word", "C"):
-                raise _refusal("C() is the only function of a model formula; derive other columns before.")
-            tokens[-1] = ("sign", "C")
+        at = match.end()
+        if power:
+            tokens.append(_Token("power", power["quoted"] or power["word"], int(power["exponent"])))
+            continue
+        if sign == "(" and tokens and tokens[-1].kind in _NAMES:
+            tokens[-1] = _function(tokens[-1])
+        kind = str(match.lastgroup)
         if kind != "space":
-            tokens.append((kind, match.group(kind)))
+            tokens.append(_Token(kind, match.group(kind)))
     return tokens
+
+
+def _function(token: _Token) -> _Token:
+    """The name before a parenthesis, where it is C."""
+    if token == _Token("word", "I"):
+        raise _refusal(f"I() holds one column, ^ and a whole number from 2 to {MAX_POWER}, and nothing else: I(a^2).")
+    if token != _Token("word", "C"):
+        raise _refusal("C() and I() are the only functions of a model formula; derive other columns before.")
+    return _Token("sign", "C")
 
 
 class _Reader:
     """Reads what stands right of ~."""
 
-    def __init__(self, tokens: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, tokens: Sequence[_Token]) -> None:
         self.tokens = tokens
-        self.names: list[str] = []
+        self.factors: list[Factor] = []
 
     def read(self) -> tuple[tuple[Term, ...], bool]:
         """The terms in order of their size, and whether there is an intercept."""
@@ -199,16 +247,16 @@ class _Reader:
     def tree(self) -> ast.expr:
         """Python's view of the skeleton; `:` is `**` in it, which binds tighter than `*`."""
         skeleton, depth = [], 0
-        for kind, token in self.tokens:
+        for kind, token, exponent in self.tokens:
             depth += {"(": 1, ")": -1}.get(token, 0) if kind == "sign" else 0
             if depth > MAX_DEPTH:
                 raise _refusal(f"Parentheses are nested at most {MAX_DEPTH} deep.")
-            if kind in _NAMES:
-                skeleton.append(f"q{len(self.names)}")
-                self.names.append(token)
+            if kind in (*_NAMES, "power"):
+                skeleton.append(f"q{len(self.factors)}")
+                self.factors.append(Factor(token, power=exponent))
             elif kind == "number":
                 if token not in ("0", "1"):
-                    raise _refusal("The only numbers are `0 +` and `- 1`, for no intercept.")
+                    raise _refusal("The only numbers are `0 +` and `- 1`, for no intercept, and that in I(a^2).")
                 skeleton.append(token)
             else:
                 skeleton.append("**" if token == ":" else token)
@@ -241,22 +289,50 @@ class _Reader:
         """The terms of one summand, or of what stands in parentheses."""
         match tree:
             case ast.Name(id=placeholder) if placeholder != "C":
-                return [(Factor(self.names[int(placeholder[1:])]),)]
+                return [(self.factor(placeholder),)]
             case ast.Call(func=ast.Name(id="C"), args=[ast.Name(id=placeholder)], keywords=[]) if placeholder != "C":
-                return [(Factor(self.names[int(placeholder[1:])], True),)]
+                return [(self.category(placeholder),)]
             case ast.BinOp(op=ast.Add()):
                 parts = self.summands(tree)
                 if any(negative for _, negative in parts):
                     raise _refusal("A minus stands only before 1, in the sum after ~.")
                 return _distinct([term for part, _ in parts for term in self.terms(part)])
-            case ast.BinOp(left=left, op=ast.Pow(), right=right):
-                return _products(self.terms(left), self.terms(right))
-            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            case ast.BinOp(left=left, op=ast.Pow() | ast.Mult() as sign, right=right):
+                _refuse_squares(self.multiplied(tree))
                 one, other = self.terms(left), self.terms(right)
-                return _distinct([*one, *other, *_products(one, other)])
+                both = _products(one, other)
+                return both if isinstance(sign, ast.Pow) else _distinct([*one, *other, *both])
             case ast.Constant():
                 raise _refusal("0 and 1 stand in the sum after ~ only, not within a product.")
-        raise _refusal("Something here is neither a column, C() of a column, a sum nor a product.")
+        raise _refusal("Something here is neither a column, C() of a column, a power, a sum nor a product.")
+
+    def factor(self, placeholder: str) -> Factor:
+        return self.factors[int(placeholder[1:])]
+
+    def category(self, placeholder: str) -> Factor:
+        name, _, power = self.factor(placeholder)
+        if power > 1:
+            raise _refusal("C() takes a column and no power of one.")
+        return Factor(name, categorical=True)
+
+    def multiplied(self, tree: ast.expr) -> list[Factor]:
+        """Numbers that are multiplied with one another as they are written: none of those in sums or in C()."""
+        match tree:
+            case ast.Name(id=placeholder) if placeholder != "C":
+                return [self.factor(placeholder)]
+            case ast.BinOp(left=left, op=ast.Pow() | ast.Mult(), right=right):
+                return self.multiplied(left) + self.multiplied(right)
+        return []
+
+
+def _refuse_squares(factors: Sequence[Factor]) -> None:
+    """Refuse a:a: R takes it for a, and who writes it may mean the square."""
+    for factor in factors:
+        if (count := factors.count(factor)) > 1:
+            power = factor.power * count
+            meant = f"Write {factor._replace(power=power)} for a power of it, else write it once"
+            high = f"Write it once; powers go up to {MAX_POWER}"
+            raise _refusal(f"{factor} stands twice in one product. {meant if power <= MAX_POWER else high}.")
 
 
 def _products(one: list[Term], other: list[Term]) -> list[Term]:

@@ -63,20 +63,30 @@ class Recode(Method):
         return self
 
     @property
+    def bands(self) -> dict[str, tuple[float | None, float | None]]:
+        """What each band stands for, by its label: low end, high end (which is in the next band), None where open."""
+        return dict(zip(self.band_labels, itertools.pairwise((None, *(self.band or ()), None)), strict=True))
+
+    @property
     def band_labels(self) -> tuple[str, ...]:
         """Name of each band, lowest first."""
-        cuts = [f"{b:g}" for b in self.band or ()]
+        cuts = [repr(b).removesuffix(".0") for b in self.band or ()]  # every digit, or the label would be untrue
         inner = (f"{low} to below {high}" for low, high in itertools.pairwise(cuts))
         return self.labels or (f"below {cuts[0]}", *inner, f"{cuts[-1]} and over")
 
     def check(self, codebook: Codebook) -> list[str]:
-        """Bands need numbers."""
+        """Bands need numbers, and labels that stand for nothing else."""
         problems = super().check(codebook)
         if self.band is not None:
             wrong = (Kind.TEXT, Kind.DATE, Kind.GEOGRAPHIC)
             known = [n for n in self.columns if n in codebook]
             problems += [
                 f"column {n!r} is {codebook[n].kind}; `band` needs numbers" for n in known if codebook[n].kind in wrong
+            ]
+            problems += [
+                f"a band of {n!r} has the label of a missing code; choose other `labels`"
+                for n in known
+                if any(_code_text(code) in self.band_labels for code in codebook[n].missing)
             ]
         return problems
 
@@ -140,10 +150,10 @@ class Recode(Method):
         return value.replace_strict(keys, new if numeric else [str(v) for v in new], default=rest).alias(column)
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
-        """That values are broader, and for bands the cut points."""
+        """That values are broader, and for bands what each stands for."""
         if self.band is None:
-            return (Coarsened(columns=self.columns, how="to broader categories"),)
-        return (Coarsened(columns=self.columns, how=f"into the bands {', '.join(self.band_labels)}"),)
+            return (Coarsened(self.columns, "to broader categories"),)
+        return (Coarsened(self.columns, f"into the bands {', '.join(self.band_labels)}", self.bands),)
 
 
 def _code_text(code: Missing) -> str:

@@ -13,12 +13,13 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.design import find_levels
+from sfumato.data.formula import MAX_POWER
 from sfumato.errors import DataError
 
 __all__ = ["is_intercept", "public_names"]
 
 Term = tuple[tuple[str, int | None], ...]
-"""Columns of a term, each with the number of its category where it stands for one."""
+"""Columns of a term, each as often as its power says, with the number of its category where it stands for one."""
 
 
 def is_intercept(label: str) -> bool:
@@ -87,14 +88,14 @@ class _Reader:
     def read(self, label: str) -> Term | None:
         """Read a label as columns of the table, joined by colons; None where it is none."""
         for column in self.columns:
-            for start in (f"C({column})", f"C(`{column}`)", column, f"`{column}`"):
+            for start, power in _written(column):
                 if not label.startswith(start):
                     continue
                 for level, rest in self.levels(label[len(start) :], column):
                     if not rest:
-                        return ((column, level),)
+                        return ((column, level),) * power
                     if rest.startswith(":") and (others := self.read(rest[1:])) is not None:
-                        return ((column, level), *others)
+                        return (*((column, level),) * power, *others)
         return None
 
     def levels(self, text: str, column: str) -> Iterator[tuple[int | None, str]]:
@@ -134,3 +135,9 @@ class _Reader:
         whole = [~self.codebook.missing(name, self.frame.schema[name]) for name in columns]
         sizes = self.frame.filter(*whole).group_by(columns).len().get_column("len").to_list()
         return min(sizes, default=0)
+
+
+def _written(column: str) -> Iterator[tuple[str, int]]:
+    """Ways to write a column in a label, each with its power."""
+    yield from ((text, 1) for text in (f"C({column})", f"C(`{column}`)", column, f"`{column}`"))
+    yield from ((f"I({column}^{power})", power) for power in range(2, MAX_POWER + 1))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import polars as pl
 
 from sfumato.data.dataset import Dataset
-from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.methods.base import ROW, Method, StepDraws
@@ -71,7 +71,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
             before = data
         data, states, frames = _run(step, data, draws)
         said = step.disclose(states)
-        disclosed += said
+        disclosed = _told(disclosed, step, said)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
         done.append(StepDone(step.name, step.masks, sentence, step.notes(states)))
         if step.masks and ROW in data.codebook:
@@ -81,6 +81,23 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
                     view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
                 )
     return Ran(before or data, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
+
+
+def _told(disclosed: Sequence[Disclosed], step: Method, said: Sequence[Disclosed]) -> list[Disclosed]:
+    """What is disclosed after a step. Where two steps recoded a column, no interval of either is told any more.
+
+    Steps whose own disclosure says what else became of the values (`pram`, `swap`, `impute`) leave intervals true: of
+    the values as they were then.
+    """
+    explained = {n for part in said if not isinstance(part, Coarsened) for n in part.columns}
+    merged = {n for part in said if isinstance(part, Averaged) for n in part.merged}
+    recoded = {n for part in disclosed if isinstance(part, Coarsened) for n in part.columns}
+    return [*_in_words(disclosed, {*step.changes} - explained | merged), *_in_words(said, recoded)]
+
+
+def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[Disclosed]:
+    for part in parts:
+        yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
 def _run(step: Method, data: D, draws: Draws) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
