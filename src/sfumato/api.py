@@ -348,6 +348,7 @@ def fit(
         priors=priors,
         draws=draws,
         seed=seed,
+        complete=opened.complete,
     )
 
 
@@ -356,7 +357,7 @@ def _opened(data: Any, disclosure: Disclosure | None) -> Opened:
     paths = [data] if isinstance(data, str | PathLike) else data if isinstance(data, list | tuple) else []
     if paths and all(isinstance(path, str | PathLike) and Path(path).is_dir() for path in paths):
         opened = open_releases([Path(path) for path in paths])
-        return opened if disclosure is None else replace(opened, disclosure=disclosure)
+        return opened if disclosure is None else replace(opened, disclosure=disclosure, complete=False)
     table = read(data)
     return Opened(table.frame, table.codebook, disclosure or Disclosure())
 

@@ -16,13 +16,15 @@ variables:
   smoke: {role: key, kind: categorical}
   mould: {role: key, kind: categorical}
   bmi: {role: key, kind: continuous}
+  age: {role: key, kind: continuous}
 steps:
+  - {do: recode, columns: [age], band: [30, 40, 50, 60]}
   - {do: noise, columns: [smoke, bmi], variance: {smoke: 0.2}, share: {bmi: 0.3}}
   - {do: pram, columns: [mould], retention: 0.85}
 """
-TRUTH = {"Intercept": -0.6, "smoke": 0.6, "mould": 0.5, "bmi": -0.05}
+TRUTH = {"Intercept": -1.4, "smoke": 0.6, "mould": 0.5, "bmi": -0.05, "age": 0.02}
 KEYS = {"term", "estimate", "se", "low", "high", "p", "naive", "naive_se", "reliability"}
-FIT = ("fit", "release", "--formula", "asthma ~ smoke + mould + bmi", "--family", "probit")
+FIT = ("fit", "release", "--formula", "asthma ~ smoke + mould + bmi + age", "--family", "probit")
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +33,9 @@ def folder(tmp_path_factory):
     random = np.random.default_rng(11)
     n = 8_000
     smoke, mould, bmi = random.integers(0, 2, n), random.integers(0, 2, n), random.normal(5, 2, n)
-    eta = TRUTH["Intercept"] + TRUTH["smoke"] * smoke + TRUTH["mould"] * mould + TRUTH["bmi"] * bmi
-    rows = {"id": np.arange(n), "asthma": (random.normal(size=n) < eta) * 1, "smoke": smoke, "mould": mould, "bmi": bmi}
+    true = {"smoke": smoke, "mould": mould, "bmi": bmi, "age": random.normal(45, 12, n)}
+    eta = TRUTH["Intercept"] + sum(TRUTH[name] * values for name, values in true.items())
+    rows = {"id": np.arange(n), "asthma": (random.normal(size=n) < eta) * 1, **true}
     pl.DataFrame(rows).write_csv(place / "data.csv")
     (place / "plan.yaml").write_text(PLAN)
     (place / "key").write_bytes(bytes(range(32)))
@@ -105,7 +108,7 @@ def test_two_releases_of_the_same_people_are_joined_by_id(folder):
     other = data.select("id", fev=2 - 0.3 * data["smoke"] + 0.2 * np.random.default_rng(1).normal(size=data.height))
     other.sample(fraction=1, shuffle=True, seed=2).write_csv(folder / "other.csv")
     steps = plan.partition("steps:")[0].replace("  asthma: {role: outcome, kind: categorical}\n", "")
-    for name in ("smoke", "mould", "bmi"):
+    for name in ("smoke", "mould", "bmi", "age"):
         steps = "\n".join(row for row in steps.splitlines() if not row.startswith(f"  {name}:"))
     (folder / "other.yaml").write_text(f"{steps}\nsteps:\n  - {{do: noise, columns: [fev], share: 0.2}}\n")
     done = sfumato("protect", "other.yaml", "other.csv", "--out", "second", "--secret-file", "key", cwd=folder)

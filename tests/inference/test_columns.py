@@ -17,7 +17,19 @@ CODES = {"s": np.array([0, 1, 0, 1]), "t": np.array([0, 1, 2, 2])}
 
 
 @pytest.mark.parametrize(
-    "formula", ["y ~ a + s", "y ~ a*s + t", "y ~ 0 + s:t + a:b", "y ~ s*t*a", "y ~ 0 + a:t", "y ~ 1", "y ~ C(s):a"]
+    "formula",
+    [
+        "y ~ a + s",
+        "y ~ a*s + t",
+        "y ~ 0 + s:t + a:b",
+        "y ~ s*t*a",
+        "y ~ 0 + a:t",
+        "y ~ 1",
+        "y ~ C(s):a",
+        "y ~ a + I(a^2)",
+        "y ~ s*I(a^3) + b:I(b^2)",
+        "y ~ 0 + I(a^2):b:t",
+    ],
 )
 @pytest.mark.parametrize("hidden", [(), ("a",), ("s", "b"), ("a", "b", "s", "t")])
 def test_the_parts_multiply_to_the_design(formula, hidden):
@@ -32,6 +44,21 @@ def test_the_parts_multiply_to_the_design(formula, hidden):
     rest = columns.product({n: v for n, v in values.items() if n in hidden}, 4)
     assert columns.labels == design.labels
     np.testing.assert_allclose(known * rest, design.matrix())
+
+
+def test_a_power_is_the_variable_several_times():
+    columns = split_columns(parse_formula("y ~ I(a^2) + C(s):I(a^3) + a:I(a^2)").terms, False, {"s": ("f", "m")}, ["a"])
+    assert columns.labels == ("I(a^2)", "C(s)[f]:I(a^3)", "C(s)[m]:I(a^3)", "a:I(a^2)")
+    assert columns.parts == (
+        (("a", None),) * 2,
+        (*(("a", None),) * 3, ("s", 0)),
+        (*(("a", None),) * 3, ("s", 1)),
+        (("a", None),) * 3,
+    )
+    assert columns.product({"a": np.array([2.0, -3.0]), "s": np.array([0, 1])}, 2).tolist() == [
+        [4, 8, 0, 8],
+        [9, 0, -27, -27],
+    ]
 
 
 def test_columns_tell_whose_they_are():

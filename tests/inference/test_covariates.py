@@ -5,10 +5,9 @@ from scipy import stats
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
-from sfumato.data.error_model import Growth
 from sfumato.data.formula import parse_formula
 from sfumato.errors import DataError, FormulaError
-from sfumato.inference.covariates import level_text, read_covariate, stratum_rows, which_are_factors
+from sfumato.inference.covariates import read_covariate, stratum_rows, which_are_factors
 
 BOOK = Codebook()
 
@@ -41,12 +40,6 @@ def test_missing_codes_of_the_codebook_count():
     assert np.isnan(found.values[1])
 
 
-def test_noise_that_grows_has_its_own_strength_at_each_true_value():
-    part = Additive(("x",), [[0.04]], values=(0, 10), grows={"x": Growth(centre=0, scale=1, beyond=2)})
-    found = read_covariate(pl.DataFrame({"x": [9.0, 1.0]}), BOOK, "x", False, [part])
-    np.testing.assert_allclose(found.table[0], [stats.norm(0, 0.2).logpdf(9), stats.norm(10, 1.0).logpdf(9)])
-
-
 def test_strata_have_noise_of_their_own():
     table = pl.DataFrame({"x": [0.3, 0.3, 0.0], "s": ["f", "m", "u"]})
     parts = [Additive(("x",), [[v]], values=(0, 1), where={"s": s}) for s, v in (("f", 0.25), ("m", 1.0))]
@@ -55,30 +48,6 @@ def test_strata_have_noise_of_their_own():
     np.testing.assert_allclose(found.table[1], stats.norm([0, 1], 1.0).logpdf(0.3))
     np.testing.assert_array_equal(np.exp(found.table[2]), [1, 0])  # no part speaks of u: exact
     assert stratum_rows(table, {"s": "m"}).tolist() == [False, True, False]
-
-
-def test_misclassified_levels_may_come_in_any_order_and_twice():
-    table = pl.DataFrame({"s": ["a", "b", None]})
-    P = np.array([[0.9, 0.1], [0.3, 0.7]])
-    once = read_covariate(table, BOOK, "s", True, [Misclassified("s", P, levels=("b", "a"))])
-    assert once.levels == ("b", "a")
-    np.testing.assert_allclose(np.exp(once.table), [[0.1, 0.7], [0.9, 0.3], [1, 1]])
-    twice = read_covariate(table, BOOK, "s", True, [Misclassified("s", P, levels=("b", "a"))] * 2)
-    np.testing.assert_allclose(np.exp(twice.table[:2]), (P @ P)[:, [1, 0]].T)
-
-
-def test_numbers_that_were_misclassified_keep_their_values():
-    found = read_covariate(pl.DataFrame({"x": [2, 5]}), BOOK, "x", False, [Misclassified("x", np.eye(2))])
-    assert found.support.tolist() == [2.0, 5.0]
-    assert found.values.tolist() == [2.0, 5.0]
-
-
-def test_a_number_in_c_has_levels_and_keeps_what_was_released():
-    part = Additive(("x",), [[0.1]], values=(1, 2))
-    found = read_covariate(pl.DataFrame({"x": [1.2, 1.9]}), BOOK, "x", True, [part])
-    assert found.levels == ("1", "2")
-    assert found.naive.tolist() == [0.0, 1.0]
-    assert found.key.tolist() == [1.2, 1.9]
 
 
 def test_which_are_factors():
@@ -90,10 +59,6 @@ def test_which_are_factors():
     assert which_are_factors(table, book, parse_formula("y ~ C(d)"), told) == {"d": True}
     with pytest.raises(FormulaError, match="with and without"):
         which_are_factors(table, BOOK, parse_formula("y ~ d + C(d)"), told)
-
-
-def test_levels_are_written_alike():
-    assert [level_text(v) for v in (1, 1.0, 1.5, "1", True)] == ["1", "1", "1.5", "1", "True"]
 
 
 X = pl.DataFrame({"x": [0.0, 1.0, 5.0], "s": ["a", "b", "a"]})

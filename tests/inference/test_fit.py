@@ -9,9 +9,9 @@ from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified
+from sfumato.data.disclosure import Additive, Averaged, Coarsened, Disclosure, Misclassified
 from sfumato.data.error_model import Growth
-from sfumato.errors import DataError, FormulaError, SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.inference.fit import fit
 from tests.inference.studies import FORMULA, NAMES, dataset_a, exact, noisy
 
@@ -420,11 +420,17 @@ def test_bad_input_is_refused(formula, columns, options, says):
         fit(formula, table, **options)
 
 
-def test_products_of_noisy_numbers_are_refused():
-    table, _ = draw("linear")
-    told = Disclosure([Additive(("x",), [[0.1]]), Additive(("w",), [[0.1]])])
-    with pytest.raises(FormulaError, match="product of two noisy"):
-        fit("y ~ x:w + x + w", table, told)
+@pytest.mark.parametrize("family", ["linear", "probit", "poisson"])
+def test_powers_and_products_without_noise_left_are_the_plain_fit(family):
+    """Noise of sd 1e-4 on numbers of sd 1; the nodes then lie within 1e-3 of each value."""
+    table, _ = draw(family)
+    tiny = Disclosure([Additive(("x", "w"), 1e-8 * np.eye(2))])
+    for formula in ("y ~ x + I(x^2) + w", "y ~ x*w"):
+        plain, ours = (fit(formula, table, told, family=family) for told in (None, tiny))
+        assert ours.terms == plain.terms
+        np.testing.assert_allclose(ours.estimate, plain.estimate, atol=1e-5)
+        np.testing.assert_allclose(ours.se, plain.se, rtol=1e-3)
+        np.testing.assert_allclose(ours.reliability[1:], 1, atol=1e-5)
 
 
 def test_too_many_patterns_are_refused_before_work():
@@ -545,11 +551,118 @@ def test_nodes_and_robust_errors_go_together():
     np.testing.assert_allclose(robust.se, plain.se, rtol=0.15)
 
 
-def test_two_covariates_with_noise_that_is_not_plain_are_refused():
+def test_two_covariates_rounded_at_once():
+    """Against the likelihood as a sum over 12 × 12 points of each cell of the rounding, maximised by scipy."""
+    rng = np.random.default_rng(15)
+    n = 150
+    x = rng.normal(size=(n, 2)) @ np.array([[1.0, 0.4], [0.0, 0.9]])
+    y = 0.3 + x @ [0.6, -0.4] + 0.7 * rng.normal(size=n)
+    z = np.round(x)
+    t, weights = np.polynomial.legendre.leggauss(12)
+    cell = np.stack(np.meshgrid(t / 2, t / 2, indexing="ij"), axis=-1).reshape(-1, 2)
+    mass, nodes = np.outer(weights, weights).ravel() / 4, z[:, None, :] + cell
+
+    def minus(theta):
+        root = np.array([[np.exp(theta[5]), 0.0], [theta[6], np.exp(theta[7])]])
+        u = np.linalg.solve(root, (nodes - theta[3:5]).reshape(-1, 2).T)
+        f = np.exp(-0.5 * (u**2).sum(axis=0)).reshape(n, -1) / (2 * np.pi * np.exp(theta[5] + theta[7]))
+        f = f * stats.norm.pdf(y[:, None], theta[0] + nodes @ theta[1:3], np.exp(theta[8]))
+        return -np.log(f @ mass).sum()
+
+    told = Disclosure([Coarsened(("x", "v"), rounded={"x": 1.0, "v": 1.0})])
+    ours = fit("y ~ x + v", pl.DataFrame({"y": y, "x": z[:, 0], "v": z[:, 1]}), told)
+    found = optimize.minimize(minus, [0.3, 0.6, -0.4, 0, 0, 0, 0.4, 0, -0.3], method="BFGS", options={"gtol": 1e-4})
+    np.testing.assert_allclose(ours.estimate, found.x[:3], atol=3e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-3)
+
+
+BANDS = {"low": (None, -1.0), "middle": (-1.0, 0.5), "upper": (0.5, 1.5), "top": (1.5, None)}
+
+
+def in_bands(x):
+    return np.array(list(BANDS))[np.digitize(x, [-1.0, 0.5, 1.5])]
+
+
+def test_a_banded_covariate_is_a_number_within_its_band():
+    """Against brute force: 60 nodes in each band, ends at ±8, maximised by scipy."""
+    rng = np.random.default_rng(16)
+    n = 400
+    x = 0.2 + rng.normal(size=n)
+    y = 0.3 + 0.6 * x + 0.7 * rng.normal(size=n)
+    table = pl.DataFrame({"y": y, "x": in_bands(x)})
+    ours = fit("y ~ x", table, Disclosure([Coarsened(("x",), bands=BANDS)]))
+    assert any("band was released" in note for note in ours.notes)
+    low, high = np.array([[-8, -1.0], [-1, 0.5], [0.5, 1.5], [1.5, 8]])[np.digitize(x, [-1.0, 0.5, 1.5])].T
+    t, weights = np.polynomial.legendre.leggauss(60)
+    nodes, width = low[:, None] + np.outer(high - low, (t + 1) / 2), np.outer(high - low, weights / 2)
+
+    def minus(theta):
+        f = stats.norm.pdf(nodes, theta[2], np.exp(theta[3]))
+        f = f * stats.norm.pdf(y[:, None], theta[0] + theta[1] * nodes, np.exp(theta[4]))
+        return -np.log((f * width).sum(axis=1)).sum()
+
+    found = optimize.minimize(minus, [0.3, 0.6, 0.2, 0, -0.3], method="BFGS", options={"gtol": 1e-4})
+    np.testing.assert_allclose(ours.estimate, found.x[:2], atol=2e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=2e-3)
+    categories = fit("y ~ C(x)", table, Disclosure([Coarsened(("x",), bands=BANDS)]))
+    assert categories.terms == ("Intercept", "C(x)[T.middle]", "C(x)[T.top]", "C(x)[T.upper]")
+
+
+def test_a_banded_response_is_interval_regression():
+    """Against the likelihood by scipy's normal distribution function."""
     table, _ = draw("linear")
-    told = Disclosure([Additive((n,), [[0.1]], distribution="laplace") for n in ("x", "w")])
-    with pytest.raises(DataError, match="one continuous covariate at a time"):
-        fit("y ~ x + w", table, told)
+    y, X = table["y"].to_numpy(), table.select("d", "x", "w").to_numpy()
+    told = Disclosure([Coarsened(("y",), bands=BANDS)])
+    ours = fit("y ~ d + x + w", table.with_columns(y=pl.Series(in_bands(y))), told)
+    low, high = np.array([[-np.inf, -1.0], [-1, 0.5], [0.5, 1.5], [1.5, np.inf]])[np.digitize(y, [-1.0, 0.5, 1.5])].T
+
+    def minus(theta):
+        eta, s = theta[0] + X @ theta[1:4], np.exp(theta[4])
+        return -np.log(stats.norm.cdf((high - eta) / s) - stats.norm.cdf((low - eta) / s)).sum()
+
+    found = optimize.minimize(minus, [0, 0.5, 0.4, -0.3, -0.3], method="BFGS", options={"gtol": 1e-5})
+    np.testing.assert_allclose(ours.estimate, found.x[:4], atol=1e-4)
+    assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-5)
+
+
+def test_bounds_and_rounding_are_the_same_in_either_form():
+    table, _ = draw("probit")
+    table = table.with_columns(pl.col("x").clip(upper_bound=1.0).round(1))
+    one = Disclosure([Additive(("x",), [[0.0]], bounds={"x": (None, 1.0)}, rounded={"x": 0.1})])
+    other = Disclosure([Coarsened(("x",), bounds={"x": (None, 1.0)}, rounded={"x": 0.1})])
+    first, second = (fit("y ~ x + w", table, told, family="probit") for told in (one, other))
+    np.testing.assert_allclose(first.estimate, second.estimate, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("formula", "parts", "says"),
+    [
+        ("y ~ b", [Coarsened(("b",), bands={"low": (None, 0), "top": (0, None)})], "both ends|not those"),
+        ("y ~ b", [Coarsened(("b",), bands=BANDS), Misclassified("b", np.eye(4))], "another way as well"),
+        ("b ~ x", [Coarsened(("b",), bands=BANDS), Misclassified("b", np.eye(4))], "another way as well"),
+        ("y ~ b + C(b)", [Coarsened(("b",), bands=BANDS)], "with and without"),
+        ("y ~ k", [Coarsened(("k",), bands=BANDS)], "lie in one band"),
+        ("y ~ I(s^2)", [], "power|number"),
+        ("y ~ I(huge^6)", [], "too large for a number"),
+    ],
+)
+def test_bands_that_make_no_sense_are_refused(formula, parts, says):
+    table, _ = draw("linear", 60)
+    s = pl.Series(["u", "v"] * 30)
+    table = table.with_columns(b=pl.Series(in_bands(table["x"].to_numpy())), k=pl.lit("middle"), s=s)
+    table = table.with_columns(huge=1e60 * pl.col("x"))
+    with pytest.raises(SfumatoError, match=says):
+        fit(formula, table, Disclosure(parts))
+
+
+def test_columns_that_a_disclosure_does_not_speak_of_are_named():
+    table, _ = draw("linear")
+    told = Disclosure([Additive(("x",), [[0.1]])])
+    assert "No disclosure was given: every value is taken for the true one." in fit("y ~ x", table).notes
+    assert "The disclosure does not speak of y, w: values there are taken for the true ones." in (
+        fit("y ~ x + w", table, told).notes
+    )
+    assert not fit("y ~ x + w", table, told, complete=True).notes
 
 
 @pytest.mark.parametrize("seed", [19, 21, 24])

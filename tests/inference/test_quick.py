@@ -65,7 +65,7 @@ def test_calibration_is_good_for_weak_effects_and_not_for_strong_ones():
     strong = fit("y ~ x", *probit(0.8), family="probit", method="calibration")
     assert strong.estimate[1] == pytest.approx(0.8 / np.sqrt(1 + 0.32), abs=4 * strong.se[1])
     assert strong.interval[1, 1] < 0.8
-    assert "biased" in strong.notes[0]
+    assert any("biased" in note for note in strong.notes)
     ml = fit("y ~ x", *probit(0.8), family="probit")
     assert ml.estimate[1] == pytest.approx(0.8, abs=4 * ml.se[1])
 
@@ -79,7 +79,7 @@ def test_simex_corrects_weak_noise_whatever_the_order_of_rows():
     np.testing.assert_allclose(again.estimate, ours.estimate, rtol=1e-9)
     other = fit("y ~ x + w", table, told, method="simex", seed=1)
     assert not np.array_equal(other.estimate, ours.estimate)
-    assert "biased where noise is strong" in ours.notes[0]
+    assert any("biased where noise is strong" in note for note in ours.notes)
 
 
 @pytest.mark.parametrize(

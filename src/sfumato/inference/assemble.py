@@ -5,30 +5,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.error_model import Additive
-from sfumato.errors import DataError, FormulaError
-from sfumato.inference.columns import Columns, split_columns
-from sfumato.inference.covariates import Covariate, ErrorPart
-from sfumato.inference.outcome import Outcome
+from sfumato.errors import DataError
+from sfumato.inference.columns import split_columns
+from sfumato.inference.covariate import Covariate, ErrorPart
+from sfumato.inference.grids import Expanded, expand, needs_grid, normal_grids
+from sfumato.inference.problem import Problem, additive_parts
 from sfumato.kernels.gaussian_mixture import GaussianMixture, Group
 from sfumato.kernels.mixture import Factors, Mixture, Patterns
-from sfumato.kernels.quadrature import NODES
 from sfumato.kernels.released import gaussian_table
 from sfumato.kernels.rows import distinct
 
-__all__ = ["MAX_NODES", "MAX_PATTERNS", "Problem", "build_gaussian", "build_mixture", "check_correlations"]
+__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_NODES = 8_000_000
-"""Most nodes of all records together, for noise that is not plain normal."""
 MAX_PATTERNS = 2_048
 """Most combinations of values of the hidden discrete covariates."""
 _CELLS = 8
@@ -37,97 +34,6 @@ _FREE = 32
 """With at most this many patterns times cells of exact covariates, each has a probability of its own."""
 _FREE_MEANS = 16
 """With at most this many patterns, the hidden continuous covariates have a mean of their own in each."""
-
-
-@dataclass
-class Problem:
-    """A model with its data, n rows.
-
-    Parameters
-    ----------
-    columns
-        Columns of the design.
-    covariates
-        By name.
-    outcome
-        The response.
-    weight
-        Of each row, shape (n,).
-    keep_rows
-        Whether scores are wanted of each row, so that equal rows may not be joined.
-    """
-
-    columns: Columns
-    covariates: dict[str, Covariate]
-    outcome: Outcome
-    weight: Floats
-    keep_rows: bool = False
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return len(self.weight)
-
-    @property
-    def exact(self) -> list[Covariate]:
-        """Covariates whose true values are all there."""
-        return [c for c in self.covariates.values() if c.exact]
-
-    @property
-    def discrete(self) -> list[Covariate]:
-        """Hidden covariates of known values."""
-        return [c for c in self.covariates.values() if c.table is not None]
-
-    @property
-    def continuous(self) -> list[Covariate]:
-        """Hidden continuous covariates."""
-        return [c for c in self.covariates.values() if c.variance is not None]
-
-    def exact_part(self) -> Floats:
-        """E: the product of exact covariates in each column, shape (n, p)."""
-        return self.columns.product({c.name: c.values for c in self.exact}, self.n)
-
-    def pattern_part(self, patterns: Floats) -> Floats:
-        """Q: the product of hidden discrete covariates in each column, shape (K, p)."""
-        values = {c.name: patterns[:, j] for j, c in enumerate(self.discrete)}
-        return self.columns.product(values, len(patterns))
-
-    def naive_design(self) -> Floats:
-        """The design with released values in place of true ones, shape (n, p); NaN where missing."""
-        values = {c.name: c.naive for c in self.covariates.values()}
-        design = self.columns.product(values, self.n)
-        for covariate in self.covariates.values():
-            if covariate.levels and np.isnan(covariate.naive).any():  # an indicator of a missing level is no 0
-                has = [any(name == covariate.name for name, _ in parts) for parts in self.columns.parts]
-                design[np.ix_(np.isnan(covariate.naive), np.array(has))] = np.nan
-        return design
-
-
-def check_correlations(problem: Problem, response: str) -> None:
-    """Refuse noise that is correlated in a way which no likelihood here has.
-
-    Raises
-    ------
-    DataError
-        Where noise on the response and on a covariate, or on a discrete and a continuous covariate, is correlated.
-    """
-    kinds = {c.name: "discrete" for c in problem.discrete} | {c.name: "continuous" for c in problem.continuous}
-    kinds[response] = "response"
-    for part in _additive_parts(problem):
-        for a, b in itertools.combinations([n for n in part.columns if n in kinds], 2):
-            i, j = part.columns.index(a), part.columns.index(b)
-            if part.covariance[i][j] and kinds[a] != kinds[b]:
-                raise DataError(
-                    f"The noises on {a!r} and {b!r} are correlated, one of them {kinds[a]} and the other {kinds[b]}; "
-                    "such noise cannot be taken out together. Leave one of them out, or use method `naive`."
-                )
-
-
-def _additive_parts(problem: Problem) -> list[Additive]:
-    found: dict[int, Additive] = {}
-    for parts in [*([p for p, _ in c.parts] for c in problem.covariates.values()), problem.outcome.parts]:
-        found.update({id(p): p for p in parts if isinstance(p, Additive)})
-    return list(found.values())
 
 
 def _patterns(problem: Problem) -> tuple[Floats, NDArray[np.bool_]]:
@@ -160,7 +66,7 @@ def _correlated_sets(problem: Problem) -> list[list[int]]:
     """Hidden discrete covariates in groups whose noise is independent between groups."""
     names = [c.name for c in problem.discrete]
     group = list(range(len(names)))
-    for part in _additive_parts(problem):
+    for part in additive_parts(problem):
         for a, b in itertools.combinations([n for n in part.columns if n in names], 2):
             if part.covariance[part.columns.index(a)][part.columns.index(b)]:
                 old, new = group[names.index(b)], group[names.index(a)]
@@ -312,110 +218,56 @@ def build_gaussian(problem: Problem) -> tuple[GaussianMixture, Ints]:
 
     Raises
     ------
-    FormulaError
-        For products of two hidden continuous covariates.
     DataError
-        As `build_mixture`.
+        As `build_mixture`, and where grids would take too many rows.
     """
     patterns, possible = _patterns(problem)
     patterns = patterns[possible]
-    names = [c.name for c in problem.continuous]
-    owners = problem.columns.with_any(names)
-    if any(len(found) > 1 for found in owners):
-        raise FormulaError(
-            f"The product of two noisy continuous covariates ({', '.join(names)}) has no likelihood here. Leave the "
-            "interaction out, or use method `naive`."
-        )
-    rows, groups = _groups(problem)
-    z = np.nan_to_num(np.column_stack([c.values for c in problem.continuous])[rows])
-    log_node = _place_nodes(problem, rows, groups, z)
+    continuous = problem.continuous
+    names = [c.name for c in continuous]
+    known = needs_grid(problem.columns, names)
+    grids = [c.grids + (normal_grids(c.values, _variance(c), c.grids) if c.name in known else []) for c in continuous]
+    written = expand(np.column_stack([c.values for c in continuous]), grids, _noises(continuous))
+    rows, values = written.rows, {n: written.values[:, names.index(n)] for n in known}
+    exact = {c.name: c.values[rows] for c in problem.exact}
+    owners = problem.columns.with_any([n for n in names if n not in known])
     contrasts, w = _contrasts(patterns, problem.discrete), _exact_effects(problem)[rows]
     free = len(patterns) <= _FREE_MEANS
     means = np.eye(len(patterns)) if free else np.column_stack([np.ones(len(patterns)), contrasts])
     model = GaussianMixture(
-        problem.exact_part()[rows],
+        problem.columns.product({**exact, **values}, len(rows)),
         problem.pattern_part(patterns),
         np.array([names.index(found[0]) if found else -1 for found in owners], dtype=np.int64),
         problem.outcome.response.take(rows),
         Patterns(_hanging(patterns, problem.discrete, w), w),
         _factors(problem, patterns, rows),
-        z,
+        np.nan_to_num(written.values),
         means,
-        groups,
+        _groups(written),
         problem.weight[rows],
-        log_node,
+        written.log_weights,
     )
     return model, rows
 
 
-def _place_nodes(problem: Problem, rows: Ints, groups: list[Group], z: Floats) -> Floats | None:
-    """Put nodes in the place of released values in `z`, and give the logarithm of their weights."""
-    at = [(j, c) for j, c in enumerate(problem.continuous) if c.nodes is not None]
-    if not at:
-        return None
-    ((j, covariate),) = at
-    out = np.zeros(len(rows))
-    for group in groups:
-        if group.nodes > 1 and covariate.nodes is not None and covariate.log_weights is not None:
-            records = rows[group.start : group.stop : group.nodes]
-            z[group.start : group.stop, j] = covariate.nodes[records].ravel()
-            out[group.start : group.stop] = covariate.log_weights[records].ravel()
-    return out
+def _variance(covariate: Covariate) -> Floats:
+    return np.zeros(len(covariate.values)) if covariate.variance is None else covariate.variance
 
 
-def _expanded(problem: Problem) -> NDArray[np.bool_]:
-    """Rows that stand for several nodes, shape (n,).
-
-    Raises
-    ------
-    DataError
-        Where two covariates need nodes, or there are too many rows for them.
-    """
-    special = [c for c in problem.continuous if c.nodes is not None]
-    if len(special) > 1:
-        raise DataError(
-            f"The noises on {', '.join(c.name for c in special)} grow, are bounded, rounded or not normal; such noise "
-            "can be taken out of one continuous covariate at a time. Leave the others out, or use method `naive`."
-        )
-    if not special or special[0].nodes is None:
-        return np.zeros(problem.n, dtype=bool)
-    expanded = ~np.isnan(special[0].nodes[:, 0])
-    if expanded.sum() * NODES > MAX_NODES:
-        raise DataError(
-            f"The noise on {special[0].name!r} is not plain normal, and the integral over it takes {NODES} nodes for "
-            "each record: more than memory is meant for. Fit a random sample of the rows, or use method `naive`."
-        )
-    return expanded
+def _noises(continuous: list[Covariate]) -> dict[int, tuple[Floats, NDArray[np.bool_]]]:
+    """Covariance of each part of the disclosure on the continuous covariates, and the records that it speaks of."""
+    names = [c.name for c in continuous]
+    told = {id(p): (p, rows) for c in continuous for p, rows in c.parts if isinstance(p, Additive)}
+    return {key: (_covariance(part, names), rows) for key, (part, rows) in told.items()}
 
 
-def _groups(problem: Problem) -> tuple[Ints, list[Group]]:
-    """Rows in order of what was released of the continuous covariates with what noise, and the groups."""
-    continuous = problem.continuous
-    known = np.column_stack([~np.isnan(c.values) for c in continuous])
-    told: dict[int, tuple[Additive, NDArray[np.bool_]]] = {}
-    for c in continuous:
-        told.update({id(p): (p, rows) for p, rows in c.parts if isinstance(p, Additive)})
-    applies = [rows for _, rows in told.values()]
-    expanded = _expanded(problem)
-    kinds, of = np.unique(np.column_stack([known, *applies, expanded]), axis=0, return_inverse=True)
-    of = of.reshape(-1)
-    order = np.argsort(of, kind="stable")
-    nodes = np.where(expanded, NODES, 1)
-    rows = np.repeat(order, nodes[order])
-    groups, start = [], 0
-    special = [c.nodes is not None for c in continuous]
-    for g, kind in enumerate(kinds):
-        count = NODES if kind[-1] else 1
-        stop = start + count * int((of == g).sum())
-        seen = np.flatnonzero(kind[: len(continuous)])
-        noise = np.zeros((len(continuous), len(continuous)))
-        for (part, _), on in zip(told.values(), kind[len(continuous) : -1], strict=True):
-            if on:
-                noise += _covariance(part, [c.name for c in continuous])
-        noise[special] = noise[:, special] = 0.0  # at its nodes, or within its bounds, a value is known
-        groups.append(Group(start, stop, seen, noise[np.ix_(seen, seen)], count))
-        start = stop
-    return rows, groups
+def _groups(written: Expanded) -> list[Group]:
+    """The kinds of rows as the likelihood takes them."""
+    stops = np.cumsum([rows for rows, *_ in written.kinds])
+    return [
+        Group(int(stop) - rows, int(stop), seen, noise, count)
+        for stop, (rows, count, seen, noise) in zip(stops, written.kinds, strict=True)
+    ]
 
 
 def _covariance(part: Additive, names: list[str]) -> Floats:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.inference.assemble import Problem, build_gaussian, build_mixture
+from sfumato.inference.assemble import build_gaussian, build_mixture
 from sfumato.inference.information import cost_of_noise
 from sfumato.inference.naive import sandwich
+from sfumato.inference.problem import Problem
 from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.mixture import Factors, Mixture

@@ -11,17 +11,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Averaged, Disclosure, Imputed, Swapped
+from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Swapped
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError, FormulaError
-from sfumato.inference.assemble import Problem, check_correlations
 from sfumato.inference.bayes import sample_posterior
 from sfumato.inference.columns import split_columns
 from sfumato.inference.covariates import error_parts, read_covariate, which_are_factors
 from sfumato.inference.estimate import Estimate, maximum_likelihood
 from sfumato.inference.naive import Naive, naive_fit
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
+from sfumato.inference.problem import Problem, check_correlations
+from sfumato.inference.profile import with_profile
 from sfumato.inference.quick import calibration, moments, simex
 from sfumato.inference.random_effects import (
     RandomEstimate,
@@ -62,6 +63,7 @@ def fit(
     seed: int = 0,
     group: str | None = None,
     slope: str | None = None,
+    complete: bool = False,
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
 
@@ -93,7 +95,8 @@ def fit(
     level
         Of the intervals, between 0 and 1.
     priors
-        For `bayes`: mean and standard deviation of a normal prior by term; flat for the others.
+        For `bayes`: mean and standard deviation of a normal prior by term; the others get wide ones, see
+        `sfumato.inference.bayes.sample_posterior`.
     draws, seed
         For `bayes` and `simex`: how many draws, and what they start from. They hide nothing.
     group
@@ -102,6 +105,9 @@ def fit(
         between rows given the exact covariates.
     slope
         Exact covariate of numbers whose coefficient is random between the groups as well.
+    complete
+        Whether the disclosure speaks of all that was done to the table, as that of a release folder does; else a note
+        names the columns of the model that it does not speak of.
 
     Returns
     -------
@@ -149,9 +155,10 @@ def fit(
         )
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
-    work = _Work(
-        model, family, problem, plain, clusters, level, _notes(told, model, problem, used.height < data.height)
-    )
+    notes = _notes(told, model, problem, used.height < data.height, cluster, group)
+    if not complete and method != "naive":
+        notes = (*notes, *_unspoken(told, model))
+    work = _Work(model, family, problem, plain, clusters, level, notes)
     if method == "naive" and group is None:
         return work.naive()
     check_correlations(problem, model.response)
@@ -231,7 +238,19 @@ def _assemble(
     return Problem(columns, covariates, outcome, weights, keep)
 
 
-def _notes(disclosure: Disclosure, model: Formula, problem: Problem, left_out: bool) -> tuple[str, ...]:
+def _unspoken(disclosure: Disclosure, model: Formula) -> tuple[str, ...]:
+    """A warning where nothing is disclosed of a column, which may be an oversight."""
+    if not disclosure.parts:
+        return ("No disclosure was given: every value is taken for the true one.",)
+    silent = [n for n in model.columns if not disclosure.of(n)]
+    if not silent:
+        return ()
+    return (f"The disclosure does not speak of {', '.join(silent)}: values there are taken for the true ones.",)
+
+
+def _notes(
+    disclosure: Disclosure, model: Formula, problem: Problem, left_out: bool, cluster: str | None, group: str | None
+) -> tuple[str, ...]:
     """What a reader should know before looking at the figures."""
     notes = []
     if left_out:
@@ -244,12 +263,23 @@ def _notes(disclosure: Disclosure, model: Formula, problem: Problem, left_out: b
         n
         for n in model.columns
         for p in error_parts(disclosure, n)
-        if p.draw_by == "household" and not problem.keep_rows
+        if getattr(p, "draw_by", None) == "household" and not cluster
     }
     if shared:
+        remedy = "give the household as `cluster`, or standard errors are too small."
+        if group:
+            remedy = (
+                "a model with `group` takes it for independent between records, even where the group is the household, "
+                "so that variances between groups and standard errors may be wrong. Leave out `group` and give the "
+                "household as `cluster`; coefficients are then averages over groups."
+            )
+        notes.append(f"The noise on {', '.join(sorted(shared))} is shared within households: {remedy}")
+    banded = [n for n, c in problem.covariates.items() if any(isinstance(p, Coarsened) for p, _ in c.parts)]
+    if banded:
         notes.append(
-            f"The noise on {', '.join(sorted(shared))} is shared within households: give `cluster`, or standard errors "
-            "are too small."
+            f"Of {', '.join(banded)} a band was released: its coefficient is that of the value within, which is taken "
+            f"for normal given the other covariates. {', '.join(f'C({n})' for n in banded)} in the formula gives a "
+            "coefficient for each band."
         )
     return tuple(notes)
 
@@ -340,11 +370,15 @@ class _Work:
         """Maximum likelihood, or the posterior around it."""
         if method == "ml" and self.closed:
             return self.least_squares()
+        if method == "bayes" and self.problem.keep_rows:
+            raise DataError(
+                "Method `bayes` takes no weights and no clusters: a weighted sum of log-densities is no likelihood, "
+                "and the records of a cluster are not independent. Use method `ml`, whose standard errors allow for "
+                "both."
+            )
         found, notes, held = self.maximum()
         if method == "bayes":
-            if self.problem.keep_rows or held:
-                raise DataError("Method `bayes` takes no weights, clusters or separated responses. Use method `ml`.")
-            return self.posterior(found, priors, draws, seed, notes)
+            return self.posterior(found, priors, draws, seed, held)
         n, linear = self.problem.n, self.family == "linear"
         shown = len(self.terms)
         counted = linear and n > self.count and not self.problem.keep_rows
@@ -352,7 +386,8 @@ class _Work:
         covariance = found.covariance[:shown, :shown] * correction
         sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
         notes = (*notes, *found.notes)
-        return self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
+        fitted = self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
+        return fitted if held or self.problem.keep_rows else with_profile(fitted, found)
 
     @property
     def closed(self) -> bool:
@@ -392,29 +427,31 @@ class _Work:
         return held, (*self.notes, note), True
 
     def posterior(
-        self,
-        found: Estimate,
-        priors: Mapping[str, tuple[float, float]],
-        draws: int,
-        seed: int,
-        notes: tuple[str, ...],
+        self, found: Estimate, priors: Mapping[str, tuple[float, float]], draws: int, seed: int, held: bool
     ) -> Fit:
-        """The posterior around what maximum likelihood found."""
+        """The posterior around what maximum likelihood found, or was held at where it has no maximum."""
         if draws < 200:
             raise DataError("Method `bayes` needs at least 200 draws.")
-        drawn = sample_posterior(found, self.terms, priors, draws, seed)
-        sigma = float(np.exp(found.theta[self.count])) if self.family == "linear" else np.nan
-        fitted = self.result(
-            "bayes",
-            drawn.mean,
-            drawn.covariance,
-            sigma,
-            self.problem.n,
-            found.converged,
-            (*notes, *found.notes, *drawn.notes),
-            found,
+        drawn = sample_posterior(self.problem, found, self.terms, priors, draws, seed)
+        notes = (*self.notes, *drawn.notes)
+        if held or not found.converged:
+            cause = (
+                "The responses are separated by the covariates"
+                if self.plain.separated
+                else "The noise is too strong for these data"
+            )
+            notes = (*notes, f"{cause}: the likelihood alone does not bound every coefficient, and the priors tell.")
+        sigma = np.nan if drawn.sigma is None else float(drawn.sigma.mean())
+        n = self.problem.n
+        fitted = self.result("bayes", drawn.mean, drawn.covariance, sigma, n, drawn.trusted, notes, found)
+        return replace(
+            fitted,
+            inflation=drawn.inflation,
+            log_likelihood=drawn.log_likelihood,
+            draws=drawn.draws,
+            checks=drawn.checks,
+            posterior=drawn,
         )
-        return replace(fitted, draws=drawn.draws, checks={"effective_draws": drawn.effective, "pareto_k": drawn.k})
 
     def result(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.inference.assemble import Problem
+from sfumato.inference.problem import Problem
 from sfumato.kernels.ascent import inverse
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.mixture import Mixture

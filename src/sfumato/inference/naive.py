@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.inference.assemble import Problem
 from sfumato.inference.outcome import Family
+from sfumato.inference.problem import Problem
 from sfumato.kernels import glm
 from sfumato.kernels.ascent import Value, inverse, newton
 from sfumato.kernels.mixture import Mixture, Patterns

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.design import is_factor
+from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Additive
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
-from sfumato.inference.covariates import Covariate, ErrorPart, read_covariate, stratum_rows
+from sfumato.inference.bands import read_bands
+from sfumato.inference.covariate import Covariate, ErrorPart
+from sfumato.inference.covariates import read_covariate, stratum_rows
 from sfumato.kernels.response import Binary, Linear, Ordered, Poisson, Response
 
 __all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
@@ -95,6 +98,9 @@ def read_outcome(
         return _binary(frame, codebook, name, family, parts)
     if family == "ordered":
         return _ordered(frame, codebook, name, parts)
+    banded = next((p for p in parts if isinstance(p, Coarsened)), None)
+    if banded and family == "linear":
+        return _banded(frame, codebook, name, banded, parts)
     values = numbers(frame, [name], codebook)[:, 0]
     if family == "poisson":
         if parts:
@@ -167,6 +173,20 @@ def _linear(frame: pl.DataFrame, name: str, values: Floats, parts: Sequence[Erro
             "of this table, or nothing can be learned from the column."
         )
     return Outcome(Linear(values, noise, low, high), plain, values, False, None, (), tuple(parts))
+
+
+def _banded(frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsened, parts: Sequence[ErrorPart]) -> Outcome:
+    """Numbers of which a band was released."""
+    if len(parts) > 1:
+        raise DataError(
+            f"The response {name!r} was recoded to bands and changed in another way as well; such a response has no "
+            "likelihood here. Family `ordered` takes the bands for categories."
+        )
+    found = read_bands(frame, codebook, name, part)
+    none, nothing = np.full(frame.height, np.nan), np.zeros(frame.height)
+    plain = Linear(found.middle, nothing, none, none)
+    exact = Linear(found.middle, nothing, found.low, found.high)
+    return Outcome(exact, plain, found.middle, False, None, (), tuple(parts))
 
 
 def _add_noise(

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
-from sfumato.inference.assemble import Problem, build_gaussian, build_mixture
+from sfumato.inference.assemble import build_gaussian, build_mixture
 from sfumato.inference.estimate import fit_covariates
 from sfumato.inference.information import expected_design
 from sfumato.inference.naive import Naive, plain_fit
 from sfumato.inference.outcome import Family
+from sfumato.inference.problem import Problem
 from sfumato.kernels import glm
 from sfumato.kernels.response import Silent
 from sfumato.kernels.rows import row_hash

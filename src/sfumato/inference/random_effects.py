@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.formula import Formula
 from sfumato.errors import DataError
-from sfumato.inference.assemble import Problem, build_gaussian, build_mixture
-from sfumato.inference.covariates import Covariate, error_parts
+from sfumato.inference.assemble import build_gaussian, build_mixture
+from sfumato.inference.covariate import Covariate
+from sfumato.inference.covariates import error_parts
 from sfumato.inference.information import cost_of_noise, expected_design
 from sfumato.inference.outcome import Outcome
+from sfumato.inference.problem import Problem
 from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.mixture import Mixture, Patterns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,14 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
-from sfumato.inference.covariates import level_text
+from sfumato.inference.covariate import level_text
 from sfumato.inference.outcome import Family
 from sfumato.kernels.response import Binary
+
+if TYPE_CHECKING:
+    from arviz import InferenceData
+
+    from sfumato.inference.bayes import Posterior
 
 __all__ = ["Fit"]
 
@@ -65,12 +71,19 @@ class Fit:
     draws
         Draws of the posterior for method `bayes`, shape (D, p); intervals are then their quantiles.
     checks
-        For `bayes`: effective number of draws, and Pareto k of their weights (below .7 is good).
+        For `bayes`: `effective_draws`, and of draws by importance `pareto_k` of their weights (below .7 is good), of
+        Markov chains `r_hat` (at most 1.01 is good) and the number of `divergences` (0 is good).
+    posterior
+        For `bayes`: what else was drawn; see `to_arviz`.
     variance, variance_se
         Of random effects, with standard errors: `Intercept`, and with a random slope `slope` and `covariance`; empty
         without them.
     slope
         Covariate of the random slope.
+    profile
+        Where the noise is so strong that estimates ± standard errors would mislead: ends of likelihood-ratio intervals
+        at `level`, and p-values of no effect, shape (p, 3); NaN for terms that keep Wald's. An end that does not exist,
+        because no value on that side is ruled out, is −∞ or ∞.
 
     Examples
     --------
@@ -101,9 +114,11 @@ class Fit:
     levels: dict[str, tuple[str, ...]] = field(repr=False)
     draws: Floats | None = field(default=None, repr=False)
     checks: dict[str, float] = field(default_factory=dict)
+    posterior: Posterior | None = field(default=None, repr=False)
     variance: dict[str, float] = field(default_factory=dict)
     variance_se: dict[str, float] = field(default_factory=dict)
     slope: str | None = None
+    profile: Floats | None = field(default=None, repr=False)
 
     @property
     def se(self) -> Floats:
@@ -112,23 +127,28 @@ class Fit:
 
     @property
     def interval(self) -> Floats:
-        """Lower and upper ends of the intervals, shape (p, 2)."""
+        """Lower and upper ends of the intervals, shape (p, 2); −∞ or ∞ where the data set no bound."""
         tail = (1 + self.level) / 2
         if self.draws is not None:
             return np.asarray(np.quantile(self.draws, [1 - tail, tail], axis=0).T)
         quantile = ndtri(tail) if np.isinf(self.degrees) else stdtrit(self.degrees, tail)
         half = float(quantile) * self.se
-        return np.column_stack([self.estimate - half, self.estimate + half])
+        wald = np.column_stack([self.estimate - half, self.estimate + half])
+        return wald if self.profile is None else np.where(np.isnan(self.profile[:, :2]), wald, self.profile[:, :2])
 
     @property
     def p_values(self) -> Floats:
-        """Two-sided p-values of no effect, shape (p,); for `bayes`, twice the smaller posterior share beside 0."""
+        """Two-sided p-values of no effect, shape (p,), which agree with the intervals.
+
+        For `bayes`, twice the smaller posterior share beside 0; of likelihood ratios for terms that have `profile`.
+        """
         if self.draws is not None:
             above = (self.draws > 0).mean(axis=0)
             return np.asarray(2 * np.minimum(above, 1 - above))
         with np.errstate(divide="ignore", invalid="ignore"):
             size = -np.abs(self.estimate / self.se)
-        return np.asarray(2 * (ndtr(size) if np.isinf(self.degrees) else stdtr(self.degrees, size)))
+        wald = np.asarray(2 * (ndtr(size) if np.isinf(self.degrees) else stdtr(self.degrees, size)))
+        return wald if self.profile is None else np.where(np.isnan(self.profile[:, 2]), wald, self.profile[:, 2])
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -136,7 +156,10 @@ class Fit:
         return self.notes
 
     def tidy(self) -> pl.DataFrame:
-        """One row a term: term, estimate, se, low, high, p, naive, naive_se, reliability."""
+        """One row a term: term, estimate, se, low, high, p, naive, naive_se, reliability.
+
+        Where the data set no bound, `low` is −∞ or `high` is ∞; null is what there is not.
+        """
         interval = self.interval
         return pl.DataFrame(
             {
@@ -153,10 +176,14 @@ class Fit:
         ).with_columns(pl.exclude("term").fill_nan(None))
 
     def to_plain(self) -> dict[str, object]:
-        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects."""
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects.
+
+        JSON has no infinity: `low` or `high` is null where the data set no bound on that side, and a note says so.
+        """
+        terms = self.tidy().with_columns(pl.when(pl.col(end).is_finite()).then(end) for end in ("low", "high"))
         random = {"variance": self.variance, "variance_se": self.variance_se} if self.variance else {}
         return {
-            "terms": self.tidy().to_dicts(),
+            "terms": terms.to_dicts(),
             "n": self.n,
             "converged": self.converged,
             "method": self.method,
@@ -166,13 +193,51 @@ class Fit:
             **random,
         }
 
+    def to_arviz(self) -> InferenceData:
+        """Draws of the posterior as arviz data, for its tables, checks and pictures.
+
+        Group `posterior` has one variable for each term, and `sigma` for a linear model, with dimensions chain and
+        draw; group `sample_stats` the log-density `lp`, and for Markov chains `diverging`. Draws by importance are
+        exchangeable and stand as four chains for the sake of arviz's checks; attribute `chains_are` says so. No
+        observed data are in it.
+
+        Raises
+        ------
+        DataError
+            For a method other than `bayes`, or a term called as arviz's own dimensions are.
+        MissingExtra
+            Without arviz: `pip install 'sfumato[mcmc]'`.
+
+        Examples
+        --------
+        >>> import sfumato.inference.fit as inference
+        >>> table = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.9, 5.1, 7.0, 8.8]})
+        >>> data = inference.fit("y ~ x", table, method="bayes").to_arviz()
+        >>> list(data.posterior.data_vars), dict(data.posterior.sizes)
+        (['Intercept', 'x', 'sigma'], {'chain': 4, 'draw': 1000})
+        """
+        from importlib.metadata import version
+
+        from sfumato.inference.bayes import inference_data
+
+        if self.posterior is None:
+            raise DataError("Only method `bayes` draws from a posterior. Fit with method `bayes`.")
+        attributes = {
+            "formula": self.formula,
+            "family": self.family,
+            "method": self.method,
+            "inference_library": "sfumato",
+            "inference_library_version": version("sfumato"),
+        }
+        return inference_data(self.posterior, self.terms, attributes)
+
     def noise_sentences(self) -> tuple[str, ...]:
         """Plain sentences on what the noise cost, for every term whose interval it widens notably."""
         told = []
         interval = self.interval
         for j, term in enumerate(self.terms):
             ratio = self.inflation[j]
-            if not np.isfinite(ratio) or ratio < 1.2:
+            if not np.isfinite(ratio) or ratio < 1.2 or np.isinf(interval[j]).any():  # a note tells of the latter
                 continue
             times = f"{ratio:.1f} times" if ratio < 100 else "more than 100 times"
             text = f"{term}: the interval is {times} as wide as without noise"

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ __all__ = ["GaussianMixture", "Group", "Posterior"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CELLS = 1 << 19  # numbers in an array (rows, patterns) of one block
+_CELLS = 1 << 15  # numbers in an array (rows, patterns) of one block: a few of these stay in the cache
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
@@ -250,11 +251,11 @@ class _Block:
         mu = (self.w @ A[t:])[:, None, :] + (model.T @ A[:t])[None, :, :]
         residual = model.z[rows][:, None, seen] - mu[:, :, seen]
         self.q = _solve(kalman.root, residual)  # C⁻¹ (z − μ), shape (m, K, o)
-        self.mean = mu + residual @ kalman.gain.T
+        self.mean = mu + _times(residual, kalman.gain.T)
         self._predict(b)
         self.slope = model.response.take(rows).slope(self.eta, self.spread, extra)
         self.log_pi = model.patterns.log_probability(gamma, rows)
-        log_class = self.log_pi + self.slope.log_f - 0.5 * (residual * self.q).sum(axis=2)
+        log_class = self.log_pi + self.slope.log_f - 0.5 * _inner(residual, self.q)
         log_rows, self.r = self._weigh(log_class)
         log_rows = log_rows - 0.5 * kalman.log_det - len(seen) * _LOG_ROOT
         self.log_l, self.share = self._gather(log_rows, nodes)
@@ -280,16 +281,16 @@ class _Block:
             own = owner == j
             self.B[:, :, j] = self.E[:, own] @ (Q[:, own] * b[own]).T
             self.eta = self.eta + self.B[:, :, j] * self.mean[:, :, j]
-        self.VB = self.B @ self.kalman.covariance
-        self.spread = np.maximum((self.VB * self.B).sum(axis=2), 0.0)
+        self.VB = _times(self.B, self.kalman.covariance)
+        self.spread = np.maximum(_inner(self.VB, self.B), 0.0)
 
     def _weigh(self, log_class: Floats) -> tuple[Floats, Floats]:
-        top = log_class.max(axis=1)
+        top = reduce(np.maximum, log_class.T)
         with np.errstate(invalid="ignore", divide="ignore", under="ignore"):
             r = np.exp(log_class - top[:, None])
             if self.model.factors is not None:
                 r *= self.model.factors.rows(self.rows.start, self.rows.stop)
-            total = r.sum(axis=1)
+            total = r @ np.ones(r.shape[1])
             return np.log(total) + top, r / total[:, None]
 
     def scores(self) -> Floats:
@@ -316,21 +317,35 @@ class _Block:
         q = np.zeros((*self.r.shape, c))
         q[:, :, seen] = self.q
         beta = self.B.copy()  # how η hangs on μ: B − (G'B) on what was released
-        beta[:, :, seen] -= self.B @ kalman.gain
+        beta[:, :, seen] -= _times(self.B, kalman.gain)
         by_mean = self.r[:, :, None] * q + rm[:, :, None] * beta
-        by_pattern = np.einsum("mkc,kt->mtc", by_mean, model.T)
-        by_w = by_mean.sum(axis=1)[:, None, :] * self.w[:, :, None]
+        by_pattern = np.stack([by_mean[:, :, j] @ model.T for j in range(c)], axis=2)
+        by_w = np.einsum("mkc->mc", by_mean)[:, None, :] * self.w[:, :, None]
         precision = np.zeros((c, c))
         if len(seen):
             precision[np.ix_(seen, seen)] = cho_solve((kalman.root, True), np.eye(len(seen)))
         left = 0.5 * self.r[:, :, None] * q + rm[:, :, None] * beta
-        by_S = np.einsum("mki,mkj->mij", left, q) + np.einsum("mki,mkj->mij", rv[:, :, None] * beta, beta)
+        curved = rv[:, :, None] * beta
+        by_S = np.empty((m, c, c))
+        for i, j in np.ndindex(c, c):
+            by_S[:, i, j] = _inner(left[:, :, i], q[:, :, j]) + _inner(curved[:, :, i], beta[:, :, j])
         by_S -= 0.5 * precision
-        by_root = (by_S + by_S.transpose(0, 2, 1)) @ self.root
+        by_root = _times(by_S + by_S.transpose(0, 2, 1), self.root)
         diagonal = np.arange(c)
         by_root[:, diagonal, diagonal] *= np.diagonal(self.root)
         rows, columns = np.tril_indices(c)
         return np.concatenate([by_pattern, by_w], axis=1).reshape(m, -1), by_root[:, rows, columns]
+
+
+def _times(a: Floats, matrix: Floats) -> Floats:
+    """The last axis of `a` times a matrix, as one product: many small ones are slow."""
+    flat = a.reshape(math.prod(a.shape[:-1]), a.shape[-1])
+    return np.asarray((flat @ matrix).reshape(*a.shape[:-1], matrix.shape[1]))
+
+
+def _inner(a: Floats, b: Floats) -> Floats:
+    """Σ over the last axis of a product; sums over short axes are slow otherwise."""
+    return np.asarray(np.einsum("...c,...c->...", a, b))
 
 
 def _solve(root: Floats, residual: Floats) -> Floats:

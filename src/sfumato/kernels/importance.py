@@ -1,7 +1,11 @@
 """Importance sampling around a mode: draws of a t distribution, their weights, and whether these can be trusted.
 
+Where they cannot, the proposal is moved to where the weighted draws are, a few times.
+
 Sources: Vehtari, Simpson, Gelman, Yao and Gabry (2024), Pareto smoothed importance sampling, Journal of Machine
-Learning Research 25(72); Zhang and Stephens (2009), doi:10.1198/tech.2009.08017 (fit of the generalised Pareto law).
+Learning Research 25(72); Zhang and Stephens (2009), doi:10.1198/tech.2009.08017 (fit of the generalised Pareto law);
+Ionides (2008), doi:10.1198/106186008X320456 (truncated weights); Cappé, Guillin, Marin and Robert (2004),
+doi:10.1198/106186004X12803 (proposals learned from former draws).
 """
 
 from __future__ import annotations
@@ -12,12 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DEGREES", "Sample", "importance_sample", "pareto_k"]
+__all__ = ["DEGREES", "TRUSTED", "Sample", "adapted_sample", "importance_sample", "pareto_k"]
 
 Floats = NDArray[np.float64]
 
 DEGREES = 7
 """Degrees of freedom of the proposal: heavier tails than any posterior near normal."""
+TRUSTED = 0.7
+"""Weights whose tail has a larger shape than this are not trusted."""
+_ENOUGH = 400
+_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,8 @@ class Sample:
     ----------
     draws : ndarray, shape (D, P)
         Proposed parameters.
+    log_density : ndarray, shape (D,)
+        There.
     weights : ndarray, shape (D,)
         Their weights, summing to 1.
     k
@@ -37,15 +47,21 @@ class Sample:
     """
 
     draws: Floats
+    log_density: Floats
     weights: Floats
     k: float
     effective: float
 
-    def resampled(self, number: int, rng: np.random.Generator) -> Floats:
-        """Draws of equal weight, by systematic resampling, shape (number, P)."""
+    @property
+    def trusted(self) -> bool:
+        """Whether the tail is light enough, and the draws are worth 400 independent ones or a quarter of themselves."""
+        return self.k <= TRUSTED and self.effective >= min(_ENOUGH, len(self.draws) / 4)
+
+    def chosen(self, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Which draws to take for equal weights, by systematic resampling, in random order, shape (number,)."""
         points = (np.arange(number) + rng.random()) / number
         at = np.minimum(np.searchsorted(np.cumsum(self.weights), points), len(self.weights) - 1)
-        return np.asarray(self.draws[rng.permutation(at)])
+        return np.asarray(rng.permutation(at))
 
 
 def importance_sample(
@@ -79,12 +95,62 @@ def importance_sample(
     t = rng.normal(size=(number, root.shape[1])) / np.sqrt(rng.chisquare(DEGREES, number) / DEGREES)[:, None]
     draws = mode + t @ root.T
     log_proposal = -0.5 * (DEGREES + root.shape[1]) * np.log1p((t**2).sum(axis=1) / DEGREES)
-    log_weight = log_density(draws) - log_proposal
+    found = log_density(draws)
+    log_weight = found - log_proposal
     log_weight = np.where(np.isfinite(log_weight), log_weight, -np.inf)
     weights = np.exp(log_weight - log_weight.max())
     k = pareto_k(weights)
     weights = weights / weights.sum()
-    return Sample(draws, weights, k, float(1 / (weights**2).sum()))
+    return Sample(draws, found, weights, k, float(1 / (weights**2).sum()))
+
+
+def adapted_sample(
+    log_density: Callable[[Floats], Floats], mode: Floats, covariance: Floats, number: int, rng: np.random.Generator
+) -> Sample:
+    """Sample around a mode, and where the weights are not to be trusted, around the mean that they point to.
+
+    A skew density has its mean beside its mode, and is wider than the curvature there says. So the proposal is given
+    the moments of the weighted draws (weights truncated, few draws counting for little), at most four times.
+
+    Parameters
+    ----------
+    log_density, mode, covariance, number, rng
+        As for `importance_sample`.
+
+    Returns
+    -------
+    Sample
+        The first to be trusted; if none is, the one with the smallest k.
+
+    Examples
+    --------
+    >>> def skew(x):  # logarithm of an exponential variable with mean 1: mode 0, variance 1.64 where curvature says 1
+    ...     return x[:, 0] - np.exp(x[:, 0])
+    >>> sample = adapted_sample(skew, np.zeros(1), 0.05 * np.eye(1), 4000, np.random.default_rng(1))
+    >>> sample.trusted, float((sample.weights @ sample.draws)[0].round(1))  # minus Euler's constant
+    (True, -0.6)
+    """
+    sample = best = importance_sample(log_density, mode, covariance, number, rng)
+    for _ in range(_ROUNDS):
+        if sample.trusted:
+            return sample
+        mode, covariance = _moments(sample, mode, covariance)
+        sample = importance_sample(log_density, mode, covariance, number, rng)
+        best = min(best, sample, key=lambda s: s.k)
+    return sample if sample.trusted else best
+
+
+def _moments(sample: Sample, mode: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of the weighted draws, drawn towards the former ones where few draws count."""
+    weights = np.minimum(sample.weights, 1 / np.sqrt(len(sample.weights)))  # at most √D times the mean
+    weights = weights / weights.sum()
+    effective = 1 / (weights**2).sum()
+    share = effective / (effective + len(mode))
+    gap = sample.draws - mode
+    shift = weights @ gap
+    gap = gap - shift
+    spread = gap.T @ (gap * weights[:, None])
+    return mode + share * shift, share * spread + (1 - share) * covariance
 
 
 def pareto_k(weights: Floats) -> float:

@@ -46,6 +46,11 @@ class Law:
         log_f = np.where(z <= self.low, self._log_cdf((self.low + half - x) / sd), log_f)
         return np.where(z >= self.high, self._log_cdf(-(self.high - half - x) / sd), log_f)
 
+    def interval(self, z: Floats) -> tuple[Floats, Floats]:
+        """Ends of the interval of true values, shapes (n,), that gives each released value where there is no noise."""
+        half = self.rounded / 2
+        return np.where(z <= self.low, -math.inf, z - half), np.where(z >= self.high, math.inf, z + half)
+
     def _log_pdf(self, e: Floats) -> Floats:
         """Of noise with variance 1."""
         if self.distribution == "gaussian":

@@ -31,11 +31,14 @@ class Opened:
         What is known about the variables.
     disclosure
         What was done to them.
+    complete
+        Whether that is all that was done to them, as papers of a release tell it.
     """
 
     frame: pl.DataFrame
     codebook: Codebook
     disclosure: Disclosure
+    complete: bool = False
 
 
 def open_releases(folders: Sequence[Path]) -> Opened:
@@ -68,7 +71,7 @@ def _opened(folder: Path) -> Opened:
     table = read_table(papers.data)
     _refuse_other_schema(papers, table.frame)
     book = Codebook({**table.codebook, **papers.codebook}).only(table.frame.columns)
-    return Opened(table.frame, book, papers.disclosure)
+    return Opened(table.frame, book, papers.disclosure, True)
 
 
 def _refuse_other_schema(papers: Papers, frame: pl.DataFrame) -> None:
@@ -107,4 +110,4 @@ def _joined(a: Opened, b: Opened) -> Opened:
         )
     frame = a.frame.join(b.frame.drop(common), on=record, how="inner", maintain_order="left")
     told: list[Disclosed] = [*a.disclosure, *(p for p in b.disclosure if p not in a.disclosure.parts)]
-    return Opened(frame, Codebook({**b.codebook, **a.codebook}).only(frame.columns), Disclosure(told))
+    return Opened(frame, Codebook({**b.codebook, **a.codebook}).only(frame.columns), Disclosure(told), True)
