@@ -66,6 +66,26 @@ def test_other_methods_run_on_a_release(folder, method):
     assert output(*short, "--method", method, cwd=folder)["method"] == method
 
 
+def test_a_prior_from_the_command_line_counts(folder):
+    short = (
+        "fit",
+        "release",
+        "--formula",
+        "asthma ~ smoke",
+        "--family",
+        "probit",
+        "--method",
+        "bayes",
+        "--draws",
+        "800",
+    )
+    free, held = (output(*short, *prior, cwd=folder)["terms"][1] for prior in ((), ("--prior", "smoke=0,0.01")))
+    assert abs(held["estimate"]) < 0.1 < free["estimate"]
+    done = sfumato(*short, "--prior", "smoke=high", cwd=folder)
+    assert done.returncode == 2
+    assert "TERM=MEAN,SD" in done.stderr
+
+
 def test_a_person_sees_the_naive_fit_beside_it_and_a_picture(folder):
     done = sfumato(*FIT, "--picture", "forest.svg", cwd=folder)
     assert done.returncode == 0, done.stderr

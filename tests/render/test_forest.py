@@ -1,12 +1,14 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from rich.console import Console
 
 import sfumato as sf
-from sfumato.render.forest import forest_plot, show_fit
+from sfumato.render.forest import _paint, forest_plot, show_fit
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +38,19 @@ def test_equal_fits_give_equal_pictures(fit):
     assert forest_plot(fit, "svg") == forest_plot(fit, "svg")
     assert forest_plot(fit, "png")[:4] == b"\x89PNG"
     assert b"naive" in forest_plot(fit, "svg") or b"<path" in forest_plot(fit, "svg")
+
+
+def test_an_end_that_there_is_not_is_an_arrow_and_a_sign(fit):
+    """The drawn area stays that of the finite ends."""
+    endless = replace(fit, profile=np.array([[np.nan] * 3, [-0.6, np.inf, 0.2]]))
+    out = io.StringIO()
+    show_fit(endless, Console(file=out, width=120))
+    assert "−0.6 to ∞" in out.getvalue()
+    figure = Figure()
+    _paint(figure.subplots(), endless, [1])
+    (ax,) = figure.axes
+    assert ">" in [line.get_marker() for line in ax.lines]
+    assert np.isfinite(ax.get_xlim()).all()
+    assert ax.get_xlim()[1] < 1.5
+    _paint(figure.subplots(), fit, [1])
+    assert ">" not in [line.get_marker() for line in figure.axes[-1].lines]

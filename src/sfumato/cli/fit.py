@@ -19,7 +19,7 @@ EXAMPLE = "Example: sfumato fit release --formula 'asthma ~ smoke + bmi' --famil
 
 def fit(
     releases: Annotated[list[Path], typer.Argument(help="Release folder; several are joined on the record id.")],
-    formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + C(region)'.")],
+    formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + I(bmi^2) + C(region)'.")],
     family: Annotated[
         Literal["linear", "probit", "logit", "poisson", "ordered"], typer.Option(help="Family of the model.")
     ] = "linear",
@@ -34,6 +34,12 @@ def fit(
     ] = None,
     slope: Annotated[str | None, typer.Option(help="Exact covariate whose slope differs between the groups.")] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="For bayes: TERM=MEAN,SD, a normal prior on a coefficient; may stand several times."),
+    ] = None,
+    draws: Annotated[int, typer.Option(help="For bayes: how many draws of the posterior.")] = 4000,
+    seed: Annotated[int, typer.Option(help="For bayes and simex: what draws start from; it hides nothing.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
     json: Json = False,
 ) -> None:
@@ -56,6 +62,9 @@ def fit(
         group=group,
         slope=slope,
         level=level,
+        priors=dict(_prior(text) for text in prior or ()),
+        draws=draws,
+        seed=seed,
     )
     if picture is not None:
         _draw(found, picture)
@@ -63,6 +72,18 @@ def fit(
         print_json(found.to_plain())
     else:
         show_fit(found, Console())
+
+
+def _prior(text: str) -> tuple[str, tuple[float, float]]:
+    """A prior as it is written on the command line."""
+    from sfumato.errors import DataError
+
+    term, _, figures = text.rpartition("=")
+    try:
+        mean, sd = map(float, figures.split(","))
+    except ValueError:
+        raise DataError(f"A prior is written TERM=MEAN,SD, for instance smoke=0.1,0.2; {text!r} is not.") from None
+    return term, (mean, sd)
 
 
 def _draw(found: Fit, picture: Path) -> None:

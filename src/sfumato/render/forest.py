@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sfumato.inference.result import Fit
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["forest_plot", "show_fit"]
+
+Floats = NDArray[np.float64]
 
 _NAIVE, _CORRECTED, _RULE = "#767676", "#1769aa", "#bbbbbb"
 _MOST_TERMS = 40
@@ -60,7 +63,7 @@ def show_fit(fit: Fit, console: Console) -> None:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}".replace("-", "−")
+    return "–" if value is None else f"{value:.4g}".replace("-", "−").replace("inf", "∞")
 
 
 def _p(value: float | None) -> str:
@@ -68,7 +71,7 @@ def _p(value: float | None) -> str:
 
 
 def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
-    """Draw each coefficient but the intercept with its interval, corrected above naive.
+    """Draw each coefficient but the intercept with its interval, corrected above naive; an arrow for an infinite end.
 
     Parameters
     ----------
@@ -98,11 +101,14 @@ def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
 
 def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
     ax.axvline(0, color=_RULE, linewidth=1, zorder=0)
-    interval = fit.interval
-    for y, j in enumerate(reversed(rows)):
-        _line(ax, y + 0.12, fit.estimate[j], interval[j, 0], interval[j, 1], _CORRECTED, "D")
-        half = float(ndtri((1 + fit.level) / 2)) * fit.naive_se[j]
-        _line(ax, y - 0.16, fit.naive[j], fit.naive[j] - half, fit.naive[j] + half, _NAIVE, "o")
+    half = float(ndtri((1 + fit.level) / 2)) * fit.naive_se
+    corrected = np.column_stack([fit.estimate, fit.interval])[rows]
+    naive = np.column_stack([fit.naive, fit.naive - half, fit.naive + half])[rows]
+    drawn = np.concatenate([corrected.ravel(), naive.ravel()])
+    edge = 1.15 * float(np.abs(drawn[np.isfinite(drawn)]).max(initial=1e-9))
+    for y, own, plain in zip(range(len(rows)), corrected[::-1], naive[::-1], strict=True):
+        _line(ax, y + 0.12, own, edge, _CORRECTED, "D")
+        _line(ax, y - 0.16, plain, edge, _NAIVE, "o")
     ax.set_yticks(range(len(rows)), [fit.terms[j] for j in reversed(rows)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -114,7 +120,13 @@ def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
     )
 
 
-def _line(ax: Axes, y: float, middle: float, low: float, high: float, colour: str, marker: str) -> None:
-    if np.isfinite([middle, low, high]).all():
-        ax.plot([low, high], [y, y], color=colour, linewidth=1.4)
-        ax.plot([middle], [y], marker=marker, color=colour, markersize=5, markeredgewidth=0)
+def _line(ax: Axes, y: float, drawn: Floats, edge: float, colour: str, marker: str) -> None:
+    """An estimate with its interval; an arrow at an end that there is not."""
+    if np.isnan(drawn).any():
+        return
+    middle, low, high = np.clip(drawn, -edge, edge)
+    ax.plot([low, high], [y, y], color=colour, linewidth=1.4)
+    ax.plot([middle], [y], marker=marker, color=colour, markersize=5, markeredgewidth=0)
+    for end, arrow in ((drawn[1], "<"), (drawn[2], ">")):
+        if np.isinf(end):
+            ax.plot([np.sign(end) * edge], [y], marker=arrow, color=colour, markersize=6, markeredgewidth=0)
