@@ -95,8 +95,9 @@ def test_impossible_values_are_told():
 
 def test_correlated_and_clipped_noise_is_refused():
     part = Additive(("a", "b"), [[0.2, 0.1], [0.1, 0.2]], clipped=True)
+    noisy = FRAME.with_columns((pl.col("a", "b") + 0.4 * pl.col("x")).clip(0, 1))
     with pytest.raises(DataError, match="correlated, and clipped"):
-        build_mixture(problem(FRAME, "y ~ a + b", [part]))
+        build_mixture(problem(noisy, "y ~ a + b", [part]))
 
 
 NOISE = np.array([[0.4, 0.15], [0.15, 0.3]])

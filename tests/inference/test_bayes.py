@@ -96,7 +96,7 @@ def by_chains(monkeypatch):
 
 
 def test_markov_chains_draw_the_same(by_chains, request):
-    """Against importance on 800 records: with 900 effective draws at least, four times √(2/900) is .19, √(1/900) .13."""
+    """Against importance on 800 records: with 900 effective draws, four times √(2/900) is .19, and √(1/900) .13."""
     rng = np.random.default_rng(4)
     table, told = noisy(dataset_a()[rng.permutation(6837)[:800]], 0.3, False, rng)
     chains = fit(FORMULA, table, told, family="probit", method="bayes", draws=2000)

@@ -50,3 +50,32 @@ def test_noise_that_is_correlated_and_not_plain_is_refused():
     part = Additive(("x", "v"), [[0.1, 0.05], [0.05, 0.1]], rounded={"x": 1.0})
     with pytest.raises(DataError, match="correlated with that on other columns"):
         read_covariate(pl.DataFrame({"x": [0.0, 2.0, 8.0]}), BOOK, "x", False, [part])
+
+
+DRAWN = np.random.default_rng(2).integers(0, 2, 400) + np.random.default_rng(3).normal(0, 0.5, 400)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "says"),
+    [
+        (DRAWN.round().clip(0, 1), {}, "nothing but true values"),
+        (DRAWN.round().clip(0, 1), {"clipped": True}, "nothing but true values"),
+        (DRAWN * 0.5, {}, "larger than all the variation"),
+        (DRAWN * 3.0, {}, "spread further"),
+    ],
+)
+def test_a_disclosure_of_other_values_is_refused(values, options, says):
+    part = Additive(("x",), [[0.25]], values=(0, 1), **options)
+    with pytest.raises(DataError, match=says):
+        read_covariate(pl.DataFrame({"x": values}), BOOK, "x", False, [part])
+    fitting = Additive(("x",), [[0.25]], values=(0, 1))
+    assert read_covariate(pl.DataFrame({"x": DRAWN}), BOOK, "x", False, [fitting]).table.any()
+
+
+def test_a_column_both_noisy_and_exact_is_refused():
+    table = pl.DataFrame({"x": DRAWN, "s": [0, 1] * 200})
+    noisy, none = Additive(("x",), [[0.25]], values=(0, 1)), Additive(("x",), [[0.0]], values=(0, 1))
+    with pytest.raises(DataError, match="both that it has noise and that it has none"):
+        read_covariate(table, BOOK, "x", False, [noisy, none])
+    apart = [noisy.model_copy(update={"where": {"s": 0}}), none.model_copy(update={"where": {"s": 1}})]
+    assert not read_covariate(table, BOOK, "x", False, apart).exact

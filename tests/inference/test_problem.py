@@ -9,12 +9,15 @@ from sfumato.errors import DataError
 from sfumato.inference.problem import additive_parts, check_correlations
 from tests.inference.test_assemble import FRAME, problem
 
+NOISE = pl.Series(np.random.default_rng(1).normal(0, 0.2**0.5, FRAME.height))
+
 
 @pytest.mark.parametrize(("columns", "values"), [(("a", "x"), {"a": (0, 1)}), (("y", "a"), {"y": (0, 1), "a": (0, 1)})])
 def test_noise_correlated_across_kinds_is_refused(columns, values):
     part = Additive(columns, [[0.2, 0.1], [0.1, 0.2]], values=values)
     with pytest.raises(DataError, match="correlated"):
-        check_correlations(problem(FRAME, "y ~ a + x", [part]), "y")
+        table = FRAME.with_columns(pl.col(n) + NOISE for n in columns if n in values)
+        check_correlations(problem(table, "y ~ a + x", [part]), "y")
 
 
 def test_covariates_are_exact_discrete_or_continuous():

@@ -87,13 +87,13 @@ def test_simex_corrects_weak_noise_whatever_the_order_of_rows():
     [
         (Additive(("x",), [[0.1]]), {"family": "probit", "method": "moments", "formula": "b ~ x"}, "linear models"),
         (Additive(("x",), [[0.1]]), {"family": "poisson", "method": "simex", "formula": "b ~ x"}, "linear, probit"),
-        (Additive(("b",), [[0.1]], clipped=True), {"method": "moments", "formula": "y ~ b"}, "neither clipped"),
+        (Additive(("c",), [[0.1]], clipped=True), {"method": "moments", "formula": "y ~ c"}, "neither clipped"),
         (Misclassified("b", np.eye(2)), {"method": "simex", "formula": "y ~ b"}, "additive noise"),
         (Additive(("x",), [[0.1]]), {"method": "moments", "formula": "y ~ x*w"}, "interactions"),
     ],
 )
 def test_what_they_cannot_do_is_refused(part, options, says):
     table, _ = straight(100)
-    table = table.with_columns(b=(pl.col("w") > 0).cast(pl.Int64))
+    table = table.with_columns(b=(pl.col("w") > 0).cast(pl.Int64), c=pl.col("w").clip(0, 1))
     with pytest.raises(DataError, match=says):
         fit(data=table, disclosure=Disclosure([part]), **options)

@@ -151,11 +151,14 @@ def read_covariate(
     bands = [p for p in parts if isinstance(p, Coarsened)]
     if bands and not factor:
         return _banded(frame, codebook, name, parts)
-    told: list[tuple[ErrorPart, Bools]] = []
-    for part in parts:
-        if not isinstance(part, Coarsened) and _does_something(part, name):
-            told.append((part, stratum_rows(frame, part.where)))
-    told = [(part, rows) for part, rows in told if rows.any()]
+    every = [(p, stratum_rows(frame, p.where)) for p in parts if not isinstance(p, Coarsened)]
+    told: list[tuple[ErrorPart, Bools]] = [(p, r) for p, r in every if _does_something(p, name) and r.any()]
+    silent = [r for p, r in every if not _does_something(p, name)]
+    if any((r & other).any() for r in silent for _, other in told):
+        raise DataError(
+            f"The disclosure says of {name!r} both that it has noise and that it has none. Give one part, or strata "
+            "that do not overlap."
+        )
     if any(isinstance(p, Misclassified) for p, _ in told):
         return read_misclassified(frame, codebook, name, factor, told)
     if told:

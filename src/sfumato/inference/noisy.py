@@ -22,6 +22,13 @@ __all__ = ["read_noisy"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_ENOUGH, _CERTAIN = 20, 30
+"""Records from which on a column can be seen not to fit, and expected ones with visible noise that must not lack."""
+_VISIBLE = 0.1
+"""Noise below this share of the distance between true values may be lost in digits."""
+_KURTOSIS = 5.0
+"""Largest variance of a squared standardised value among the laws of noise, that of Laplace's."""
+
 
 def read_noisy(
     frame: pl.DataFrame, codebook: Codebook, name: str, factor: bool, told: list[tuple[ErrorPart, Bools]]
@@ -92,11 +99,41 @@ def _additive_table(name: str, z: Floats, support: Floats, told: list[tuple[Addi
         sd = np.full(len(support), part.sd[part.columns.index(name)])
         if name in part.grows:
             sd = sd * part.grows[name].factor(support)
-        table[rows] = released_table(z[rows], support, sd, _law(part, name))
+        law = _law(part, name)
+        _refuse_misfit(name, z[rows & ~np.isnan(z)], support, sd, law)
+        table[rows] = released_table(z[rows], support, sd, law)
         counted += rows
     if counted.max() > 1:
         raise DataError(f"Noise was added to {name!r} more than once; a column of known values takes one such step.")
     return table
+
+
+def _refuse_misfit(name: str, z: Floats, support: Floats, sd: Floats, law: Law) -> None:
+    """Refuse values that cannot have got their noise as disclosed; `sd` is that at each value of the support."""
+    if len(z) < _ENOUGH or sd.min() < _VISIBLE * np.diff(support).min(initial=math.inf):
+        return
+    ends = np.array([[law.low], [law.high]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at_bounds = np.where(np.isfinite(ends), np.exp(law.log_density(ends, support, sd)), 0.0).sum(axis=0)
+    if not law.rounded and len(z) * (1 - at_bounds.max()) > _CERTAIN and np.isin(z, support).all():
+        raise DataError(
+            f"The disclosure says that noise was added to {name!r}, but the column holds nothing but true values. The "
+            "disclosure is not that of this table."
+        )
+    if np.isfinite(ends).any() or np.ptp(sd) > 0:
+        return
+    noise, total = float(sd[0]) ** 2 + law.rounded**2 / 12, float(z.var())
+    slack = 1 + 6 * math.sqrt(_KURTOSIS / len(z))
+    if total * slack < noise:
+        raise DataError(
+            f"The noise on {name!r} is larger than all the variation that the column shows. The disclosure is not that "
+            "of this table."
+        )
+    if total > (noise + np.ptp(support) ** 2 / 4) * slack:
+        raise DataError(
+            f"The values of {name!r} spread further than the disclosed noise and the true values allow. The disclosure "
+            "is not that of this table."
+        )
 
 
 def _continuous(covariate: Covariate, told: list[tuple[Additive, Bools]]) -> None:

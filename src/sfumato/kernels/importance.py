@@ -26,6 +26,8 @@ TRUSTED = 0.7
 """Weights whose tail has a larger shape than this are not trusted."""
 _ENOUGH = 400
 _ROUNDS = 4
+_NARROW = 2.0
+_TELLING = 0.1  # effective draws a parameter, with fewer of which nothing is learned
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,12 @@ def importance_sample(
 def adapted_sample(
     log_density: Callable[[Floats], Floats], mode: Floats, covariance: Floats, number: int, rng: np.random.Generator
 ) -> Sample:
-    """Sample around a mode, and where the weights are not to be trusted, around the mean that they point to.
+    """Sample around a mode, and where that does not do, around the mean that the weights point to.
 
-    A skew density has its mean beside its mode, and is wider than the curvature there says. So the proposal is given
-    the moments of the weighted draws (weights truncated, few draws counting for little), at most four times.
+    A skew density has its mean beside its mode, and is wider than the curvature there says. So where the weights are
+    not to be trusted, or show more than twice the proposal's variance in some direction (a proposal that is far too
+    narrow may miss what its weights should tell), it is given the moments of the weighted draws (weights truncated,
+    few draws counting for little), at most four times.
 
     Parameters
     ----------
@@ -124,20 +128,31 @@ def adapted_sample(
 
     Examples
     --------
-    >>> def skew(x):  # logarithm of an exponential variable with mean 1: mode 0, variance 1.64 where curvature says 1
+    >>> def skew(x):  # logarithm of an exponential variable with mean 1: mode 0, mean −γ
     ...     return x[:, 0] - np.exp(x[:, 0])
     >>> sample = adapted_sample(skew, np.zeros(1), 0.05 * np.eye(1), 4000, np.random.default_rng(1))
-    >>> sample.trusted, float((sample.weights @ sample.draws)[0].round(1))  # minus Euler's constant
+    >>> sample.trusted, float((sample.weights @ sample.draws)[0].round(1))
     (True, -0.6)
     """
     sample = best = importance_sample(log_density, mode, covariance, number, rng)
     for _ in range(_ROUNDS):
-        if sample.trusted:
+        if sample.trusted and not _narrow(sample, covariance):
             return sample
+        if sample.effective < _TELLING * len(mode):
+            return best
         mode, covariance = _moments(sample, mode, covariance)
         sample = importance_sample(log_density, mode, covariance, number, rng)
         best = min(best, sample, key=lambda s: s.k)
     return sample if sample.trusted else best
+
+
+def _narrow(sample: Sample, covariance: Floats) -> bool:
+    """Whether the weighted draws vary by more than twice what was proposed, beyond what chance does to so few."""
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors[:, values > 0] / np.sqrt(values[values > 0])
+    gap = (sample.draws - sample.weights @ sample.draws) @ root
+    most = np.linalg.eigvalsh(gap.T @ (gap * sample.weights[:, None])).max(initial=0.0)
+    return bool(most > _NARROW * (1 + np.sqrt(gap.shape[1] / sample.effective)) ** 2)
 
 
 def _moments(sample: Sample, mode: Floats, covariance: Floats) -> tuple[Floats, Floats]:
