@@ -58,23 +58,8 @@ def rows() -> list[tuple[str, str, str, bool]]:
     small, bayes = cost("fit", "small", 5), cost("fit", "bayes")
     million, eight, mixed = (cost("fit", case, 1) for case in ("million", "eight", "continuous"))
     effective = run_in_process() / bayes.cpu
-    from benchmarks import nuts
-
-    other = nuts.measured()
     return [
         ("fit, ml, n = 6,837, three noisy binaries", f"{small.cpu:.3f} CPU s", "≤ 0.1 CPU s", small.cpu <= 0.1),
-        (
-            "  NUTS on the same (NumPyro, 500 + 1,000, covariates summed out), over `ml`",
-            f"{other.second:.1f} CPU s ({other.first:.1f} with compiling), {other.second / small.cpu:,.0f} times",
-            "≥ 100 times",
-            other.second >= 100 * small.cpu,
-        ),
-        (
-            "  NUTS, effective draws a CPU second",
-            f"{other.effective / other.second:,.0f} ({other.effective / other.first:,.0f} with compiling)",
-            "told",
-            True,
-        ),
         ("  bayes, effective draws a CPU second", f"{effective:,.0f}", "≥ 5,000", effective >= 5_000),
         (
             "  ml, n = 10^6",
