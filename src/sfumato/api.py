@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Disclosure
+from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.files import read_table
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import FileError
 from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
@@ -266,7 +267,7 @@ def card(release: str | PathLike[str]) -> Card:
 def fit(
     formula: str,
     data: Any,
-    disclosure: Disclosure | None = None,
+    disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None = None,
     family: ModelFamily = "linear",
     method: FitMethod = "ml",
     *,
@@ -289,19 +290,17 @@ def fit(
         The path of a release folder, or several such paths, which are joined on the record id: the disclosure is then
         read there. Or what `read` gives or takes.
     disclosure
-        How the noise was made; without one every value is taken for the true one.
+        How the noise was made, or the parts of that; without one every value is taken for the true one.
     family
         `linear`, `probit`, `logit`, `poisson` or `ordered` (ordered probit).
     method
         `ml`: maximum likelihood. `bayes`: the same with priors. `calibration`, `moments`, `simex`: quick checks, each
         with its limits. `naive`: released values taken for true ones.
-    weight
-        Column of sampling weights.
-    cluster
-        Column of clusters within which records depend on each other.
+    weight, cluster
+        Column of sampling weights, and column of clusters within which records depend on each other.
     group, slope
-        Column whose categories share a random intercept, and an exact covariate whose slope differs between them as
-        well; for `linear`, `probit` and `logit` with methods `ml` and `naive`.
+        Column whose categories share a random intercept, and an exact covariate whose slope differs between them; for
+        `linear`, `probit` and `logit` with methods `ml` and `naive`.
     level
         Of the intervals.
     priors
@@ -317,7 +316,7 @@ def fit(
     Raises
     ------
     FormulaError, DataError
-        Where the model cannot be fitted to these data, or a folder's data are not those that its papers describe.
+        Where the model cannot be fitted to these data, or a folder is no release or not as its papers describe it.
 
     References
     ----------
@@ -352,14 +351,21 @@ def fit(
     )
 
 
-def _opened(data: Any, disclosure: Disclosure | None) -> Opened:
+def _opened(data: Any, disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None) -> Opened:
     """Data with their disclosure, from release folders or from a table."""
-    paths = [data] if isinstance(data, str | PathLike) else data if isinstance(data, list | tuple) else []
-    if paths and all(isinstance(path, str | PathLike) and Path(path).is_dir() for path in paths):
-        opened = open_releases([Path(path) for path in paths])
-        return opened if disclosure is None else replace(opened, disclosure=disclosure, complete=False)
-    table = read(data)
-    return Opened(table.frame, table.codebook, disclosure or Disclosure())
+    several = isinstance(data, list | tuple)
+    given = data if several else [data]
+    paths = [Path(path) for path in given] if all(isinstance(path, str | PathLike) for path in given) else []
+    for path in paths:
+        if not path.exists() or (several and not path.is_dir()):
+            what = "is no release folder" if path.exists() else "does not exist"
+            raise FileError(f"{str(path)!r} {what}. Give the folder that `sfumato protect` wrote.")
+    told = Disclosure.of_any(disclosure)
+    if not paths or not paths[0].is_dir():
+        table = read(data)
+        return Opened(table.frame, table.codebook, told)
+    opened = open_releases(paths)
+    return opened if disclosure is None else replace(opened, disclosure=told, complete=False)
 
 
 def h_rank(

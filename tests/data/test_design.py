@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.design import build_design, find_levels, is_factor
+from sfumato.data.design import build_design, find_levels, is_factor, order_levels, stated_order
 from sfumato.data.formula import parse_formula
 from sfumato.errors import DataError
 
@@ -196,12 +196,30 @@ def test_levels_are_in_order(values, variable, levels):
     assert find_levels(frame, Codebook({"g": variable}), "g") == levels
 
 
-@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["v", "u"])])
+@pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["u", "v"])])
 def test_categorical_types_are_read_as_text(dtype):
     frame = pl.DataFrame({"g": ["u", "v", "u"]}).with_columns(pl.col("g").cast(dtype))
     ours = design(frame, "g")
     assert ours.labels == ("Intercept", "g[T.v]")
     assert ours.matrix()[:, 1].tolist() == [0, 1, 0]
+
+
+def test_an_enum_has_an_order_of_its_own_after_that_of_the_codebook():
+    levels = pl.Enum(["low", "mid", "high", "top"])
+    frame = pl.DataFrame({"g": pl.Series(["high", "low", "mid", None, "low"], dtype=levels)})
+    assert find_levels(frame, Codebook(), "g") == ("low", "mid", "high")
+    ours = design(frame, "g")
+    assert ours.labels == ("Intercept", "g[T.mid]", "g[T.high]")
+    assert ours.matrix()[:, 2].tolist() == [1, 0, 0, 0]
+    book = Codebook({"g": Variable(kind="ordinal", order=("mid",))})
+    assert find_levels(frame, book, "g") == ("mid", "low", "high")
+    assert stated_order(levels, book, "g") == ("mid", "low", "high", "top")
+    assert stated_order(pl.Categorical(), Codebook(), "g") == ()
+
+
+def test_levels_that_nothing_orders_stay_as_they_come():
+    book = Codebook({"g": Variable(kind="ordinal", order=(3, 1))})
+    assert order_levels(pl.Int64(), book, "g", ["2", "1", "0", "3"]) == ("3", "1", "2", "0")
 
 
 @pytest.mark.parametrize(

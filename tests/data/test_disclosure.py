@@ -1,6 +1,7 @@
 import pytest
 
-from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Dropped, Imputed, Suppressed
+from sfumato.data.disclosure import Additive, Averaged, Coarsened, Disclosure, Dropped, Imputed, Suppressed
+from sfumato.errors import DataError
 
 AVERAGED = Averaged(
     columns=("age", "fare"),
@@ -46,3 +47,24 @@ def test_sentences_say_what_was_done(update, says):
 
 def test_every_part_has_its_sentence():
     assert all(sentence.endswith(".") for sentence in ALL.sentences())
+
+
+def test_what_is_given_twice_was_done_twice():
+    """The very same object and an equal one must not differ."""
+    part = Additive(("bmi",), [[0.25]])
+    same, equal = Disclosure([part, part]), Disclosure([part, Additive(("bmi",), [[0.25]])])
+    assert same == equal
+    assert len({id(p) for p in same}) == 2
+    assert Disclosure([part]).parts[0] is part
+
+
+@pytest.mark.parametrize("told", [AVERAGED, [AVERAGED], (AVERAGED,), Disclosure([AVERAGED])])
+def test_parts_are_taken_for_a_disclosure(told):
+    assert Disclosure.of_any(told) == Disclosure([AVERAGED])
+    assert len(Disclosure.of_any(None)) == 0
+
+
+@pytest.mark.parametrize("told", ["x", 5, {"columns": ["x"]}, ["x"], [AVERAGED, None]])
+def test_what_is_no_disclosure_is_refused(told):
+    with pytest.raises(DataError, match="disclosure"):
+        Disclosure.of_any(told)

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
+from sfumato.errors import DataError, FileError
 from tests.e2e.command import output, sfumato
 
 PLAN = """sfumato: 1
@@ -158,3 +160,28 @@ def test_a_random_intercept_from_the_command_line(folder):
     slope = next(t for t in found["terms"] if t["term"] == "smoke")
     assert abs(slope["estimate"] + 0.3) < 3 * slope["se"]
     assert "Between groups" in sfumato(*arguments, cwd=folder).stdout
+
+
+@pytest.mark.parametrize(("place", "says"), [("nowhere", "does not exist"), ("data.csv", "is no release folder")])
+def test_what_is_no_release_folder_is_said(folder, place, says):
+    done = sfumato("fit", place, "--formula", "asthma ~ smoke", cwd=folder)
+    assert done.returncode == 2
+    assert says in " ".join(done.stderr.split())
+    assert "list" not in done.stderr
+
+
+def test_paths_in_python(folder):
+    """One path of a table is a table; what is missing, or no folder among several, is said."""
+    with pytest.raises(FileError, match="does not exist"):
+        sf.fit("asthma ~ smoke", folder / "nowhere")
+    with pytest.raises(FileError, match="is no release folder"):
+        sf.fit("asthma ~ smoke", [folder / "release", folder / "data.csv"])
+    assert sf.fit("asthma ~ smoke", folder / "data.csv", family="probit").n == 8_000
+    with pytest.raises(DataError, match="no disclosure"):
+        sf.fit("asthma ~ smoke", folder / "data.csv", "smoke")
+    part = sf.Additive(("smoke",), [[0.2]], values=(0, 1))
+    whole, bare = (
+        sf.fit("asthma ~ smoke", folder / "release" / "data.csv", told, family="probit")
+        for told in (sf.Disclosure([part]), part)
+    )
+    assert whole.estimate.tolist() == bare.estimate.tolist()

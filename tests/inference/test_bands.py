@@ -39,3 +39,24 @@ def test_other_bands_are_refused(part, says):
     table = pl.DataFrame({"age": ["young", "old"] if "young" in part.bands else ["60 and over", "18 to below 40"]})
     with pytest.raises(DataError, match=says):
         read_bands(table, Codebook(), "age", part)
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int8, pl.String])
+@pytest.mark.parametrize("other", ["3", "03", "3.0"])
+def test_labels_that_look_like_numbers_may_be_held_as_numbers(dtype, other):
+    part = Coarsened(("age",), bands={"1": (0, 30), "2": (30, 60), other: (60, None)})
+    held = ["2", None, other if dtype == pl.String else "3"]
+    table = pl.DataFrame({"age": pl.Series(held).cast(pl.Float64).cast(dtype) if dtype != pl.String else held})
+    found = read_bands(table, Codebook(), "age", part)
+    np.testing.assert_array_equal(found.low, [30, np.nan, 60])
+    np.testing.assert_array_equal(found.high, [60, np.nan, np.inf])
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.5], [1.0, 4.0]])
+def test_numbers_that_are_no_labels_are_refused(values):
+    part = Coarsened(("age",), bands={"1": (0, 30), "2": (30, 60), "unknown": (60, None)})
+    with pytest.raises(DataError, match="not those of its disclosure"):
+        read_bands(pl.DataFrame({"age": values}), Codebook(), "age", part)
+    twice = Coarsened(("age",), bands={"1": (0, 30), "01": (30, 60)})
+    with pytest.raises(DataError, match="not those of its disclosure"):
+        read_bands(pl.DataFrame({"age": [1.0]}), Codebook(), "age", twice)

@@ -7,7 +7,7 @@ from scipy import stats
 from sfumato.errors import DataError
 from sfumato.inference import grids as module
 from sfumato.inference.columns import Columns
-from sfumato.inference.grids import Grid, expand, interval_grids, needs_grid
+from sfumato.inference.grids import Grid, expand, interval_grids, needs_grid, normal_grids
 from sfumato.kernels.quadrature import normal_nodes
 
 
@@ -67,7 +67,21 @@ def test_correlated_noise_counts_once_at_the_nodes(both):
 
 
 def test_grids_that_memory_is_not_meant_for_are_refused_before_they_are_made(monkeypatch):
-    monkeypatch.setattr(module, "MAX_NODES", 11)
     grid = interval_grids(np.arange(2), np.zeros(2), np.ones(2), 0.5, 1.0)
-    with pytest.raises(DataError, match="more than 11 nodes"):
+    monkeypatch.setattr(module, "MAX_CELLS", 36)
+    assert len(expand(np.zeros((2, 1)), [grid], {}, width=3).rows) == 12
+    with pytest.raises(DataError, match="more nodes than memory"):
+        expand(np.zeros((2, 1)), [grid], {}, width=4)
+    monkeypatch.setattr(module, "MAX_NODES", 11)
+    with pytest.raises(DataError, match="more nodes than memory"):
         expand(np.zeros((2, 1)), [grid], {})
+
+
+def test_a_stratum_with_huge_noise_does_not_widen_the_nodes_of_the_others():
+    rng = np.random.default_rng(4)
+    variance = np.where(np.arange(2000) % 3 == 0, 1e4, 0.5)
+    z = rng.normal(3.0, 1.5, 2000) + np.sqrt(variance) * rng.normal(size=2000)
+    (grid,) = normal_grids(z, variance, [])
+    loud = grid.nodes[0]
+    assert loud.mean() == pytest.approx(3.0, abs=1.5)
+    assert np.diff(loud)[0] == pytest.approx(0.5 * 1.5, rel=0.15)

@@ -39,3 +39,17 @@ def test_a_sandwich_sums_within_clusters():
     ours = sandwich(np.eye(1), scores, np.array([3, 0, 1, 2]), np.array([7, 7, 9, 9]))
     # rows 3, 0, 1, 2 are of clusters 9, 7, 7, 9: sums 1.5 and −1
     assert ours[0, 0] == pytest.approx(2 * (1.5**2 + 1))
+
+
+def test_the_own_share_is_that_of_a_regression_on_the_other_columns():
+    """√(1 − R²) by statsmodels, for columns of which two hang together."""
+    Z = np.column_stack([X, X[:, 1] + 0.1 * X[:, 2] ** 2])
+    none = np.full(300, np.nan)
+    y = RNG.normal(size=300)
+    found = plain_fit(
+        Z, Linear(y, np.zeros(300), none, none), np.ones(300), np.zeros(4), np.zeros(1), "linear", True, None, False
+    )
+    others = [np.delete(Z, j, axis=1) for j in (1, 2, 3)]
+    wanted = [np.sqrt(1 - sm.OLS(Z[:, j], other).fit().rsquared) for j, other in zip((1, 2, 3), others, strict=True)]
+    np.testing.assert_allclose(found.own[1:], wanted, rtol=1e-8)
+    np.testing.assert_allclose(found.spread[1:], Z[:, 1:].std(axis=0), rtol=1e-12)

@@ -3,9 +3,10 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Additive, Misclassified
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.disclosure import Additive, Coarsened, Misclassified
 from sfumato.errors import DataError
+from sfumato.inference.fit import fit
 from sfumato.inference.outcome import read_outcome
 
 BOOK = Codebook()
@@ -66,8 +67,56 @@ def test_an_ordered_response_may_be_misclassified():
         ([0, 1], "linear", [Misclassified("y", np.eye(2))], "misclassified"),
         ([0.1, 0.9], "linear", [Additive(("y",), [[5.0]])], "larger than all the variation"),
         ([0.1, 0.9], "linear", [Additive(("y",), [[0.1]], clipped=True)], "hangs on its true value"),
+        ([0.1, 0.9], "linear", [Additive(("y",), [[0.01]], bounds={"y": (None, 0.5)})], "beyond the bounds"),
+        ([0.1, 0.9], "linear", [Additive(("y",), [[0.01]], rounded={"y": 0.5})], "no multiples"),
+        ([0.1, 0.9], "linear", [Additive(("y",), [[9.0]], distribution="laplace")], "larger than all the variation"),
     ],
 )
 def test_responses_that_do_not_suit_are_refused(values, family, parts, says):
     with pytest.raises(DataError, match=says):
         read(values, family, *parts)
+
+
+def test_noise_that_is_nearly_all_of_a_response_may_vary_less_by_chance():
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=200)
+    z *= np.sqrt(0.9) / z.std()  # 1 − 3 √(2 / 200) is 0.7
+    assert not read(z, "linear", Additive(("y",), [[1.0]])).exact
+    with pytest.raises(DataError, match="larger than all the variation"):
+        read(z, "linear", Additive(("y",), [[1.4]]))
+
+
+SAID = ["low", "mid", "high"] * 40
+
+
+@pytest.mark.parametrize(
+    ("dtype", "order", "levels", "told"),
+    [
+        (pl.String, (), ("high", "low", "mid"), True),
+        (pl.Categorical, (), ("high", "low", "mid"), True),
+        (pl.String, ("high",), ("high", "low", "mid"), True),
+        (pl.String, ("low", "mid", "high"), ("low", "mid", "high"), False),
+        (pl.String, ("high", "low", "mid"), ("high", "low", "mid"), False),
+        (pl.Enum(["low", "mid", "high"]), (), ("low", "mid", "high"), False),
+    ],
+)
+def test_an_order_that_nothing_states_is_told(dtype, order, levels, told):
+    table = pl.DataFrame({"y": pl.Series(SAID, dtype=dtype), "x": np.random.default_rng(0).normal(size=120)})
+    book = Codebook({"y": Variable(kind="ordinal", order=order)})
+    found = read_outcome(table, book, "y", "ordered", [])
+    assert found.levels == levels
+    assert any("alphabetical order" in note for note in found.notes) is told
+    assert (
+        any("alphabetical order" in note for note in fit("y ~ x", table, family="ordered", codebook=book).notes) is told
+    )
+    P = 0.7 * np.eye(3) + 0.1
+    noisy = read_outcome(table, book, "y", "ordered", [Misclassified("y", P, levels=("high", "low", "mid"))])
+    assert noisy.levels == levels
+    assert bool(noisy.notes) is told
+
+
+def test_bands_of_an_ordered_response_are_in_their_order():
+    bands = {"60 and over": (60, None), "below 18": (None, 18), "18 to below 60": (18, 60)}
+    found = read(["below 18", "60 and over", "18 to below 60"], "ordered", Coarsened(("y",), bands=bands))
+    assert found.levels == ("below 18", "18 to below 60", "60 and over")
+    assert found.notes == ()

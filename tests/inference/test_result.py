@@ -58,3 +58,16 @@ def test_the_summary_names_every_term():
     text = fit("y ~ x + s", FRAME).summary()
     assert all(term in text for term in ("Intercept", "s[T.b]", "reliability", "n = 200"))
     assert "times as wide" not in text
+
+
+@pytest.mark.parametrize("make", [dict, lambda columns: pl.DataFrame(columns).to_pandas()])
+def test_predictions_take_whatever_is_a_table(make):
+    ours = fit("y ~ x + s", FRAME)
+    columns = {"x": [1.0, 2.0], "s": ["a", "c"]}
+    np.testing.assert_array_equal(ours.predict(make(columns)), ours.predict(pl.DataFrame(columns)))
+
+
+@pytest.mark.parametrize("frame", [5, {"x": [1.0, 2.0], "s": ["a", "b", "c"]}, "table.csv", None])
+def test_predictions_refuse_what_is_no_table(frame):
+    with pytest.raises(DataError, match="need a table|needs column"):
+        fit("y ~ x + s", FRAME).predict(frame)

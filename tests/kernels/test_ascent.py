@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from sfumato.kernels.ascent import Value, bfgs, differences, flat, inverse, newton
+from sfumato.kernels.ascent import Value, bfgs, differences, flat, inverse, newton, roots
 
 
 def banana(theta):
@@ -49,3 +49,36 @@ def test_differences_are_the_hessian():
     theta = np.array([0.7, 0.2])
     ours = differences(lambda t: -optimize.rosen_der(t), theta, np.full(2, 1e-2))
     np.testing.assert_allclose(ours, optimize.rosen_hess(theta), rtol=1e-6)
+
+
+def test_differences_keep_their_digits_where_parameters_are_correlated_and_of_unlike_size():
+    """A log-likelihood with fourth powers; correlations of up to 1 − 1e-6, sizes from 1e-8 to 1e5; Hessian by hand."""
+    mix = np.array([[1.0, 0.0, 0.0], [1.0, 1e-3, 0.0], [0.3, 0.7, 1.0]]) * np.array([[1e5], [1e5], [1e-8]])
+    centre = np.array([2e-6, -3e-6, 1e7])
+
+    def gradient(theta):
+        u = mix.T @ (theta - centre) * 0.1
+        return -0.1 * mix @ (u + u**3)
+
+    theta = centre + np.linalg.solve(mix.T, [1.0, -2.0, 0.5])
+    u = mix.T @ (theta - centre) * 0.1
+    wanted = 0.01 * mix @ np.diag(1 + 3 * u**2) @ mix.T
+    guess = 0.01 * mix @ mix.T
+    ours = differences(gradient, theta, roots(guess))
+    size = np.sqrt(np.diagonal(wanted))
+    np.testing.assert_allclose(ours / np.outer(size, size), wanted / np.outer(size, size), atol=1e-6)
+    np.testing.assert_allclose(np.diagonal(np.linalg.inv(ours)), np.diagonal(np.linalg.inv(wanted)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e9])
+def test_differences_know_no_unit(unit):
+    """Steps are parts of the standard errors given, however small: the Hessian of −cosh(θ/unit) at θ = unit."""
+    ours = differences(lambda t: -np.sinh(t / unit) / unit, np.array([unit]), np.array([unit]))
+    assert ours[0, 0] * unit**2 == pytest.approx(np.cosh(1.0), rel=1e-5)
+
+
+def test_roots_turn_an_information_into_the_identity():
+    size = np.array([1e-3, 1.0, 1e6])
+    information = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 1.0]]) * np.outer(size, size)
+    half = roots(information)
+    np.testing.assert_allclose(half.T @ information @ half, np.eye(3), atol=1e-9)

@@ -98,7 +98,7 @@ def test_labels_have_every_digit_of_their_cut_points(band):
     """Six digits would give different bands one label, or a label that the values do not fit."""
     step = Recode(columns=("x",), band=band)
     assert step.band_labels[0] == f"below {band[0]}"
-    assert len(step.bands) == len(band) + 1
+    assert len(step.bands()) == len(band) + 1
 
 
 def test_a_label_that_is_a_missing_code_is_refused():
@@ -127,7 +127,7 @@ def disclosed(*steps):
 def test_bands_that_a_later_step_changes_are_told_in_words_only(other):
     first, second, *rest = disclosed(BAND, other)
     assert first == Coarsened(("n",), "into the bands a, b, c, d")
-    assert second == Coarsened(("x",), "into the bands a, b, c, d", BAND.bands)
+    assert second == Coarsened(("x",), "into the bands a, b, c, d", BAND.bands())
     assert rest == ([Coarsened(("n",), "to broader categories")] if isinstance(other, Recode) else [])
 
 
@@ -135,7 +135,7 @@ def test_bands_of_values_that_were_recoded_before_are_told_in_words_only():
     mapped, words, bands = disclosed(Recode(columns=["n"], map={59: 21}), BAND)
     assert mapped == Coarsened(("n",), "to broader categories")
     assert words == Coarsened(("n",), "into the bands a, b, c, d")
-    assert (bands.columns, bands.bands) == (("x",), BAND.bands)
+    assert (bands.columns, bands.bands) == (("x",), BAND.bands())
 
 
 def test_bands_whose_labels_a_merge_of_strata_changed_are_told_in_words_only():
@@ -157,6 +157,24 @@ def test_bands_whose_labels_a_merge_of_strata_changed_are_told_in_words_only():
 def test_a_step_that_tells_what_it_did_to_the_bands_leaves_them(other, what):
     """The parts stand in the order of the steps: the intervals are those of the values before the second."""
     first, second = disclosed(BAND, other)
-    assert first == Coarsened(("n", "x"), "into the bands a, b, c, d", BAND.bands)
+    assert first == Coarsened(("n", "x"), "into the bands a, b, c, d", BAND.bands())
     assert isinstance(second, what)
     assert second.columns == ("n",)
+
+
+def test_outer_bands_end_where_possible_values_do():
+    """By column; a limit inside the outer cut points says nothing of the bands."""
+    book = Codebook({"x": Variable(range=(0, 90)), "n": Variable(range=(None, 120)), "m": Variable(range=(50, 60))})
+    step = Recode(columns=("x", "n", "m"), band=(18, 65))
+    frame = pl.DataFrame({"x": [3.0, 90.0], "n": [20, 70], "m": [55, 60]})
+    ran = run_steps([step], PolarsDataset(frame, book), Draws(bytes(32)))
+    ends = {p.columns: (p.bands["below 18"][0], p.bands["65 and over"][1]) for p in ran.disclosure}
+    assert ends == {("x",): (0, 90), ("n",): (None, 120), ("m",): (None, None)}
+
+
+@pytest.mark.parametrize("value", [-1.0, 91.0])
+def test_impossible_values_are_in_no_band(value):
+    book = Codebook({"x": Variable(range=(0, 90), missing=[-9])})
+    data = PolarsDataset(pl.DataFrame({"x": [3.0, -9.0, value]}), book)
+    with pytest.raises(DataError, match="outside the range"):
+        run_steps([Recode(columns=("x",), band=(18, 65))], data, Draws(bytes(32)))

@@ -34,6 +34,15 @@ def test_a_person_reads_naive_beside_corrected(fit):
     assert "NOT CONVERGED" not in text
 
 
+def test_a_narrow_terminal_breaks_no_number(fit):
+    out = io.StringIO()
+    show_fit(fit, Console(file=out, width=80))
+    (row,) = [line for line in out.getvalue().splitlines() if line.strip().startswith("smoke ")]
+    found = fit.tidy().row(1, named=True)
+    assert f"{found['low']:.3g} to {found['high']:.3g}".replace("-", "−") in row
+    assert "Reliability" in out.getvalue()
+
+
 def test_equal_fits_give_equal_pictures(fit):
     assert forest_plot(fit, "svg") == forest_plot(fit, "svg")
     assert forest_plot(fit, "png")[:4] == b"\x89PNG"

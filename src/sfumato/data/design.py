@@ -20,7 +20,17 @@ from sfumato.data.pair import numbers
 from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.errors import DataError
 
-__all__ = ["MAX_COLUMNS", "Design", "Levels", "build_design", "find_levels", "is_factor", "level_codes"]
+__all__ = [
+    "MAX_COLUMNS",
+    "Design",
+    "Levels",
+    "build_design",
+    "find_levels",
+    "is_factor",
+    "level_codes",
+    "order_levels",
+    "stated_order",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -144,7 +154,7 @@ def is_factor(name: str, dtype: pl.DataType, codebook: Codebook) -> bool:
 
 
 def find_levels(frame: pl.DataFrame, codebook: Codebook, name: str) -> tuple[str, ...]:
-    """Levels of a column in order: as its codebook orders them, else numbers by size and texts by letters.
+    """Levels of a column in order: as its codebook or its type orders them, else numbers by size and texts by letters.
 
     Parameters
     ----------
@@ -165,12 +175,34 @@ def find_levels(frame: pl.DataFrame, codebook: Codebook, name: str) -> tuple[str
     >>> find_levels(pl.DataFrame({"ward": [10, 9, None]}), Codebook(), "ward")
     ('9', '10')
     """
-    values = _distinct_values(frame, codebook, name)
+    found = [_text(v) for v in sorted(_distinct_values(frame, codebook, name))]
+    return order_levels(frame.schema[name], codebook, name, found)
+
+
+def order_levels(dtype: pl.DataType, codebook: Codebook, name: str, levels: Sequence[str]) -> tuple[str, ...]:
+    """Put levels of a column in the order that its codebook or its type states, the others after them as they come.
+
+    Examples
+    --------
+    >>> order_levels(pl.Enum(["low", "mid", "high"]), Codebook(), "risk", ["high", "low"])
+    ('low', 'high')
+    """
+    wanted = set(levels)
+    first = (level for level in stated_order(dtype, codebook, name) if level in wanted)
+    return tuple(dict.fromkeys((*first, *levels)))
+
+
+def stated_order(dtype: pl.DataType, codebook: Codebook, name: str) -> tuple[str, ...]:
+    """Levels of a column that its codebook orders, then those that its type does; may name some that it lacks.
+
+    Examples
+    --------
+    >>> stated_order(pl.Enum(["low", "mid", "high"]), Codebook(), "risk")
+    ('low', 'mid', 'high')
+    """
     ranked = [_text(v) for v in codebook[name].order] if name in codebook else []
-    known = {_text(v) for v in values}
-    first = [t for t in dict.fromkeys(ranked) if t in known]
-    rest = [_text(v) for v in sorted(values)]
-    return tuple(dict.fromkeys((*first, *rest)))
+    categories = dtype.categories.to_list() if isinstance(dtype, pl.Enum) else []
+    return tuple(dict.fromkeys((*ranked, *categories)))
 
 
 def _distinct_values(frame: pl.DataFrame, codebook: Codebook, name: str) -> list[Scalar]:

@@ -7,7 +7,7 @@ never a value, a count of records, or anything that was learned about few people
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -149,6 +149,7 @@ Disclosed = Annotated[
     Additive | Averaged | Coarsened | Dropped | Imputed | Misclassified | Sampled | Suppressed | Swapped,
     Field(discriminator="what"),
 ]
+_KINDS = get_args(get_args(Disclosed)[0])
 _ADAPTER: TypeAdapter[tuple[Disclosed, ...]] = TypeAdapter(tuple[Disclosed, ...])
 
 
@@ -158,7 +159,12 @@ class Disclosure:
     Parameters
     ----------
     parts
-        Each a sentence of its own.
+        Each a sentence of its own. What stands twice was done twice.
+
+    Raises
+    ------
+    DataError
+        For anything but parts.
 
     Examples
     --------
@@ -169,7 +175,38 @@ class Disclosure:
     """
 
     def __init__(self, parts: Iterable[Disclosed] = ()) -> None:
-        self.parts = tuple(parts)
+        found: list[Disclosed] = []
+        for part in parts:
+            if not isinstance(part, _KINDS):
+                raise DataError("A disclosure is a list of parts, for instance Disclosure([Additive(...)]).")
+            again = any(part is other for other in found)
+            found.append(part.model_copy() if again else part)  # parts are told apart by their identity
+        self.parts = tuple(found)
+
+    @classmethod
+    def of_any(cls, told: Disclosure | Disclosed | Iterable[Disclosed] | None) -> Disclosure:
+        """Take a disclosure, parts in a list, one part, or None for nothing.
+
+        Raises
+        ------
+        DataError
+            For anything else.
+
+        Examples
+        --------
+        >>> len(Disclosure.of_any(Additive(("bmi",), [[0.25]]))), len(Disclosure.of_any(None))
+        (1, 0)
+        """
+        if isinstance(told, cls):
+            return told
+        if isinstance(told, _KINDS):
+            return cls([told])
+        if told is not None and not isinstance(told, list | tuple):
+            raise DataError(
+                f"{type(told).__name__!r} is no disclosure. Give Disclosure([...]), or a list of its parts, for "
+                "instance of Additive or Misclassified."
+            )
+        return cls(told or ())
 
     def __iter__(self) -> Iterator[Disclosed]:
         return iter(self.parts)

@@ -14,7 +14,7 @@ from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
 from sfumato.inference.columns import split_columns
 from sfumato.inference.covariate import Covariate, ErrorPart
-from sfumato.inference.grids import Expanded, expand, needs_grid, normal_grids
+from sfumato.inference.grids import Expanded, Grid, expand, needs_grid, normal_grids
 from sfumato.inference.problem import Problem, additive_parts
 from sfumato.kernels.gaussian_mixture import GaussianMixture, Group
 from sfumato.kernels.mixture import Factors, Mixture, Patterns
@@ -32,6 +32,8 @@ _CELLS = 8
 """With at most this many distinct rows of exact covariates, the hidden ones' probabilities are free in each."""
 _FREE = 32
 """With at most this many patterns times cells of exact covariates, each has a probability of its own."""
+_SINGULAR = 1e-9
+"""Correlated noise with an eigenvalue below this has a combination without noise."""
 _FREE_MEANS = 16
 """With at most this many patterns, the hidden continuous covariates have a mean of their own in each."""
 
@@ -110,7 +112,14 @@ def _joint_table(problem: Problem, members: list[int], support: Floats, rows: In
             "different between strata as well; such noise cannot be taken out. Leave one out, or use method `naive`."
         )
     z = np.column_stack([c.key for c in chosen])[rows]
-    return gaussian_table(z, support, _covariance(part, [c.name for c in chosen]))
+    covariance = _covariance(part, [c.name for c in chosen])
+    sd = np.sqrt(np.diagonal(covariance))
+    if np.linalg.eigvalsh(covariance / np.outer(sd, sd)).min() < _SINGULAR:
+        raise DataError(
+            f"The noises on {', '.join(c.name for c in chosen)} are perfectly correlated: some combination of the "
+            "columns has none, which has no likelihood where true values are few. Leave one out, or use method `naive`."
+        )
+    return gaussian_table(z, support, covariance)
 
 
 def _simple(part: ErrorPart) -> TypeGuard[Additive]:
@@ -225,10 +234,13 @@ def build_gaussian(problem: Problem) -> tuple[GaussianMixture, Ints]:
     patterns = patterns[possible]
     continuous = problem.continuous
     names = [c.name for c in continuous]
-    known = needs_grid(problem.columns, names)
-    grids = [c.grids + (normal_grids(c.values, _variance(c), c.grids) if c.name in known else []) for c in continuous]
-    written = expand(np.column_stack([c.values for c in continuous]), grids, _noises(continuous))
+    scaled = {c.name: c.scale for c in continuous if c.scale}
+    known = [*needs_grid(problem.columns, [n for n in names if n not in scaled]), *scaled]
+    grids = [c.grids + (_normal_grids(c, problem.finer) if c.name in known else []) for c in continuous]
+    width = len(problem.columns.labels) + 2 * len(continuous) + len(problem.exact)
+    written = expand(np.column_stack([c.latent for c in continuous]), grids, _noises(continuous), width)
     rows, values = written.rows, {n: written.values[:, names.index(n)] for n in known}
+    values |= {n: scale(values[n]) for n, scale in scaled.items()}
     exact = {c.name: c.values[rows] for c in problem.exact}
     owners = problem.columns.with_any([n for n in names if n not in known])
     contrasts, w = _contrasts(patterns, problem.discrete), _exact_effects(problem)[rows]
@@ -250,8 +262,10 @@ def build_gaussian(problem: Problem) -> tuple[GaussianMixture, Ints]:
     return model, rows
 
 
-def _variance(covariate: Covariate) -> Floats:
-    return np.zeros(len(covariate.values)) if covariate.variance is None else covariate.variance
+def _normal_grids(covariate: Covariate, finer: int) -> list[Grid]:
+    none = np.zeros(len(covariate.values))
+    variance = none if covariate.variance is None else covariate.variance
+    return normal_grids(covariate.latent, variance, covariate.grids, finer)
 
 
 def _noises(continuous: list[Covariate]) -> dict[int, tuple[Floats, NDArray[np.bool_]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,9 +71,8 @@ def read_bands(frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsen
     >>> read_bands(pl.DataFrame({"age": ["old", "middle"]}), Codebook(), "age", told).middle.tolist()
     [75.0, 45.0]
     """
-    labels = frame.select(pl.when(~codebook.missing(name, frame.schema[name])).then(pl.col(name).cast(pl.String)))
-    column = labels.to_series()
-    if not set(column.drop_nulls().unique()) <= set(part.bands):
+    column, keys = _labels(frame, codebook, name, part)
+    if len(set(keys.values())) < len(keys) or not set(column.drop_nulls().unique()) <= set(keys.values()):
         raise DataError(f"The bands of {name!r} are not those of its disclosure. Give the table as it was released.")
     low = {label: -math.inf if a is None else a for label, (a, _) in part.bands.items()}
     high = {label: math.inf if b is None else b for label, (_, b) in part.bands.items()}
@@ -84,7 +84,27 @@ def read_bands(frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsen
         )
     half = sum(closed) / len(closed) / 2
     middle = {label: _middle(low[label], high[label], half) for label in part.bands}
-    return Bands(*(_per_record(column, ends) for ends in (low, high, middle)))
+    ends = ({key: told[label] for label, key in keys.items()} for told in (low, high, middle))
+    return Bands(*(_per_record(column, end) for end in ends))
+
+
+def _labels(
+    frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsened
+) -> tuple[pl.Series, dict[str, str | float]]:
+    """The column, null where missing, and how it holds the label of each band: files read "1" as a number."""
+    dtype = frame.schema[name]
+    keys: dict[str, str | float] = {label: label for label in part.bands}
+    if dtype.is_numeric():
+        keys = {label: number for label in part.bands if (number := _number(label)) is not None}
+    held = pl.col(name).cast(pl.Float64 if dtype.is_numeric() else pl.String)
+    return frame.select(pl.when(~codebook.missing(name, dtype)).then(held)).to_series(), keys
+
+
+def _number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
 
 
 def _middle(low: float, high: float, half: float) -> float:
@@ -93,6 +113,6 @@ def _middle(low: float, high: float, half: float) -> float:
     return low + half if math.isinf(high) else (low + high) / 2
 
 
-def _per_record(column: pl.Series, ends: dict[str, float]) -> Floats:
+def _per_record(column: pl.Series, ends: Mapping[str | float, float]) -> Floats:
     values = column.replace_strict(list(ends), list(ends.values()), return_dtype=pl.Float64)
     return np.asarray(values.fill_null(math.nan).to_numpy())

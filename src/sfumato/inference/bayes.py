@@ -14,7 +14,7 @@ from sfumato.inference.coordinates import Coordinates
 from sfumato.inference.estimate import TOLERANCE, Estimate
 from sfumato.inference.priors import Prior, build_prior
 from sfumato.inference.problem import Problem
-from sfumato.kernels.ascent import Value, bfgs, differences, inverse, newton
+from sfumato.kernels.ascent import Value, bfgs, differences, inverse, newton, roots
 from sfumato.kernels.convergence import bulk_effective, split_r_hat
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.hamiltonian import hamiltonian_chains
@@ -213,7 +213,7 @@ def _inner(found: Estimate, problem: Problem, coordinates: Coordinates) -> Float
     logs = np.maximum(logs - logs.max(), -np.log(max(float(model.weight.sum()), 2.0)))
     theta[coordinates.patterns] = logs[1:] - logs[0]
     sd = [np.nanstd(problem.outcome.values)] if isinstance(model.response, Linear) else []
-    sd += [np.nanstd(c.values) for c in problem.continuous]
+    sd += [np.nanstd(c.latent) for c in problem.continuous]
     theta[coordinates.scales] = np.maximum(theta[coordinates.scales], np.log(_EDGE * np.array(sd)))
     return coordinates.place(theta)
 
@@ -224,8 +224,8 @@ def _mode(target: _Target, start: Floats) -> tuple[Floats, Floats]:
         top, value = newton(target.look, start, TOLERANCE)
         return top.theta, _by_size(value.information)
     top = bfgs(target.look, start)
-    sd = np.sqrt(np.maximum(np.diagonal(inverse(target.look(top.theta).information)[0]), 1e-16))
-    return top.theta, _by_size(differences(lambda v: target.value(v)[1], top.theta, sd))
+    steps = roots(target.look(top.theta).information)
+    return top.theta, _by_size(differences(lambda v: target.value(v)[1], top.theta, steps))
 
 
 def _by_size(information: Floats) -> Floats:

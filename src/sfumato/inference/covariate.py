@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,6 +42,9 @@ class Covariate:
         Of the noise on each record's value where it is continuous, shape (n,); None where it is exact or discrete.
     parts
         What the disclosure says of its noise, with the rows that each part speaks of.
+    scores, scale
+        Where the model of the covariates sees the number on another scale: its value there for each record, shape
+        (n,), and what takes values there back to numbers. None where it sees the number itself.
     grids
         Possible true values of the records whose noise is not plain normal, or of which an interval was released.
     released
@@ -55,12 +59,19 @@ class Covariate:
     variance: Floats | None = None
     parts: list[tuple[ErrorPart, Bools]] = field(default_factory=list)
     grids: list[Grid] = field(default_factory=list)
+    scores: Floats | None = None
+    scale: Callable[[Floats], Floats] | None = None
     released: Floats | None = None
 
     @property
     def key(self) -> Floats:
         """Numbers that tell released values apart, shape (n,)."""
         return self.values if self.released is None else self.released
+
+    @property
+    def latent(self) -> Floats:
+        """What was released, on the scale of the model of the covariates, shape (n,)."""
+        return self.values if self.scores is None else self.scores
 
     @property
     def exact(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.design import find_levels, is_factor
@@ -15,14 +16,15 @@ from sfumato.data.error_model import Additive, Misclassified
 from sfumato.data.formula import Formula
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError, FormulaError
+from sfumato.inference.band_scores import band_scores
 from sfumato.inference.bands import in_bands, read_bands
-from sfumato.inference.covariate import Covariate, ErrorPart, category_codes
+from sfumato.inference.covariate import Covariate, ErrorPart, category_codes, level_text
 from sfumato.inference.grids import interval_grids
 from sfumato.inference.misclassified import read_misclassified
 from sfumato.inference.noisy import read_noisy
 from sfumato.kernels.released import Law, released_table
 
-__all__ = ["error_parts", "read_covariate", "stratum_rows", "which_are_factors"]
+__all__ = ["error_parts", "read_covariate", "strata_notes", "stratum_rows", "told_rows", "which_are_factors"]
 
 Bools = NDArray[np.bool_]
 
@@ -95,6 +97,8 @@ def error_parts(disclosure: Disclosure, column: str) -> list[ErrorPart]:
 def stratum_rows(frame: pl.DataFrame, where: Mapping[str, Scalar | None]) -> Bools:
     """The rows of a table that a part of a disclosure speaks of, shape (n,).
 
+    Files may hold a value in another type than the one that was disclosed: a number as text, true as 1.
+
     Raises
     ------
     DataError
@@ -104,6 +108,8 @@ def stratum_rows(frame: pl.DataFrame, where: Mapping[str, Scalar | None]) -> Boo
     --------
     >>> stratum_rows(pl.DataFrame({"sex": ["m", "f"]}), {"sex": "f"}).tolist()
     [False, True]
+    >>> stratum_rows(pl.DataFrame({"ward": [1.0, 2.0]}), {"ward": "2"}).tolist()
+    [False, True]
     """
     rows = np.ones(frame.height, dtype=bool)
     for name, value in where.items():
@@ -112,10 +118,100 @@ def stratum_rows(frame: pl.DataFrame, where: Mapping[str, Scalar | None]) -> Boo
                 f"The disclosure speaks of strata of {name!r}, a column that the table does not have. Give the table "
                 "as it was released."
             )
-        column = frame[name].cast(pl.String) if isinstance(value, str) else frame[name]
-        same = column.is_null() if value is None else (column == value).fill_null(False)
-        rows &= same.to_numpy()
+        rows &= frame.select(_is_value(name, frame.schema[name], value).fill_null(False)).to_series().to_numpy()
     return rows
+
+
+def _is_value(name: str, dtype: pl.DataType, value: Scalar | None) -> pl.Expr:
+    """Whether a column holds a value: numbers by size, true as 1, texts by letters."""
+    column = pl.col(name)
+    if value is None:
+        return column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        number = _as_number(value)
+        return pl.lit(False) if number is None else column.cast(pl.Float64) == number
+    if dtype.is_nested():
+        return pl.lit(False)
+    text = column.cast(pl.String)
+    if isinstance(value, bool):
+        return text.str.to_lowercase().is_in([str(value).lower(), str(int(value))])
+    return text == level_text(value)
+
+
+def _as_number(value: Scalar) -> float | None:
+    text = str(value).strip().lower()
+    try:
+        return {"true": 1.0, "false": 0.0}[text] if text in ("true", "false") else float(text)
+    except ValueError:
+        return None
+
+
+def told_rows(
+    frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[ErrorPart]
+) -> list[tuple[ErrorPart, Bools]]:
+    """Each part of what was disclosed of a column, with the records that it speaks of.
+
+    Raises
+    ------
+    DataError
+        Where a stratum that the disclosure speaks of has no record, and records with a value are in no stratum: then
+        it is that of another table, or the strata were recoded since.
+
+    Examples
+    --------
+    >>> table, part = pl.DataFrame({"x": [0.1, 0.4], "sex": ["m", "f"]}), Additive(("x",), [[0.1]], where={"sex": "f"})
+    >>> [rows.tolist() for _, rows in told_rows(table, Codebook(), "x", [part])]
+    [[False, True]]
+    """
+    told = [(p, stratum_rows(frame, _where(p))) for p in parts]
+    found = _outside(frame, codebook, name, parts)
+    if found is not None and any(_where(p) and not rows.any() for p, rows in told):
+        raise DataError(
+            f"The disclosure of {name!r} speaks of strata of {', '.join(found)} that no record is in, and other "
+            "records are in none of its strata. Give the table as it was released, or leave out parts that speak of no "
+            "record."
+        )
+    return told
+
+
+def strata_notes(
+    frame: pl.DataFrame, codebook: Codebook, disclosure: Disclosure, columns: Sequence[str]
+) -> tuple[str, ...]:
+    """What to say of columns that a disclosure speaks of by stratum where some records are in no such stratum.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"x": [0.1, 0.4], "sex": ["m", "f"]})
+    >>> told = Disclosure([Additive(("x",), [[0.1]], where={"sex": "f"})])
+    >>> len(strata_notes(table, Codebook(), told, ["x", "sex"]))
+    1
+    """
+    notes = []
+    for name in dict.fromkeys(columns):
+        parts = error_parts(disclosure, name)
+        keys = _outside(frame, codebook, name, parts)
+        if keys is not None:
+            rest = f"their values of {name} are taken for exact"
+            if not all(_where(p) for p in parts):
+                rest = f"only what is said of all records is taken out of their values of {name}"
+            notes.append(
+                f"The disclosure speaks of strata of {', '.join(keys)}; some records are in none of them, and {rest}."
+            )
+    return tuple(notes)
+
+
+def _where(part: ErrorPart) -> Mapping[str, Scalar | None]:
+    return {} if isinstance(part, Coarsened) else part.where
+
+
+def _outside(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[ErrorPart]) -> list[str] | None:
+    """Columns that the strata of a column are told by, where some records with a value are in none; else None."""
+    keys = list(dict.fromkeys(key for p in parts for key in _where(p)))
+    if not keys:
+        return None
+    strata = frame.filter(~codebook.missing(name, frame.schema[name])).select(keys).unique()
+    told = [stratum_rows(strata, _where(p)) for p in parts if _where(p)]
+    return None if np.any(told, axis=0).all() else keys
 
 
 def read_covariate(
@@ -151,7 +247,7 @@ def read_covariate(
     bands = [p for p in parts if isinstance(p, Coarsened)]
     if bands and not factor:
         return _banded(frame, codebook, name, parts)
-    every = [(p, stratum_rows(frame, p.where)) for p in parts if not isinstance(p, Coarsened)]
+    every = told_rows(frame, codebook, name, [p for p in parts if not isinstance(p, Coarsened)])
     told: list[tuple[ErrorPart, Bools]] = [(p, r) for p, r in every if _does_something(p, name) and r.any()]
     silent = [r for p, r in every if not _does_something(p, name)]
     if any((r & other).any() for r in silent for _, other in told):
@@ -177,11 +273,20 @@ def _banded(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[
     found = read_bands(frame, codebook, name, part)
     known = np.flatnonzero(~np.isnan(found.middle))
     every = np.ones(frame.height, dtype=bool)
+    ends, which, counts = np.unique(
+        np.column_stack([found.low, found.high])[known], axis=0, return_inverse=True, return_counts=True
+    )
+    if len(ends) < 2 or not np.isfinite(ends).all(axis=1).any():
+        raise DataError(
+            f"All records with a value in {name!r} lie in one band, or in bands without both ends. Write C({name}) in "
+            "the formula, which takes the bands for categories, or leave it out."
+        )
+    scores = band_scores(list(map(tuple, ends)), counts.tolist())
     covariate = Covariate(name, (), found.middle, variance=np.zeros(frame.height), parts=[(part, every)])
-    middle = found.middle[known]
-    if np.ptp(middle) == 0:
-        raise DataError(f"All records with a value in {name!r} lie in one band. Leave it out of the formula.")
-    covariate.grids = interval_grids(known, found.low[known], found.high[known], middle.mean(), middle.std())
+    covariate.scores, covariate.scale = np.full(frame.height, np.nan), scores.values
+    low, high = scores.low[which.ravel()], scores.high[which.ravel()]
+    covariate.scores[known] = ndtri((ndtr(low) + ndtr(high)) / 2)
+    covariate.grids = interval_grids(known, low, high, 0.0, 1.0)
     return covariate
 
 

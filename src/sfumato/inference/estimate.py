@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import DataError
 from sfumato.inference.assemble import build_gaussian, build_mixture
 from sfumato.inference.information import cost_of_noise
 from sfumato.inference.naive import sandwich
 from sfumato.inference.problem import Problem
-from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton
+from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton, roots
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.mixture import Factors, Mixture
 
-__all__ = ["Estimate", "fit_covariates", "maximum_likelihood"]
+__all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "undetermined", "without"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_ACCURATE = 0.01
+"""A log-likelihood that changes by more than this with twice as many nodes asks for them."""
+_FINEST = 16
+"""Most times as many nodes as usual."""
+_COARSE = (
+    "The response tells so much of the hidden covariates that the integrals over them would take more nodes than "
+    "memory is meant for; estimates and standard errors are rough. Fit a random sample of the rows."
+)
+UNDETERMINED = (
+    "The data do not determine every coefficient: the noise is too strong, or terms are collinear. Those that they do "
+    "not determine have no standard error and no interval."
+)
+_MOVES = 1e-3
+"""A direction of unit length that moves a parameter by more than this moves it."""
 TOLERANCE = 1e-6
 """An ascent ends where its next step is below this, in standard errors."""
 
@@ -34,7 +49,7 @@ class Estimate:
     theta : ndarray, shape (P,)
         All parameters: coefficients, further parameters of the response, then those of the covariates.
     covariance : ndarray, shape (P, P)
-        Inverse of the observed information, or the sandwich.
+        Inverse of the observed information, or the sandwich; NaN for coefficients that the data do not determine.
     log_likelihood
         At `theta`.
     converged
@@ -98,25 +113,59 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
     if penalty is not None:
         prior[: len(penalty)] = penalty
     top, information = _climb(model, theta, prior)
+    unsure: tuple[str, ...] = ()
+    while isinstance(model, GaussianMixture) and (finer := _finer(problem, model, top.theta)):
+        if isinstance(finer, str):
+            unsure = (finer,)
+            break
+        model, rows = finer
+        top, information = _climb(model, top.theta, prior)
     bread, complete = inverse(information)
     covariance = bread
     if problem.keep_rows:
         records = rows if isinstance(model, Mixture) else rows[model.records]
         covariance = sandwich(bread, model.scores(top.theta) * problem.weight[records, None], records, cluster)
-    notes, lost = _flat_notes(information, len(start) + len(extra)) if not complete else ((), False)
     reliability, inflation, spread = cost_of_noise(problem, model, rows, top.theta, bread)
+    notes: tuple[str, ...] = ()
+    lost = np.zeros(0, dtype=np.int64)
+    if not complete:
+        lost = undetermined(information, len(start) + len(extra))
+        covariance, inflation = without(covariance, lost), inflation.copy()
+        inflation[lost] = np.nan
+        notes = (
+            (UNDETERMINED,)
+            if len(lost)
+            else ("Some combinations of the hidden covariates are estimated not to occur.",)
+        )
     return Estimate(
         top.theta,
         covariance,
         top.log_likelihood,
-        top.converged and not lost,
+        top.converged and not len(lost) and not unsure,
         reliability,
         inflation,
         spread,
         model,
         information,
-        notes,
+        (*notes, *unsure),
     )
+
+
+def _finer(problem: Problem, model: GaussianMixture, theta: Floats) -> tuple[GaussianMixture, Ints] | str | None:
+    """The likelihood over twice as many nodes, where that is another one; what to say where it cannot be had."""
+    try:
+        finer, rows = build_gaussian(replace(problem, finer=2 * problem.finer))
+    except DataError:
+        return _COARSE
+    if len(finer.E) == len(model.E):
+        return None
+    gap = float(np.diff([m.log_likelihoods(theta[None])[0] for m in (model, finer)])[0])
+    if abs(gap) <= _ACCURATE:
+        return None
+    if 2 * problem.finer > _FINEST:
+        return _COARSE
+    problem.finer *= 2
+    return finer, rows
 
 
 def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats:
@@ -171,8 +220,7 @@ def _polish(
 ) -> tuple[Summit, Floats]:
     """Newton's steps with one Hessian by differences, from where BFGS ended; they settle the last digits."""
     value = look(top.theta)
-    sd = np.sqrt(np.maximum(np.diagonal(inverse(value.information)[0]), 1e-16))
-    information = differences(gradient, top.theta, sd)
+    information = differences(gradient, top.theta, roots(value.information))
     if not inverse(information)[1]:
         return top, information
 
@@ -185,12 +233,29 @@ def _polish(
     )
 
 
-def _flat_notes(information: Floats, count: int) -> tuple[tuple[str, ...], bool]:
-    """What is to be said of directions without information, and whether a coefficient is among them."""
-    directions = flat(information)
-    if np.abs(directions[:count]).max(initial=0.0) > 1e-3:
-        return ("The data do not determine every coefficient: the noise is too strong, or terms are collinear.",), True
-    return ("Some combinations of the hidden covariates are estimated not to occur.",), False
+def undetermined(information: Floats, count: int) -> Ints:
+    """Places of those among the first `count` parameters that some direction without information moves.
+
+    Examples
+    --------
+    >>> undetermined(np.diag([4.0, 0.0, 1.0]), 2).tolist()
+    [1]
+    """
+    return np.flatnonzero(np.abs(flat(information)[:count]).max(axis=1, initial=0.0) > _MOVES)
+
+
+def without(covariance: Floats, lost: Ints) -> Floats:
+    """A covariance with NaN for parameters that are not determined: theirs is no small one, but there is none.
+
+    Examples
+    --------
+    >>> without(np.eye(2), np.array([1])).tolist()
+    [[1.0, nan], [nan, nan]]
+    """
+    out = covariance.copy()
+    out[lost] = np.nan
+    out[:, lost] = np.nan
+    return out
 
 
 def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | GaussianMixture) -> Floats:
@@ -214,7 +279,7 @@ def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | Ga
 
 def _start_gaussian(model: GaussianMixture, problem: Problem, start: Floats, extra: Floats) -> Floats:
     """Means and covariance of the continuous covariates by moments: what was released, less the noise."""
-    z = np.column_stack([c.values for c in problem.continuous])
+    z = np.column_stack([c.latent for c in problem.continuous])
     variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
     known = ~np.isnan(z)
     mean = np.array([z[k, j].mean() for j, k in enumerate(known.T)])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from functools import wraps
+from typing import Literal, ParamSpec, TypeVar, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Swapped
+from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure, Imputed, Swapped
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
-from sfumato.errors import DataError, FormulaError
+from sfumato.errors import DataError
 from sfumato.inference.bayes import sample_posterior
 from sfumato.inference.columns import split_columns
-from sfumato.inference.covariates import error_parts, read_covariate, which_are_factors
+from sfumato.inference.covariates import error_parts, read_covariate, strata_notes, which_are_factors
 from sfumato.inference.estimate import Estimate, maximum_likelihood
-from sfumato.inference.naive import Naive, naive_fit
+from sfumato.inference.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.profile import with_profile
@@ -41,16 +43,42 @@ Method = Literal["ml", "bayes", "calibration", "moments", "simex", "naive"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
 _EXTREME = 8.0
-"""A standardised coefficient beyond this is taken for one without a finite maximum."""
+"""A coefficient beyond this, times what its column varies given the others, is taken to have no finite maximum."""
+_ON_LINE = 1e-10
+"""Errors this small beside the response are those of rounding."""
+_FEW_CLUSTERS = 30
+"""With fewer clusters, standard errors by clusters are too small."""
 _PRIOR_SD = 2.5
 """Standard deviation of the prior on standardised coefficients where responses are separated; the scale of Gelman et
 al. (2008), doi:10.1214/08-AOAS191."""
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _evaluated(work: Callable[P, T]) -> Callable[P, T]:
+    """Refuse data at which numbers end, in place of an error of a library."""
+
+    @wraps(work)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # steps that end there are not taken
+                return work(*args, **kwargs)
+        except (ArithmeticError, np.linalg.LinAlgError):
+            raise DataError(
+                "The likelihood of these data cannot be evaluated: there are too few records for the model, or the "
+                "response lies on a line of the covariates. Leave terms out, or use method `naive`."
+            ) from None
+
+    return guarded
+
+
+@_evaluated
 def fit(
     formula: str,
     data: pl.DataFrame,
-    disclosure: Disclosure | None = None,
+    disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None = None,
     family: Family = "linear",
     method: Method = "ml",
     *,
@@ -79,7 +107,7 @@ def fit(
     data
         The released table.
     disclosure
-        What the release says of its noise; None takes every value for the true one.
+        What the release says of its noise, or its parts; None takes every value for the true one.
     family
         `linear`, `probit`, `logit`, `poisson` or `ordered` (ordered probit).
     method
@@ -116,10 +144,11 @@ def fit(
     Raises
     ------
     FormulaError
-        For a formula outside the grammar, collinear terms, or a product of noisy continuous covariates.
+        For a formula outside the grammar, and terms that are collinear or that no record has.
     DataError
-        For unknown columns, a response that does not suit the family, noise that does not fit the data, weights that
-        are not positive, groups together with what they do not go with.
+        For unknown columns, a response that does not suit the family or does not vary, noise that does not fit the
+        data, weights that are not positive, clusters no more than coefficients, options that do not go together, powers
+        and products of numbers far from zero, and data at which the likelihood cannot be evaluated.
 
     References
     ----------
@@ -141,27 +170,32 @@ def fit(
     ([3.0, -0.5], [2.8, -0.2])
     """
     model = parse_formula(formula)
-    _check_options(family, method, level)
-    book, told = codebook or Codebook(), disclosure or Disclosure()
+    _check_options(family, method, level, priors, draws, seed)
+    _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
+    book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
     check_random(model, family, method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
     problem = _assemble(model, used, book, told, family, weights, keep=bool(weight or cluster))
+    _check_problem(problem, model, family, clusters)
+    if group is not None or not is_plain(problem, family, method):
+        refuse_far_from_zero(problem)
     plain = naive_fit(problem, family, clusters)
-    if plain.aliased:
-        raise FormulaError(
-            f"The terms {', '.join(plain.aliased)} are determined by the others (collinear). Leave them out of the "
-            "formula."
-        )
+    refuse_undetermined(plain)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
     notes = _notes(told, model, problem, used.height < data.height, cluster, group)
+    notes = (*notes, *problem.outcome.notes, *strata_notes(used, book, told, model.columns))
     if not complete and method != "naive":
         notes = (*notes, *_unspoken(told, model))
+    if clusters is not None and clusters.max() < _FEW_CLUSTERS:
+        notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
     work = _Work(model, family, problem, plain, clusters, level, notes)
     if method == "naive" and group is None:
         return work.naive()
     check_correlations(problem, model.response)
+    if not is_plain(problem, family, method):
+        _refuse_line(plain, problem)
     if group is not None:
         found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))
         return replace(found, slope=slope)
@@ -170,13 +204,53 @@ def fit(
     return work.quick(method, seed)
 
 
-def _check_options(family: str, method: str, level: float) -> None:
+def _check_options(family: str, method: str, level: float, priors: object, draws: int, seed: int) -> None:
     if family not in FAMILIES:
         raise DataError(f"There is no family {family!r}. Families: {', '.join(FAMILIES)}.")
     if method not in METHODS:
         raise DataError(f"There is no method {method!r}. Methods: {', '.join(METHODS)}.")
-    if not 0 < level < 1:
-        raise DataError("The level of intervals lies between 0 and 1, for instance 0.95.")
+    if not isinstance(level, int | float | np.floating) or not 0 < level < 1:
+        raise DataError("The level of intervals is a number between 0 and 1, for instance 0.95.")
+    if priors and method != "bayes":
+        raise DataError("Only method `bayes` takes priors. Leave them out, or use it.")
+    if priors and not isinstance(priors, Mapping):
+        raise DataError("Priors are given by term, for instance {'smoke': (0, 0.5)}: mean and standard deviation.")
+    if not all(isinstance(number, int | np.integer) and number >= 0 for number in (draws, seed)):
+        raise DataError("`draws` and `seed` are whole numbers from 0.")
+
+
+def _check_names(method: str, **given: object) -> None:
+    for option, name in given.items():
+        if name is not None and not (isinstance(name, str) and name):
+            raise DataError(f"`{option}` is the name of one column, as text.")
+    if method == "bayes" and (given["weight"] or given["cluster"]):
+        raise DataError(
+            "Method `bayes` takes no weights and no clusters: a weighted sum of log-densities is no likelihood, and "
+            "the records of a cluster are not independent. Use method `ml`, whose standard errors allow for both."
+        )
+
+
+def _terms(problem: Problem, family: str) -> tuple[str, ...]:
+    """Names of the coefficients, and of the thresholds of an ordered model."""
+    levels = problem.outcome.levels if family == "ordered" else ()
+    return (*problem.columns.labels, *(f"{a}|{b}" for a, b in itertools.pairwise(levels)))
+
+
+def _check_problem(problem: Problem, model: Formula, family: Family, clusters: NDArray[np.int64] | None) -> None:
+    """Refuse what no method can fit."""
+    terms = _terms(problem, family)
+    twice = [term for term in dict.fromkeys(terms) if terms.count(term) > 1]
+    if twice:
+        raise DataError(f"Two coefficients would be called {', '.join(twice)}. Rename a column.")
+    values = problem.outcome.values
+    binary = family in ("probit", "logit") and problem.outcome.exact
+    if ((family == "linear" or binary) and np.ptp(values) == 0) or (family == "poisson" and not values.any()):
+        raise DataError(f"The response {model.response!r} does not vary; there is nothing to explain.")
+    if clusters is not None and clusters.max() <= len(terms):
+        raise DataError(
+            "Standard errors by clusters need more clusters than the model has coefficients. Leave terms out, or leave "
+            "out `cluster`."
+        )
 
 
 def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
@@ -185,6 +259,14 @@ def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
         raise DataError(
             f"The model needs column {', '.join(map(repr, unknown))}, which the table does not have. "
             f"Columns: {', '.join(frame.columns)}."
+        )
+
+
+def _refuse_line(plain: Naive, problem: Problem) -> None:
+    if plain.sigma <= _ON_LINE * np.std(problem.outcome.values):
+        raise DataError(
+            "The response lies exactly on a line of the covariates, so that the likelihood has no maximum. Use method "
+            "`naive`; `ml` fits such a line only where nothing is hidden, without weights and clusters."
         )
 
 
@@ -255,6 +337,10 @@ def _notes(
     notes = []
     if left_out:
         notes.append("Rows without a response, weight, cluster or group were left out.")
+    kept = {name for parts in problem.columns.parts for name, _ in parts}
+    absent = [name for name in problem.covariates if name not in kept]
+    if absent:
+        notes.append(f"All records have the same category of {', '.join(absent)}: it has no coefficient.")
     for part in disclosure:
         used = [n for n in part.columns if n in model.columns]
         if used and isinstance(part, Averaged | Imputed | Swapped):
@@ -277,9 +363,10 @@ def _notes(
     banded = [n for n, c in problem.covariates.items() if any(isinstance(p, Coarsened) for p, _ in c.parts)]
     if banded:
         notes.append(
-            f"Of {', '.join(banded)} a band was released: its coefficient is that of the value within, which is taken "
-            f"for normal given the other covariates. {', '.join(f'C({n})' for n in banded)} in the formula gives a "
-            "coefficient for each band."
+            f"Of {', '.join(banded)} a band was released: its coefficient is that of the value within. What lies in "
+            "open bands is extrapolated from the others; where possible values end, say so in the plan (`range`) or in "
+            f"a disclosure of your own. {', '.join(f'C({n})' for n in banded)} in the formula gives a coefficient for "
+            "each band."
         )
     return tuple(notes)
 
@@ -304,9 +391,7 @@ class _Work:
     @property
     def terms(self) -> tuple[str, ...]:
         """Coefficients, and thresholds of an ordered model."""
-        levels = self.problem.outcome.levels
-        thresholds = range(len(self.plain.estimate) - self.count)
-        return (*self.problem.columns.labels, *(f"{levels[i]}|{levels[i + 1]}" for i in thresholds))
+        return _terms(self.problem, self.family)
 
     def naive(self) -> Fit:
         """The naive fit alone."""
@@ -368,14 +453,8 @@ class _Work:
         self, method: Literal["ml", "bayes"], priors: Mapping[str, tuple[float, float]], draws: int, seed: int
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
-        if method == "ml" and self.closed:
-            return self.least_squares()
-        if method == "bayes" and self.problem.keep_rows:
-            raise DataError(
-                "Method `bayes` takes no weights and no clusters: a weighted sum of log-densities is no likelihood, "
-                "and the records of a cluster are not independent. Use method `ml`, whose standard errors allow for "
-                "both."
-            )
+        if method == "ml" and is_plain(self.problem, self.family, method) and not self.plain.separated:
+            return self.plain_maximum()
         found, notes, held = self.maximum()
         if method == "bayes":
             return self.posterior(found, priors, draws, seed, held)
@@ -389,17 +468,11 @@ class _Work:
         fitted = self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
         return fitted if held or self.problem.keep_rows else with_profile(fitted, found)
 
-    @property
-    def closed(self) -> bool:
-        """Whether nothing is hidden and the maximum is that of least squares."""
-        problem = self.problem
-        hidden = problem.discrete or problem.continuous or not problem.outcome.exact or problem.keep_rows
-        return self.family == "linear" and not hidden
-
-    def least_squares(self) -> Fit:
-        """The plain linear fit, which also is there where the response lies on a line."""
+    def plain_maximum(self) -> Fit:
+        """The plain fit where nothing is hidden; a linear one also is there where the response lies on a line."""
         plain = self.plain
-        fitted = self.result("ml", plain.estimate, plain.covariance, plain.sigma, plain.n, True, self.notes)
+        done = plain.converged
+        fitted = self.result("ml", plain.estimate, plain.covariance, plain.sigma, plain.n, done, self.notes)
         exact = np.where([not parts for parts in self.problem.columns.parts], np.nan, 1.0)
         likelihood = plain.log_likelihood
         return replace(fitted, reliability=exact, inflation=np.ones(self.count), log_likelihood=likelihood)
@@ -410,7 +483,7 @@ class _Work:
         if not self.plain.separated:
             found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters)
             spread = found.spread
-            size = np.abs(found.theta[: self.count] * spread).max(initial=0.0)
+            size = np.abs(found.theta[: self.count] * spread * self.plain.own).max(initial=0.0)
             if self.family in ("linear", "poisson") or (found.converged and size < _EXTREME):
                 return found, self.notes, False
         penalty = (spread / _PRIOR_SD) ** 2

@@ -25,10 +25,19 @@ Bools = NDArray[np.bool_]
 
 MAX_NODES = 8_000_000
 """Most rows that the grids of all records may take together."""
+MAX_CELLS = 100_000_000
+"""Most numbers that these rows may hold."""
 
 
+_TOO_MANY = (
+    "The integrals over hidden covariates (powers, products, bands, rounding, or noise that is not plain normal) would "
+    "take more nodes than memory is meant for. Fit a random sample of the rows, leave one of these covariates out, or "
+    "use method `naive`."
+)
 _STEP, _SHORT_STEP = 0.5, 0.25
 """Steps between nodes for noisy and for missing values."""
+_CLEAR, _ENOUGH = 0.1, 20
+"""The share of the records with the least noise, which tells how strong a little noise is; and so many records do."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ def interval_grids(rows: Ints, low: Floats, high: Floats, centre: float, spread:
     return [Grid(rows[at], nodes, weights) for at, nodes, weights in interval_nodes(low, high, centre, spread)]
 
 
-def normal_grids(values: Floats, variance: Floats, taken: Iterable[Grid]) -> list[Grid]:
+def normal_grids(values: Floats, variance: Floats, taken: Iterable[Grid], finer: int = 1) -> list[Grid]:
     """Grids of records with plain normal noise or a missing value, for a covariate that must be known in each row.
 
     Parameters
@@ -82,6 +91,8 @@ def normal_grids(values: Floats, variance: Floats, taken: Iterable[Grid]) -> lis
         What was released, NaN where missing, and the variance of the noise on it.
     taken
         Grids of the records that have one already.
+    finer
+        How many times as many nodes as usual.
 
     Examples
     --------
@@ -92,13 +103,23 @@ def normal_grids(values: Floats, variance: Floats, taken: Iterable[Grid]) -> lis
     for grid in taken:
         hidden[grid.rows] = False
     known = ~np.isnan(values)
-    centre, total = float(values[known].mean()), float(values[known].var())
-    spread = math.sqrt(max(total - float(variance[known].mean()), 1e-3 * total))
+    if not hidden.any():
+        return []
+    centre, spread = _without_noise(values[known], variance[known])
     found = []
     for rows, step in ((np.flatnonzero(hidden & known), _STEP), (np.flatnonzero(hidden & ~known), _SHORT_STEP)):
         if len(rows):
-            found.append(Grid(rows, *normal_nodes(values[rows], variance[rows], centre, spread, step)))
+            found.append(Grid(rows, *normal_nodes(values[rows], variance[rows], centre, spread, step / finer)))
     return found
+
+
+def _without_noise(z: Floats, variance: Floats) -> tuple[float, float]:
+    """Mean and standard deviation of the true values, from those with little noise where they are not few."""
+    clear = variance <= 4 * np.quantile(variance, _CLEAR)
+    if clear.sum() >= _ENOUGH:
+        z, variance = z[clear], variance[clear]
+    total = float(z.var())
+    return float(z.mean()), math.sqrt(max(total - float(variance.mean()), 1e-3 * total))
 
 
 def needs_grid(columns: Columns, hidden: Sequence[str]) -> list[str]:
@@ -145,7 +166,9 @@ class Expanded:
     kinds: list[tuple[int, int, Ints, Floats]]
 
 
-def expand(values: Floats, grids: Sequence[Sequence[Grid]], noises: Mapping[int, tuple[Floats, Bools]]) -> Expanded:
+def expand(
+    values: Floats, grids: Sequence[Sequence[Grid]], noises: Mapping[int, tuple[Floats, Bools]], width: int = 1
+) -> Expanded:
     """Write every record out as rows, sorted by what was released of it with what noise.
 
     Parameters
@@ -156,11 +179,13 @@ def expand(values: Floats, grids: Sequence[Sequence[Grid]], noises: Mapping[int,
         The grids of each covariate, shape (c,).
     noises
         Covariances, shape (c, c), of independent noises, each with the records that it was added to.
+    width
+        How many numbers each row will hold.
 
     Raises
     ------
     DataError
-        Where there would be more than `MAX_NODES` rows.
+        Where there would be more than `MAX_NODES` rows, or `MAX_CELLS` numbers in them.
     """
     n, c = values.shape
     which = np.full((n, c), -1)
@@ -174,7 +199,9 @@ def expand(values: Floats, grids: Sequence[Sequence[Grid]], noises: Mapping[int,
     sizes = np.bincount(of, minlength=len(kinds))
     chosen = [[own[g] if g >= 0 else None for own, g in zip(grids, kind[c : 2 * c], strict=True)] for kind in kinds]
     counts = [math.prod(grid.count for grid in some if grid) for some in chosen]
-    _refuse_too_many(sum(int(s) * q for s, q in zip(sizes, counts, strict=True)))
+    rows_needed = sum(int(s) * q for s, q in zip(sizes, counts, strict=True))
+    if max(counts) > 1 and (rows_needed > MAX_NODES or rows_needed * width > MAX_CELLS):
+        raise DataError(_TOO_MANY)
     order = np.argsort(of, kind="stable")
     blocks, told = [], []
     for kind, some, count, records in zip(kinds, chosen, counts, np.split(order, np.cumsum(sizes)[:-1]), strict=True):
@@ -186,15 +213,6 @@ def expand(values: Floats, grids: Sequence[Sequence[Grid]], noises: Mapping[int,
         told.append((len(z), count, seen, left[np.ix_(seen, seen)]))
     rows, z, weights = (np.concatenate(part) for part in zip(*blocks, strict=True))
     return Expanded(rows, z, weights if max(counts) > 1 else None, told)
-
-
-def _refuse_too_many(rows: int) -> None:
-    if rows > MAX_NODES:
-        raise DataError(
-            f"The integrals over hidden covariates (powers, products, bands, rounding, or noise that is not plain "
-            f"normal) would take more than {MAX_NODES:,} nodes, more than memory is meant for. Fit a random sample of "
-            "the rows, leave one of these covariates out, or use method `naive`."
-        )
 
 
 def _block(values: Floats, grids: Sequence[Grid | None], records: Ints, noise: Floats) -> tuple[Floats, Floats, Floats]:

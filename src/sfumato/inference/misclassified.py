@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.design import find_levels
+from sfumato.data.design import find_levels, order_levels
 from sfumato.data.error_model import Additive, Misclassified
 from sfumato.errors import DataError
 from sfumato.inference.covariate import Covariate, ErrorPart, category_codes, level_text
@@ -49,44 +51,58 @@ def read_misclassified(
     if any(isinstance(p, Additive) for p, _ in told):
         raise DataError(f"Column {name!r} was both misclassified and given noise; such a column cannot be corrected.")
     here = find_levels(frame, codebook, name)
-    named = [tuple(map(level_text, p.levels)) for p, _ in told if isinstance(p, Misclassified) and p.levels is not None]
-    levels = named[0] if named else here
-    for part, _ in told:
-        wrong = set(here) - set(levels) or (isinstance(part, Misclassified) and len(part.matrix) != len(levels))
-        if wrong or any(set(other) != set(levels) for other in named):
-            raise DataError(
-                f"The categories of {name!r} are not those of its disclosed matrix. Give the table as it was released."
-            )
+    parts = [(p, rows) for p, rows in told if isinstance(p, Misclassified)]
+    named = [tuple(map(level_text, p.levels)) for p, _ in parts if p.levels is not None]
+    levels = order_levels(frame.schema[name], codebook, name, named[0]) if named else here
+    wrong = set(here) - set(levels) or any(len(p.matrix) != len(levels) for p, _ in parts)
+    if wrong or any(set(other) != set(levels) for other in named):
+        raise DataError(
+            f"The categories of {name!r} are not those of its disclosed matrix. Give the table as it was released."
+        )
+    if not factor:
+        levels = tuple(sorted(levels, key=lambda level: _as_number(name, level)))
     codes = category_codes(frame, codebook, name, levels)
     covariate = Covariate(name, levels if factor else (), codes, np.arange(float(len(levels))), parts=told)
-    covariate.table = _transition_table(codes, levels, told)
+    matrices = [_in_order(p, frame.schema[name], levels) for p, _ in parts]
+    covariate.table = _transition_table(codes, matrices, [rows for _, rows in parts])
     if not factor:
-        covariate.support = _as_numbers(name, levels)
+        covariate.support = np.array([_as_number(name, level) for level in levels])
         covariate.values = np.where(np.isnan(codes), np.nan, covariate.support[np.nan_to_num(codes).astype(int)])
     return covariate
 
 
-def _as_numbers(name: str, levels: tuple[str, ...]) -> Floats:
+def _as_number(name: str, level: str) -> float:
     try:
-        return np.array([float(level) for level in levels])
+        return float(level)
     except ValueError:
         raise DataError(f"The categories of {name!r} are no numbers. Write C({name}) in the formula.") from None
 
 
-def _transition_table(codes: Floats, levels: tuple[str, ...], told: list[tuple[ErrorPart, Bools]]) -> Floats:
+def _in_order(part: Misclassified, dtype: pl.DataType, levels: tuple[str, ...]) -> Floats:
+    """The matrix of one step with its rows and columns in the order of the levels, shape (L, L)."""
+    if part.levels is not None:
+        rows = list(map(level_text, part.levels))
+    else:
+        rows = sorted(levels, key=float) if dtype.is_numeric() else sorted(levels)
+    order = [rows.index(level) for level in levels]
+    matrix = part.array[np.ix_(order, order)]
+    if part.levels is None and isinstance(dtype, pl.Enum) and np.any(matrix != part.array):
+        raise DataError(
+            f"The matrix of {part.column!r} does not say which category each of its rows is for, and the column has an "
+            "order of its own that is not the alphabetical one. Give `levels`."
+        )
+    return matrix
+
+
+def _transition_table(codes: Floats, matrices: list[Floats], told: list[Bools]) -> Floats:
     """Log-probability of each released category under each true one: matrices of several steps multiply."""
     missing = np.isnan(codes)
     place = np.nan_to_num(codes).astype(int)
-    steps = np.broadcast_to(np.eye(len(levels)), (len(codes), len(levels), len(levels)))
-    distinct = np.unique(np.column_stack([rows for _, rows in told]), axis=0)
-    table = np.zeros((len(codes), len(levels)))
-    for combination in distinct:
-        rows = np.all([r == c for (_, r), c in zip(told, combination, strict=True)], axis=0)
-        matrix = steps[0]
-        for (part, _), applies in zip(told, combination, strict=True):
-            if applies and isinstance(part, Misclassified):
-                order = [list(map(level_text, part.levels or levels)).index(level) for level in levels]
-                matrix = matrix @ part.array[np.ix_(order, order)]
+    table = np.zeros((len(codes), len(matrices[0])))
+    for combination in np.unique(np.column_stack(told), axis=0):
+        rows = np.all([r == c for r, c in zip(told, combination, strict=True)], axis=0)
+        applied = [m for m, applies in zip(matrices, combination, strict=True) if applies]
+        matrix = reduce(np.matmul, applied, np.eye(table.shape[1]))
         with np.errstate(divide="ignore"):
             table[rows] = np.log(matrix[:, place[rows]].T)
     table[missing] = 0.0

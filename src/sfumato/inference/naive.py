@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, FormulaError
+from sfumato.inference.covariate import Covariate
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
 from sfumato.kernels import glm
@@ -15,10 +16,15 @@ from sfumato.kernels.ascent import Value, inverse, newton
 from sfumato.kernels.mixture import Mixture, Patterns
 from sfumato.kernels.response import Response
 
-__all__ = ["Naive", "naive_fit", "plain_fit", "sandwich"]
+__all__ = ["Naive", "is_plain", "naive_fit", "plain_fit", "refuse_far_from_zero", "refuse_undetermined", "sandwich"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_LEAST = 1e-12
+"""Information of columns below this is lost in digits."""
+_FAR = 1000.0
+"""Largest product of mean over standard deviation in a power or product; up to 3,600 no digit was seen to be lost."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,10 @@ class Naive:
         Whether the maximum does not exist.
     spread
         Standard deviation of each column, 0 for the constant, shape (p,).
+    own
+        Share of it that the other columns do not explain, shape (p,): small for a power far from zero.
+    empty
+        Those of `aliased` that are 0 in every row.
     """
 
     estimate: Floats
@@ -53,6 +63,8 @@ class Naive:
     aliased: tuple[str, ...]
     separated: bool
     spread: Floats
+    own: Floats
+    empty: tuple[str, ...] = ()
 
 
 def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> Naive:
@@ -79,10 +91,9 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     X, y, plain = X[whole], problem.outcome.values[whole], problem.outcome.plain.take(np.flatnonzero(whole))
     by_glm: glm.Family = {"probit": "probit", "logit": "logistic"}.get(family, "linear")  # type: ignore[assignment]
     first = glm.fit(X, y, by_glm)
-    names = tuple(problem.columns.labels[j] for j in first.aliased)
+    names = problem.columns.labels
     start = np.nan_to_num(first.coefficients)
-    simple = family in ("linear", "probit", "logit") and not problem.keep_rows
-    if names or simple:
+    if first.aliased or _by_glm(problem, family):
         return _from_glm(first, X, y, family, names, start)
     if family in ("poisson", "ordered"):
         start = _start(X, y, family, start)
@@ -90,6 +101,65 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     weight = problem.weight[whole]
     rows = None if cluster is None else cluster[whole]
     return plain_fit(X, plain, weight, start, extra, family, problem.keep_rows, rows, first.separated)
+
+
+def _by_glm(problem: Problem, family: Family) -> bool:
+    return family in ("linear", "probit", "logit") and not problem.keep_rows
+
+
+def is_plain(problem: Problem, family: Family, method: str) -> bool:
+    """Whether a method's fit is that of the plain kernel: for `ml`, nothing is hidden and the kernel has the family."""
+    nothing_hidden = not (problem.discrete or problem.continuous) and problem.outcome.exact
+    return _by_glm(problem, family) and (method == "naive" or (method == "ml" and nothing_hidden))
+
+
+def refuse_undetermined(naive: Naive) -> None:
+    """Refuse terms that the data cannot tell apart.
+
+    Raises
+    ------
+    FormulaError
+        Where the others determine a term, or no record has it.
+    """
+    if naive.empty:
+        raise FormulaError(
+            f"{', '.join(naive.empty)} does not occur in the released data (in no record with a value in every column "
+            "of the model), so that its coefficient cannot be estimated. Recode to broader categories, or leave the "
+            "interaction out."
+        )
+    if naive.aliased:
+        raise FormulaError(
+            f"The terms {', '.join(naive.aliased)} are determined by the others (collinear). Leave them out of the "
+            "formula; where they are combinations of categories, some may have no record: recode to broader ones."
+        )
+
+
+def refuse_far_from_zero(problem: Problem) -> None:
+    """Refuse powers and products of numbers that lie so far from zero that an ascent cannot tell them apart.
+
+    The plain kernel can, for it makes columns orthogonal first.
+
+    Raises
+    ------
+    DataError
+        Naming such a column.
+    """
+    ratio = {name: _distance(c) for name, c in problem.covariates.items() if not c.levels}
+    for parts in problem.columns.parts:
+        found = [name for name, level in parts if level is None]
+        if len(found) > 1 and np.prod([max(1.0, ratio[name]) for name in found]) > _FAR:
+            raise DataError(
+                f"The values of {max(found, key=lambda n: ratio[n])!r} lie far from zero for how much they vary, so "
+                "that its powers and products cannot be told apart. Subtract a value near their middle first."
+            )
+
+
+def _distance(covariate: Covariate) -> float:
+    """Mean over standard deviation of a number, without noise; 0 where it does not vary."""
+    noise = 0.0 if covariate.variance is None or covariate.scale else float(covariate.variance.mean())
+    total = float(np.nanvar(covariate.naive))
+    spread = max(total - noise, 1e-3 * total)
+    return abs(float(np.nanmean(covariate.naive))) / spread**0.5 if spread else 0.0
 
 
 def _start(X: Floats, y: Floats, family: Family, linear: Floats) -> Floats:
@@ -113,7 +183,7 @@ def _extra(X: Floats, y: Floats, family: Family, start: Floats, count: int) -> F
     return np.zeros(0)
 
 
-def _from_glm(first: glm.Fit, X: Floats, y: Floats, family: Family, aliased: tuple[str, ...], start: Floats) -> Naive:
+def _from_glm(first: glm.Fit, X: Floats, y: Floats, family: Family, names: tuple[str, ...], start: Floats) -> Naive:
     sigma, extra = np.nan, np.zeros(0)
     if family == "linear":
         rss = float(((y - X @ start) ** 2).sum())
@@ -127,9 +197,10 @@ def _from_glm(first: glm.Fit, X: Floats, y: Floats, family: Family, aliased: tup
         first.converged,
         len(y),
         float(sigma),
-        aliased,
+        tuple(names[j] for j in first.aliased),
         first.separated,
-        X.std(axis=0),
+        *_spread(X),
+        tuple(names[j] for j in first.aliased if not X[:, j].any()),
     )
 
 
@@ -189,8 +260,21 @@ def plain_fit(
         sigma,
         (),
         separated,
-        X.std(axis=0),
+        *_spread(X),
     )
+
+
+def _spread(X: Floats) -> tuple[Floats, Floats]:
+    """Standard deviation of each column, and the share of it that the other columns do not explain, shapes (p,)."""
+    gap = X - X.mean(axis=0)
+    moments = gap.T @ gap / len(X)
+    spread = np.sqrt(np.diagonal(moments))
+    varies = np.flatnonzero(spread > 0)
+    correlation = moments[np.ix_(varies, varies)] / np.outer(spread[varies], spread[varies])
+    values, vectors = np.linalg.eigh(correlation)
+    own = np.ones(X.shape[1])
+    own[varies] = 1 / np.sqrt((vectors**2 / np.maximum(values, _LEAST)).sum(axis=1))
+    return spread, own
 
 
 def sandwich(bread: Floats, scores: Floats, rows: Ints, cluster: Ints | None) -> Floats:

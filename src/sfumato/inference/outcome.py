@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,20 +11,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook
-from sfumato.data.design import is_factor
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.design import is_factor, stated_order
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Additive
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.inference.bands import read_bands
 from sfumato.inference.covariate import Covariate, ErrorPart
-from sfumato.inference.covariates import read_covariate, stratum_rows
+from sfumato.inference.covariates import read_covariate, told_rows
+from sfumato.inference.noisy import refuse_misfit
 from sfumato.kernels.response import Binary, Linear, Ordered, Poisson, Response
 
 __all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Family = Literal["linear", "probit", "logit", "poisson", "ordered"]
 
 FAMILIES: tuple[Family, ...] = ("linear", "probit", "logit", "poisson", "ordered")
@@ -51,6 +54,8 @@ class Outcome:
         Categories as text; empty for numbers.
     parts
         What the disclosure says of its noise.
+    notes
+        What a reader should know of how it was read.
     """
 
     response: Response
@@ -60,6 +65,7 @@ class Outcome:
     released: Floats | None
     levels: tuple[str, ...] = ()
     parts: tuple[ErrorPart, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def response_noise(self) -> float:
@@ -109,7 +115,7 @@ def read_outcome(
             raise DataError(f"Family `poisson` needs a response of whole numbers from 0; {name!r} is not.")
         counts = Poisson(values)
         return Outcome(counts, counts, values, True, values)
-    return _linear(frame, name, values, parts)
+    return _linear(name, values, told_rows(frame, codebook, name, parts))
 
 
 def _table(covariate: Covariate) -> Floats:
@@ -146,33 +152,51 @@ def _binary(frame: pl.DataFrame, codebook: Codebook, name: str, family: Family, 
 
 
 def _ordered(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[ErrorPart]) -> Outcome:
-    found = read_covariate(frame, codebook, name, True, parts)
+    book = _with_band_order(codebook, name, parts)
+    found = read_covariate(frame, book, name, True, parts)
     count = len(found.levels)
     if not 2 <= count <= MOST_CATEGORIES:
         raise DataError(f"Family `ordered` needs a response of 2 to {MOST_CATEGORIES} categories; {name!r} is not.")
-    values = found.naive
+    values, notes = found.naive, _order_notes(frame.schema[name], book, name, found.levels)
     plain = Ordered(np.eye(count)[values.astype(int)])
     if found.exact:
-        return Outcome(plain, plain, values, True, values, found.levels)
+        return Outcome(plain, plain, values, True, values, found.levels, notes=notes)
     table = _table(found)
     q = np.exp(table - table.max(axis=1, keepdims=True))
-    return Outcome(Ordered(q), plain, values, False, _released(found), found.levels, tuple(parts))
+    return Outcome(Ordered(q), plain, values, False, _released(found), found.levels, tuple(parts), notes)
 
 
-def _linear(frame: pl.DataFrame, name: str, values: Floats, parts: Sequence[ErrorPart]) -> Outcome:
+def _with_band_order(codebook: Codebook, name: str, parts: Sequence[ErrorPart]) -> Codebook:
+    """A codebook that orders the labels of disclosed bands, where it did not order the column."""
+    known = codebook[name] if name in codebook else Variable()
+    bands = next((p.bands for p in parts if isinstance(p, Coarsened) and p.bands), None)
+    if bands is None or known.order:
+        return codebook
+    order = sorted(bands, key=lambda label: -math.inf if (low := bands[label][0]) is None else low)
+    return codebook.replace(**{name: known.model_copy(update={"order": tuple(order)})})
+
+
+def _order_notes(dtype: pl.DataType, codebook: Codebook, name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """A warning where texts stand in the order of the alphabet because nothing states another."""
+    stated = set(levels) <= set(stated_order(dtype, codebook, name))
+    if stated or dtype.is_numeric() or dtype == pl.Boolean or list(levels) != sorted(levels):
+        return ()
+    return (
+        f"The categories of {name!r} were taken in alphabetical order; state another as `order` in the codebook or as "
+        "an Enum.",
+    )
+
+
+def _linear(name: str, values: Floats, told: Sequence[tuple[ErrorPart, Bools]]) -> Outcome:
     none = np.full(len(values), np.nan)
     plain = Linear(values, np.zeros(len(values)), none, none)
-    if not parts:
+    if not told:
         return Outcome(plain, plain, values, True, None)
     noise, low, high = np.zeros(len(values)), none.copy(), none.copy()
-    for part in parts:
-        _add_noise(frame, name, values, part, noise, low, high)
-    if np.var(values) <= np.mean(noise) and np.isnan(low).all():
-        raise DataError(
-            f"The noise on {name!r} is larger than all the variation that the column shows. The disclosure is not that "
-            "of this table, or nothing can be learned from the column."
-        )
-    return Outcome(Linear(values, noise, low, high), plain, values, False, None, (), tuple(parts))
+    for part, rows in told:
+        _add_noise(name, values, part, rows, noise, low, high)
+    refuse_misfit(name, values, [(p, rows) for p, rows in told if isinstance(p, Additive)])
+    return Outcome(Linear(values, noise, low, high), plain, values, False, None, (), tuple(p for p, _ in told))
 
 
 def _banded(frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsened, parts: Sequence[ErrorPart]) -> Outcome:
@@ -190,7 +214,7 @@ def _banded(frame: pl.DataFrame, codebook: Codebook, name: str, part: Coarsened,
 
 
 def _add_noise(
-    frame: pl.DataFrame, name: str, values: Floats, part: ErrorPart, noise: Floats, low: Floats, high: Floats
+    name: str, values: Floats, part: ErrorPart, rows: Bools, noise: Floats, low: Floats, high: Floats
 ) -> None:
     """Add one part to the noise on each value, and to the intervals of values at a bound or rounded."""
     if not isinstance(part, Additive):
@@ -201,7 +225,6 @@ def _add_noise(
             f"The noise on the response {name!r} hangs on its true value (it grows, or clips few values), which a "
             "linear model cannot take out. Use family `probit` or `logit` for a response of 0 and 1."
         )
-    rows = stratum_rows(frame, part.where)
     noise[rows] += part.covariance[part.columns.index(name)][part.columns.index(name)]
     half = part.rounded.get(name, 0.0) / 2
     if half:

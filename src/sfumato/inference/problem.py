@@ -35,6 +35,8 @@ class Problem:
         Of each row, shape (n,).
     keep_rows
         Whether scores are wanted of each row, so that equal rows may not be joined.
+    finer
+        How many times as many nodes as usual to integrate over; raised where a fit shows that it takes more.
     """
 
     columns: Columns
@@ -42,6 +44,7 @@ class Problem:
     outcome: Outcome
     weight: Floats
     keep_rows: bool = False
+    finer: int = 1
 
     @property
     def n(self) -> int:

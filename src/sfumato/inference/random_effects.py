@@ -15,10 +15,11 @@ from sfumato.errors import DataError
 from sfumato.inference.assemble import build_gaussian, build_mixture
 from sfumato.inference.covariate import Covariate
 from sfumato.inference.covariates import error_parts
+from sfumato.inference.estimate import UNDETERMINED, undetermined, without
 from sfumato.inference.information import cost_of_noise, expected_design
 from sfumato.inference.outcome import Outcome
 from sfumato.inference.problem import Problem
-from sfumato.kernels.ascent import Summit, Value, bfgs, differences, flat, inverse, newton
+from sfumato.kernels.ascent import Summit, Value, bfgs, differences, inverse, newton, roots
 from sfumato.kernels.gaussian_mixture import GaussianMixture
 from sfumato.kernels.mixture import Mixture, Patterns
 from sfumato.kernels.random_effects import RandomEffects
@@ -51,7 +52,7 @@ class RandomEstimate:
     theta : ndarray, shape (P,)
         Coefficients, log σ of a linear model, parameters of the hidden covariates, lower triangle of R.
     covariance : ndarray, shape (P, P)
-        Inverse of the observed information.
+        Inverse of the observed information; NaN for coefficients that the data do not determine.
     log_likelihood, converged
         There.
     reliability, inflation
@@ -227,8 +228,8 @@ def _start(model: Mixture | GaussianMixture, start: Floats, x: Floats) -> Floats
 def _climb(work: RandomEffects, theta: Floats) -> tuple[Summit, Floats]:
     """The maximum and the observed information there; Newton's steps settle the last digits."""
     top = bfgs(lambda t: Value(*work.look(t)), theta, most=_MOST_STEPS)
-    sd = np.sqrt(np.maximum(np.diagonal(inverse(work.look(top.theta).information)[0]), 1e-16))
-    information = differences(lambda t: work.look(t).gradient, top.theta, sd)
+    steps = roots(work.look(top.theta).information)
+    information = differences(lambda t: work.look(t).gradient, top.theta, steps)
     if not inverse(information)[1]:
         return top, information
     better, _ = newton(lambda t: Value(*work.look(t))._replace(information=information), top.theta, _TOLERANCE, 10)
@@ -241,8 +242,8 @@ def _climb_in_stages(work: RandomEffects, theta: Floats) -> tuple[RandomEffects,
     for _ in range(_STAGES):
         work = work.place(theta).place(theta)
         top, information = _climb(work, theta)
-        sd = np.sqrt(np.maximum(np.diagonal(inverse(information)[0]), 1e-16))
-        moved, theta = float(np.max(np.abs(top.theta - theta) / sd)), top.theta
+        sd = np.sqrt(np.diagonal(inverse(information)[0]))
+        moved, theta = float(np.max(np.abs(top.theta - theta) / np.where(sd > 0, sd, np.inf))), top.theta
         if moved < _SETTLED:
             break
     return work, replace(top, converged=top.converged and moved < 10 * _SETTLED), information
@@ -252,14 +253,11 @@ def _estimate(
     problem: Problem, work: RandomEffects, rows: Ints, top: Summit, information: Floats, notes: tuple[str, ...]
 ) -> RandomEstimate:
     """Put everything that is reported together."""
-    covariance, complete = inverse(information)
+    covariance, _ = inverse(information)
     p, size = work.model.E.shape[1], work.model.size
-    lost = not complete and float(np.abs(flat(information)[:p]).max(initial=0.0)) > 1e-3
-    if lost:
-        notes = (
-            *notes,
-            "The data do not determine every coefficient: the noise is too strong, or terms are collinear.",
-        )
+    lost = undetermined(information, p)
+    if len(lost):
+        notes = (*notes, UNDETERMINED)
     inner, root = work.split(top.theta)
     variance, variance_se = _variances(root, covariance[size:, size:])
     scale = math.exp(2 * float(inner[p])) if work.model.response.extra else 1.0
@@ -274,9 +272,17 @@ def _estimate(
         full, _ = inverse(_without_noise(problem, work, averaged, rows, inner, root, offset))
         with np.errstate(divide="ignore", invalid="ignore"):
             inflation = np.sqrt(np.diagonal(fixed)[:p] / np.diagonal(full))
-    converged = top.converged and not lost
+        inflation[lost] = np.nan
     return RandomEstimate(
-        top.theta, covariance, top.log_likelihood, converged, reliability, inflation, variance, variance_se, notes
+        top.theta,
+        without(covariance, lost),
+        top.log_likelihood,
+        top.converged and not len(lost),
+        reliability,
+        inflation,
+        variance,
+        variance_se,
+        notes,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -42,7 +42,7 @@ class Fit:
     terms
         Names of the coefficients; thresholds of an ordered model stand last.
     estimate, se
-        Shape (p,).
+        Shape (p,); a coefficient that the data do not determine has no standard error, interval or p-value: NaN.
     covariance
         Of the estimates, shape (p, p).
     naive, naive_se
@@ -248,9 +248,7 @@ class Fit:
 
     def summary(self) -> str:
         """The fit as text."""
-        head = f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}"
-        if not self.converged:
-            head += "; NOT CONVERGED"
+        head = self._head()
         width = max(len(t) for t in (*self.terms, "term"))
         titles = ("estimate", "se", "low", "high", "p", "naive", "naive se", "reliability")
         lines = [head, "", f"{'term':<{width}}  " + "  ".join(f"{t:>10}" for t in titles)]
@@ -264,15 +262,18 @@ class Fit:
         sentences = (*self.noise_sentences(), *self.notes)
         return "\n".join([*lines, *(["", *sentences] if sentences else [])])
 
+    def _head(self) -> str:
+        state = "" if self.converged else "; NOT CONVERGED"
+        return f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}{state}"
+
     def _repr_html_(self) -> str:
         """The table, and what the noise cost, for notebooks."""
         from html import escape
 
-        head = f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}"
         told = "".join(f"<li>{escape(sentence)}</li>" for sentence in (*self.noise_sentences(), *self.notes))
-        return f"<p><b>{escape(head)}</b></p>{self.tidy()._repr_html_()}<ul>{told}</ul>"
+        return f"<p><b>{escape(self._head())}</b></p>{self.tidy()._repr_html_()}<ul>{told}</ul>"
 
-    def predict(self, frame: pl.DataFrame) -> Floats:
+    def predict(self, frame: Any) -> Floats:
         """Predict the mean response (a probability, a mean, or an expected count) at true values of the covariates.
 
         Where effects are random, the mean is over the groups too.
@@ -280,7 +281,8 @@ class Fit:
         Parameters
         ----------
         frame
-            A table with a column for each covariate, of true values: noisy ones would give attenuated predictions.
+            A Polars or pandas frame, or a dict of lists, with a column for each covariate, of true values: noisy ones
+            would give attenuated predictions.
 
         Returns
         -------
@@ -290,8 +292,9 @@ class Fit:
         Raises
         ------
         DataError
-            For a missing column, or a level that the model does not know.
+            For a missing column, a level that the model does not know, or something that is no table.
         """
+        frame = _table(frame)
         values = {name: self._values(frame, name) for name in self._names()}
         bad = np.zeros(frame.height, dtype=bool)
         for v in values.values():
@@ -330,3 +333,15 @@ class Fit:
         if any(t is not None and t not in place for t in texts):
             raise DataError(f"Column {name!r} has a category that the model does not know.")
         return np.array([np.nan if t is None else place[t] for t in texts])
+
+
+def _table(frame: Any) -> pl.DataFrame:
+    """A table, from what Polars takes for one."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    try:
+        return pl.DataFrame(frame)
+    except Exception:  # whatever it is, its words may quote cells
+        raise DataError(
+            "Predictions need a table: a Polars or pandas frame, or a dict of lists of one length."
+        ) from None

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Summit", "Value", "bfgs", "differences", "flat", "inverse", "newton"]
+__all__ = ["Summit", "Value", "bfgs", "differences", "flat", "inverse", "newton", "roots"]
 
 _SHORTER = 30
+_STEP = 1e-3  # standard errors
 Floats = NDArray[np.float64]
 
 FLAT = 1e-9
@@ -180,11 +181,24 @@ def bfgs(look: Callable[[Floats], Value], start: Floats, tolerance: float = 1e-5
     return Summit(theta, value.log_likelihood, False, most)
 
 
-def _by_size(information: Floats) -> Floats:
-    """An inverse in which every direction counts by the size of its information, so that steps go uphill."""
+def roots(information: Floats) -> Floats:
+    """Directions one standard error long along which an information is the identity, as columns, shape (P, P).
+
+    Directions that go uphill count by the size of their information; those with next to none are kept short.
+
+    Examples
+    --------
+    >>> roots(np.diag([4.0, 1.0])).round(9).tolist()
+    [[0.0, 0.5], [1.0, 0.0]]
+    """
     values, vectors, scale = _scaled(information)
     size = np.maximum(np.abs(values), _LEAST * max(float(np.abs(values).max(initial=0.0)), 1e-300))
-    half = vectors / np.sqrt(size) / scale[:, None]
+    return np.asarray(vectors / np.sqrt(size) / scale[:, None])
+
+
+def _by_size(information: Floats) -> Floats:
+    """An inverse in which every direction counts by the size of its information, so that steps go uphill."""
+    half = roots(information)
     return np.asarray(half @ half.T)
 
 
@@ -208,15 +222,20 @@ def _update(H: Floats, s: Floats, y: Floats) -> Floats:
     return np.asarray(left @ H @ left.T + np.outer(s, s) / sy)
 
 
-def differences(gradient: Callable[[Floats], Floats], theta: Floats, sd: Floats) -> Floats:
-    """The observed information by central differences of the gradient, with steps of a small part of each sd.
+def differences(gradient: Callable[[Floats], Floats], theta: Floats, steps: Floats) -> Floats:
+    """The observed information by central differences of the gradient, with steps of a small part of a standard error.
+
+    Along directions in which the information is near the identity, no digits are lost where parameters are strongly
+    correlated or of very different size.
 
     Parameters
     ----------
     gradient
         Of the log-likelihood.
-    theta, sd : ndarray, shape (P,)
-        The parameters and roughly their standard errors.
+    theta : ndarray, shape (P,)
+        The parameters.
+    steps : ndarray, shape (P, P) or (P,)
+        Directions about one standard error long, as columns, see `roots`; or rough standard errors of the parameters.
 
     Returns
     -------
@@ -227,19 +246,17 @@ def differences(gradient: Callable[[Floats], Floats], theta: Floats, sd: Floats)
     >>> differences(lambda t: -3 * t, np.zeros(1), np.ones(1)).round(6).tolist()
     [[3.0]]
     """
-    P = len(theta)
-    out = np.empty((P, P))
-    for j in range(P):
-        step = max(1e-3 * sd[j], 1e-7 * max(abs(theta[j]), 1e-3))
-        out[j] = -_difference(gradient, theta, j, step)
-    return (out + out.T) / 2
+    root = steps if steps.ndim == 2 else np.diag(np.maximum(steps, 1e-150))
+    turned = np.array([-_difference(gradient, theta, direction) for direction in root.T]) @ root
+    back = np.linalg.inv(root)
+    return np.asarray(back.T @ ((turned + turned.T) / 2) @ back)
 
 
-def _difference(gradient: Callable[[Floats], Floats], theta: Floats, j: int, step: float) -> Floats:
-    """Slope of the gradient along parameter j; where a flat likelihood makes the step too long, by shorter ones."""
+def _difference(gradient: Callable[[Floats], Floats], theta: Floats, direction: Floats) -> Floats:
+    """Slope of the gradient along a direction; where a flat likelihood makes the step too long, by shorter ones."""
+    step = _STEP
     for _ in range(_SHORTER):
-        h = np.zeros(len(theta))
-        h[j] = step
+        h = step * direction
         try:
             with np.errstate(all="ignore"):
                 slope = (gradient(theta + h) - gradient(theta - h)) / (2 * step)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Literal
 
 import polars as pl
@@ -10,6 +11,7 @@ from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
 from sfumato.data.disclosure import Coarsened
+from sfumato.data.error_model import Bounds
 from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws
@@ -62,10 +64,15 @@ class Recode(Method):
             raise ValueError("`labels` goes with `band`")
         return self
 
-    @property
-    def bands(self) -> dict[str, tuple[float | None, float | None]]:
-        """What each band stands for, by its label: low end, high end (which is in the next band), None where open."""
-        return dict(zip(self.band_labels, itertools.pairwise((None, *(self.band or ()), None)), strict=True))
+    def bands(self, low: float | None = None, high: float | None = None) -> dict[str, Bounds]:
+        """What each band stands for, by its label: low end, high end (which is in the next band), None where open.
+
+        Parameters
+        ----------
+        low, high
+            Lowest and highest possible value, where it is known: the ends of the first and the last band.
+        """
+        return dict(zip(self.band_labels, itertools.pairwise((low, *(self.band or ()), high)), strict=True))
 
     @property
     def band_labels(self) -> tuple[str, ...]:
@@ -117,13 +124,30 @@ class Recode(Method):
             change = self._banded if self.band is not None else self._mapped
             return batch.with_columns(change(n, batch, codebook) for n in self.columns)
 
-        return None if states else Stage(transform=transform)
+        ranges = {n: self._range(codebook[n]) for n in self.columns}
+        return None if states else Stage(transform=transform, fit=lambda answers: ranges)
+
+    def _range(self, variable: Variable) -> tuple[float | None, float | None]:
+        """The possible values that the codebook gives, where the outer bands have some."""
+        low, high = variable.range or (None, None)
+        cuts = self.band or (-math.inf, math.inf)
+        return (
+            low if low is not None and low < cuts[0] else None,
+            high if high is not None and high > cuts[-1] else None,
+        )
 
     def _banded(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
         dtype = batch.schema[column]
         if not dtype.is_numeric():
             raise DataError(f"Column {column!r} holds {dtype}; `band` of recode needs numbers.")
         value = pl.col(column)
+        low, high = self._range(codebook[column])
+        outside = (value < (-math.inf if low is None else low)) | (value > (math.inf if high is None else high))
+        if batch.select((outside & ~codebook.missing(column, dtype)).any()).item():
+            raise DataError(
+                f"Column {column!r} holds values outside the range that the plan gives as possible, so its bands would "
+                "tell something untrue. Correct the values, or the range."
+            )
         reached = pl.sum_horizontal((value >= cut).cast(pl.Int64) for cut in self.band or ())
         band = reached.replace_strict(range(len(self.band_labels)), list(self.band_labels), return_dtype=pl.String)
         text = pl.when(codebook.missing(column, dtype)).then(None).otherwise(band)
@@ -150,10 +174,13 @@ class Recode(Method):
         return value.replace_strict(keys, new if numeric else [str(v) for v in new], default=rest).alias(column)
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
-        """That values are broader, and for bands what each stands for."""
+        """That values are broader, and for bands what each stands for; the outer ones end where possible values do."""
         if self.band is None:
             return (Coarsened(self.columns, "to broader categories"),)
-        return (Coarsened(self.columns, f"into the bands {', '.join(self.band_labels)}", self.bands),)
+        how = f"into the bands {', '.join(self.band_labels)}"
+        (ranges,) = states
+        alike = {ends: tuple(n for n in self.columns if ranges[n] == ends) for ends in ranges.values()}
+        return tuple(Coarsened(columns, how, self.bands(*ends)) for ends, columns in alike.items())
 
 
 def _code_text(code: Missing) -> str:

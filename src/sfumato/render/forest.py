@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 _NAIVE, _CORRECTED, _RULE = "#767676", "#1769aa", "#bbbbbb"
 _MOST_TERMS = 40
+_SLIM = 100
+"""Columns of a terminal below which a table has fewer digits."""
 
 
 def show_fit(fit: Fit, console: Console) -> None:
@@ -41,15 +43,18 @@ def show_fit(fit: Fit, console: Console) -> None:
     state = "" if fit.converged else ", NOT CONVERGED"
     console.print(plain_text(fit.formula, style="bold"))
     console.print(plain_text(f"{fit.family} model by {fit.method}, n = {fit.n}{state}", style="dim"))
-    table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))
+    narrow = console.width < _SLIM
+    digits = 3 if narrow else 4
+    table = Table(box=None, header_style="bold", pad_edge=not narrow, padding=(0, 1), collapse_padding=narrow)
     interval = f"{100 * fit.level:g}% interval"
     for name in ("Term", "Estimate", "SE", interval, "p", "Naive", "Reliability"):
         table.add_column(name, justify="left" if name == "Term" else "right", overflow="fold")
     for row in fit.tidy().iter_rows(named=True):
-        ends = f"{_number(row['low'])} to {_number(row['high'])}"
-        cells = [row["term"], *map(_number, (row["estimate"], row["se"])), ends, _p(row["p"])]
+        number = {key: _number(row[key], digits) for key in ("estimate", "se", "low", "high", "naive", "naive_se")}
+        ends = f"{number['low']} to {number['high']}"
+        cells = [row["term"], number["estimate"], number["se"], ends, _p(row["p"])]
         reliability = "" if row["reliability"] is None else f"{row['reliability']:.2f}"
-        table.add_row(*map(plain_text, (*cells, f"{_number(row['naive'])} ({_number(row['naive_se'])})", reliability)))
+        table.add_row(*map(plain_text, (*cells, f"{number['naive']} ({number['naive_se']})", reliability)))
     console.print()
     console.print(table)
     console.print()
@@ -62,8 +67,8 @@ def show_fit(fit: Fit, console: Console) -> None:
     console.print()
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}".replace("-", "−").replace("inf", "∞")
+def _number(value: float | None, digits: int = 4) -> str:
+    return "–" if value is None else f"{value:.{digits}g}".replace("-", "−").replace("inf", "∞")
 
 
 def _p(value: float | None) -> str:
