@@ -188,8 +188,10 @@ def roots(information: Floats) -> Floats:
 
     Examples
     --------
-    >>> roots(np.diag([4.0, 1.0])).round(9).tolist()
-    [[0.0, 0.5], [1.0, 0.0]]
+    >>> information = np.array([[4.0, 1.0], [1.0, 1.0]])
+    >>> directions = roots(information)
+    >>> bool(np.allclose(directions.T @ information @ directions, np.eye(2)))
+    True
     """
     values, vectors, scale = _scaled(information)
     size = np.maximum(np.abs(values), _LEAST * max(float(np.abs(values).max(initial=0.0)), 1e-300))
