@@ -914,3 +914,22 @@ def test_clusters_no_more_than_coefficients_are_refused():
         else:
             with pytest.raises(DataError, match="more clusters than the model has coefficients"):
                 fit("y ~ x + w", labelled, cluster="k")
+
+
+def test_a_combination_that_hardly_occurs_among_the_true_values_is_told():
+    """No record has (1, 1) in truth; exchange with probability .1 shows some."""
+    rng = np.random.default_rng(30)
+    a = rng.integers(0, 2, 2000)
+    b = np.where(a == 1, 0, rng.integers(0, 2, 2000))
+    P = [[0.9, 0.1], [0.1, 0.9]]
+    told = Disclosure([Misclassified(n, P, levels=(0, 1)) for n in ("a", "b")])
+
+    def released(b):
+        y = 0.3 * a + 0.2 * b + rng.normal(size=2000)
+        seen = {n: np.where(rng.random(2000) < 0.1, 1 - x, x) for n, x in (("a", a), ("b", b))}
+        return pl.DataFrame({"y": y, **seen})
+
+    says = "Some combinations of the true values of a, b hardly occur"
+    assert any(says in note for note in fit("y ~ a*b", released(b), told).notes)
+    assert not any("hardly occur" in note for note in fit("y ~ a + b", released(b), told).notes)
+    assert not any("hardly occur" in note for note in fit("y ~ a*b", released(rng.integers(0, 2, 2000)), told).notes)

@@ -24,6 +24,9 @@ Ints = NDArray[np.int64]
 
 _ACCURATE = 0.01
 """A log-likelihood that changes by more than this with twice as many nodes asks for them."""
+_FEW = 5
+"""Expected records below which a combination of hidden categories is told to be rare."""
+_UNITS = 2_000
 _FINEST = 16
 """Most times as many nodes as usual."""
 _COARSE = (
@@ -147,7 +150,24 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
         spread,
         model,
         information,
-        (*notes, *unsure),
+        (*notes, *unsure, *_rare(problem, model, top.theta)),
+    )
+
+
+def _rare(problem: Problem, model: Mixture | GaussianMixture, theta: Floats) -> tuple[str, ...]:
+    """A warning where hidden categories interact and a combination of them hardly occurs."""
+    names = [c.name for c in problem.discrete]
+    crossed = {n for found in problem.columns.with_any(names) if len(set(found)) > 1 for n in found}
+    if not crossed:
+        return ()
+    count = len(model.patterns.w)
+    units = np.linspace(0, count - 1, min(count, _UNITS)).astype(np.int64)
+    share = np.exp(model.patterns.log_probability(model.split(theta)[2], units)).mean(axis=0)
+    if share.min() * problem.weight.sum() >= _FEW:
+        return ()
+    return (
+        f"Some combinations of the true values of {', '.join(sorted(crossed))} hardly occur: coefficients of their "
+        "interaction rest on next to no records. Recode to broader categories, or leave the interaction out.",
     )
 
 
