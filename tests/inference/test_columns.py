@@ -64,3 +64,9 @@ def test_a_power_is_the_variable_several_times():
 def test_columns_tell_whose_they_are():
     columns = split_columns(parse_formula("y ~ a*b + s").terms, True, {"s": ("f", "m")}, ["a", "b"])
     assert columns.with_any({"a", "b"}) == ((), ("a",), ("b",), (), ("a", "b"))
+
+
+def test_a_message_names_variables_and_no_category():
+    columns = split_columns(parse_formula("y ~ a + I(a^2) + s*a + t").terms, True, LEVELS, ["a"])
+    assert any("[T.m]" in label for label in columns.labels)
+    assert columns.public(columns.labels) == "Intercept, a, I(a^2), s, t, a:s"

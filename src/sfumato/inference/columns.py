@@ -56,6 +56,14 @@ class Columns:
                     out[:, j] *= values[name] if level is None else values[name] == level
         return out
 
+    def public(self, labels: Collection[str]) -> str:
+        """Name columns in a message, which may hold no category: where a label has one, by its variables."""
+        named = {
+            label: label if all(level is None for _, level in parts) else ":".join(dict.fromkeys(n for n, _ in parts))
+            for label, parts in zip(self.labels, self.parts, strict=True)
+        }
+        return ", ".join(dict.fromkeys(named[label] for label in labels))
+
     def with_any(self, names: Collection[str]) -> tuple[tuple[str, ...], ...]:
         """For each column, which of `names` it has."""
         return tuple(tuple(name for name, _ in parts if name in names) for parts in self.parts)

@@ -181,7 +181,7 @@ def fit(
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
     plain = naive_fit(problem, family, clusters)
-    refuse_undetermined(plain)
+    refuse_undetermined(plain, problem.columns)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
     notes = _notes(told, model, problem, used.height < data.height, cluster, group)
@@ -239,9 +239,8 @@ def _terms(problem: Problem, family: str) -> tuple[str, ...]:
 def _check_problem(problem: Problem, model: Formula, family: Family, clusters: NDArray[np.int64] | None) -> None:
     """Refuse what no method can fit."""
     terms = _terms(problem, family)
-    twice = [term for term in dict.fromkeys(terms) if terms.count(term) > 1]
-    if twice:
-        raise DataError(f"Two coefficients would be called {', '.join(twice)}. Rename a column.")
+    if len(set(terms)) < len(terms):
+        raise DataError("Two coefficients would be called the same. Rename a column, such as one called Intercept.")
     values = problem.outcome.values
     binary = family in ("probit", "logit") and problem.outcome.exact
     if ((family == "linear" or binary) and np.ptp(values) == 0) or (family == "poisson" and not values.any()):

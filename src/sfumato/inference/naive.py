@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError, FormulaError
+from sfumato.inference.columns import Columns
 from sfumato.inference.covariate import Covariate
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
@@ -113,7 +114,7 @@ def is_plain(problem: Problem, family: Family, method: str) -> bool:
     return _by_glm(problem, family) and (method == "naive" or (method == "ml" and nothing_hidden))
 
 
-def refuse_undetermined(naive: Naive) -> None:
+def refuse_undetermined(naive: Naive, columns: Columns) -> None:
     """Refuse terms that the data cannot tell apart.
 
     Raises
@@ -123,14 +124,14 @@ def refuse_undetermined(naive: Naive) -> None:
     """
     if naive.empty:
         raise FormulaError(
-            f"{', '.join(naive.empty)} does not occur in the released data (in no record with a value in every column "
-            "of the model), so that its coefficient cannot be estimated. Recode to broader categories, or leave the "
-            "interaction out."
+            f"Of {columns.public(naive.empty)} a category or combination does not occur in the released data (in no "
+            "record with a value in every column of the model), so that its coefficient cannot be estimated. Recode to "
+            "broader categories, or leave the interaction out."
         )
     if naive.aliased:
         raise FormulaError(
-            f"The terms {', '.join(naive.aliased)} are determined by the others (collinear). Leave them out of the "
-            "formula; where they are combinations of categories, some may have no record: recode to broader ones."
+            f"The terms {columns.public(naive.aliased)} are determined by the others (collinear). Leave them out of "
+            "the formula; where they are combinations of categories, some may have no record: recode to broader ones."
         )
 
 

@@ -90,7 +90,9 @@ def build_prior(
     """
     unknown = [n for n in given if n not in terms]
     if unknown:
-        raise DataError(f"There is a prior on {', '.join(unknown)}, no term of the model. Terms: {', '.join(terms)}.")
+        raise DataError(
+            f"There is a prior on {', '.join(unknown)}, no term of the model. Write terms as a fit's table has them."
+        )
     if not all(np.isfinite(mean) and 0 < sd < np.inf for mean, sd in given.values()):
         raise DataError("The mean of a prior must be a number, and its standard deviation positive.")
     model = found.model
