@@ -12,7 +12,7 @@ from benchmarks.measure import cost, report_cost
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroids.method import Centroids
 from sfumato.release.run import run_steps
 
 K = 5
@@ -63,8 +63,8 @@ def run(p: int, table: PolarsDataset, **parameters: object) -> None:
 
 def protect(table: PolarsDataset) -> None:
     """The whole of `protect`: the step, every measure, the pictures."""
-    from sfumato.api import protect as whole
-    from sfumato.release.plan import Plan
+    from sfumato.api.protect import protect as whole
+    from sfumato.plan.plan import Plan
 
     whole(Plan(variables=dict(table.codebook), steps=[step(4)]), table, secret=bytes(16))
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.measure import cost, report_cost
-from sfumato.kernels.hidden import hidden_ranks
+from sfumato.kernels.neighbours.h_rank import hidden_ranks
 
 SHARE, COVARIANCE, CAP = 0.1, 0.25, 100
 COHORT = (6837, 5)  # the published file's records, and variables as in the slides

@@ -23,7 +23,7 @@ def noise() -> None:
     from sfumato.data.codebook import Codebook, Variable
     from sfumato.draws import Draws
     from sfumato.engines.polars import PolarsDataset
-    from sfumato.methods.noise import Noise
+    from sfumato.methods.noise.method import Noise
     from sfumato.release.run import run_steps
 
     book = {n: Variable(kind="continuous") for n in FRAME.columns[1:]}

@@ -34,7 +34,7 @@ from sfumato.measures.risk.mahalanobis import robust_risk
 from sfumato.measures.utility.delta import delta
 from sfumato.measures.utility.model import compare_models
 from sfumato.measures.utility.propensity import propensity
-from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroids.method import Centroids
 from sfumato.release.run import run_steps
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.files import SUFFIXES, Table, read_table, write_table
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FileError
-from sfumato.measures.risk.h_rank import GROUPS as H_GROUPS
+from sfumato.measures.risk.h_rank.h_rank import GROUPS as H_GROUPS
 from sfumato.methods.registry import methods
-from sfumato.release.limits import Limit
+from sfumato.plan.limits import Limit
 from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from sfumato.render.words import FAMILIES, GROUPS, WORDS

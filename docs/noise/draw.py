@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 import sfumato as sf
 from sfumato.data.error_model import Growth
-from sfumato.measures.risk.h_rank import HRank
+from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.render import svg
 from sfumato.render.frontier import frontier_picture
 

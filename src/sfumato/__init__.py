@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from sfumato import errors as errors
     from sfumato import examples as examples
     from sfumato import steps as steps
-    from sfumato.api import card as card
-    from sfumato.api import compare as compare
-    from sfumato.api import fit as fit
-    from sfumato.api import h_rank as h_rank
-    from sfumato.api import protect as protect
-    from sfumato.api import read as read
-    from sfumato.api import risk as risk
-    from sfumato.api import tune as tune
+    from sfumato.api.card import card as card
+    from sfumato.api.compare import compare as compare
+    from sfumato.api.fit import fit as fit
+    from sfumato.api.h_rank import h_rank as h_rank
+    from sfumato.api.protect import protect as protect
+    from sfumato.api.read import read as read
+    from sfumato.api.risk import risk as risk
+    from sfumato.api.tune import tune as tune
     from sfumato.data.coarsened import Coarsened as Coarsened
     from sfumato.data.codebook import Codebook as Codebook
     from sfumato.data.codebook import Variable as Variable
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
     from sfumato.inference.result import Fit as Fit
-    from sfumato.measures.risk.h_rank import HRank as HRank
-    from sfumato.release.plan import Plan as Plan
+    from sfumato.measures.risk.h_rank.h_rank import HRank as HRank
+    from sfumato.plan.plan import Plan as Plan
     from sfumato.release.protect import Release as Release
-    from sfumato.release.tune import Tuned as Tuned
+    from sfumato.tuning.tune import Tuned as Tuned
 
 _HOMES = {
-    "HRank": "sfumato.measures.risk.h_rank",
+    "HRank": "sfumato.measures.risk.h_rank.h_rank",
     "Fit": "sfumato.inference.result",
     "Additive": "sfumato.data.error_model",
     "Coarsened": "sfumato.data.coarsened",
@@ -57,22 +57,22 @@ _HOMES = {
     "Findings": "sfumato.data.finding",
     "Kind": "sfumato.data.roles",
     "Misclassified": "sfumato.data.error_model",
-    "Plan": "sfumato.release.plan",
+    "Plan": "sfumato.plan.plan",
     "Release": "sfumato.release.protect",
     "Role": "sfumato.data.roles",
-    "Tuned": "sfumato.release.tune",
+    "Tuned": "sfumato.tuning.tune",
     "Variable": "sfumato.data.codebook",
-    "card": "sfumato.api",
-    "compare": "sfumato.api",
+    "card": "sfumato.api.card",
+    "compare": "sfumato.api.compare",
     "errors": "sfumato",
-    "fit": "sfumato.api",
-    "h_rank": "sfumato.api",
+    "fit": "sfumato.api.fit",
+    "h_rank": "sfumato.api.h_rank",
     "examples": "sfumato",
-    "protect": "sfumato.api",
-    "read": "sfumato.api",
-    "risk": "sfumato.api",
+    "protect": "sfumato.api.protect",
+    "read": "sfumato.api.read",
+    "risk": "sfumato.api.risk",
     "steps": "sfumato",
-    "tune": "sfumato.api",
+    "tune": "sfumato.api.tune",
 }
 
 __all__ = [*_HOMES, "__version__"]

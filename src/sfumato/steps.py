@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.methods.centroids import Centroids as Centroids
+    from sfumato.methods.centroids.method import Centroids as Centroids
     from sfumato.methods.complete_cases import CompleteCases as CompleteCases
     from sfumato.methods.derive import Derive as Derive
     from sfumato.methods.drop import Drop as Drop
     from sfumato.methods.impute import Impute as Impute
-    from sfumato.methods.noise import Noise as Noise
-    from sfumato.methods.pram import Pram as Pram
+    from sfumato.methods.noise.method import Noise as Noise
+    from sfumato.methods.pram.method import Pram as Pram
     from sfumato.methods.recode import Recode as Recode
     from sfumato.methods.sample import Sample as Sample
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
-    from sfumato.methods.swap import Swap as Swap
+    from sfumato.methods.swap.method import Swap as Swap
 
 
 def _classes() -> dict[str, Any]:

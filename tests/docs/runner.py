@@ -20,7 +20,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sfumato.release.plan import Plan
+from sfumato.plan.plan import Plan
 
 BLOCK = re.compile(r"^(?:<!-- ([\w ]+): (.+?) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PARTS = ("variables", "steps", "limits")

@@ -19,7 +19,7 @@ import pytest
 import sfumato
 from sfumato.data.grammar import FUNCTIONS
 from sfumato.methods.registry import methods
-from sfumato.release.plan import Plan
+from sfumato.plan.plan import Plan
 from tests.docs.runner import BLOCK, Page
 
 ROOT = Path(__file__).parents[2]

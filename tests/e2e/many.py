@@ -49,7 +49,7 @@ def run_many(commands):
 
 def _run(command):
     """One command as the command line runs it; its exit status, 99 where an exception came through."""
-    import sfumato.methods.centroid_stages as stages
+    import sfumato.methods.centroids.stages as stages
     from sfumato.cli import main
 
     def broken(*given, **named):

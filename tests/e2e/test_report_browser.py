@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.release.external import external
 from sfumato.render import render
+from sfumato.report.external import external
 from tests.render import reports
 
 pytestmark = pytest.mark.browser

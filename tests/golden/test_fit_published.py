@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from tests.inference.studies import FORMULA, NAMES, TRUTH, TRUTH_SE, dataset_a, exact, noisy
 
 from sfumato.inference.fit import fit
+from tests.inference.studies import FORMULA, NAMES, TRUTH, TRUTH_SE, dataset_a, exact, noisy
 
 TABLE_5 = {0.05: (0.115, -0.114, 0.048), 0.2: (0.062, -0.063, 0.027)}
 """Published slopes (smoke, breastfed, mould) for noisy data, mean of 50 simulations."""

@@ -15,9 +15,9 @@ from scipy.special import ndtr
 
 import sfumato as sf
 from sfumato.examples import asthma_a, asthma_b, asthma_c
-from sfumato.measures.risk.attackers import Attack
-from sfumato.measures.risk.error_law import laws
-from sfumato.measures.risk.h_rank import h_rank
+from sfumato.measures.risk.attackers.attackers import Attack
+from sfumato.measures.risk.attackers.error_law import laws
+from sfumato.measures.risk.h_rank.h_rank import h_rank
 
 NAMES = ("a", "b", "c", "d", "e")
 

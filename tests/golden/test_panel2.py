@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.kernels.hidden import hidden_ranks
+from sfumato.kernels.neighbours.h_rank import hidden_ranks
 
 TRUE = np.array([[9.63, 3.84, 0], [10.39, 3.69, 0], [9.76, 3.95, 1], [9.77, 4.21, 0], [9.5, 3.61, 0], [9.93, 3.35, 1]])
 NOISY = np.array(

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from sfumato.kernels.mcd import fast_mcd
-from sfumato.kernels.neighbours import nearest_centroids
+from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.measures.risk.class_size import average_class_size
-from sfumato.measures.risk.interval import interval_disclosure
+from sfumato.measures.risk.interval_disclosure import interval_disclosure
 from sfumato.measures.risk.k_anonymity import class_sizes, findings, k_anonymity
 from sfumato.measures.risk.l_diversity import l_distinct
 from sfumato.measures.risk.linkage import linkage_nearest

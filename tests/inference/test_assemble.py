@@ -11,7 +11,7 @@ from sfumato.data.formula import parse_formula
 from sfumato.errors import DataError
 from sfumato.inference.assemble import MAX_PATTERNS, build_gaussian, build_mixture
 from sfumato.inference.columns import split_columns
-from sfumato.inference.covariates import read_covariate
+from sfumato.inference.covariates.known import read_covariate
 from sfumato.inference.outcome import read_outcome
 from sfumato.inference.problem import Problem
 

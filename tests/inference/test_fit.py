@@ -12,7 +12,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Averaged, Coarsened, Disclosure, Misclassified
 from sfumato.data.error_model import Growth
 from sfumato.errors import DataError, SfumatoError
-from sfumato.inference.band_scores import band_scores
+from sfumato.inference.covariates.band_scores import band_scores
 from sfumato.inference.fit import fit
 from tests.inference.studies import FORMULA, NAMES, dataset_a, exact, noisy
 

@@ -7,7 +7,7 @@ import os
 real = os.access
 os.access = lambda path, mode, **k: False if mode == os.W_OK else real(path, mode, **k)
 import numpy as np
-from sfumato.kernels.mdav import mdav
+from sfumato.kernels.neighbours.mdav import mdav
 print(mdav(np.array([[0.0], [0.1], [5.0], [5.1]]), 2).tolist())
 print(os.environ["NUMBA_CACHE_DIR"])
 """

@@ -3,7 +3,6 @@
 Each method's own test file lists, as `LAWFUL`, the steps that are run here, on the table `people`.
 """
 
-import importlib
 import json
 
 import polars as pl
@@ -17,16 +16,12 @@ from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, PlanError
 from sfumato.methods.registry import methods
-from sfumato.release.plan import Plan
+from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
-from tests.methods.tables import PEOPLE_BOOK, people
+from tests.methods.tables import PEOPLE_BOOK, lawful, people
 
 SECRET = bytes(range(16))
-STEPS = [
-    pytest.param(step, id=f"{name}-{i}")
-    for name in methods()
-    for i, step in enumerate(importlib.import_module(f"tests.methods.test_{name}").LAWFUL)
-]
+STEPS = [pytest.param(step, id=f"{name}-{i}") for name in methods() for i, step in enumerate(lawful(name))]
 each_step = pytest.mark.parametrize("step", STEPS)
 BANDED = [step for step in STEPS if getattr(step.values[0], "band", None)]
 
@@ -44,7 +39,7 @@ def released(step, frame, secret=SECRET, batch_rows=None):
 
 
 def test_every_method_is_held_to_the_laws():
-    assert all(importlib.import_module(f"tests.methods.test_{name}").LAWFUL for name in methods())
+    assert all(lawful(name) for name in methods())
     assert BANDED
 
 

@@ -1,5 +1,8 @@
 """Tables and runs that the tests of methods share."""
 
+import importlib
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
@@ -49,3 +52,10 @@ def people(n=120, seed=1):
             "h": rng.choice(["u", "v", "w"], n, p=[0.5, 0.4, 0.1]),
         }
     )
+
+
+def lawful(name):
+    """The steps of a method on which the laws are tried: `LAWFUL` of its own test."""
+    room = Path(__file__).parent / name
+    module = f"tests.methods.{name}.test_method" if room.is_dir() else f"tests.methods.test_{name}"
+    return importlib.import_module(module).LAWFUL

@@ -7,13 +7,13 @@ from sfumato.data.disclosure import Averaged, Coarsened, Imputed, Misclassified,
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
-from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.derive import Derive
 from sfumato.methods.impute import Impute
-from sfumato.methods.pram import Pram
+from sfumato.methods.pram.method import Pram
 from sfumato.methods.recode import Recode
-from sfumato.methods.swap import Swap
-from sfumato.release.plan import Plan
+from sfumato.methods.swap.method import Swap
+from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
 from tests.methods.tables import BOOK, PEOPLE_BOOK, people, run
 

@@ -10,12 +10,12 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import norm
-from tests.inference.studies import FORMULA, dataset_a, noisy
 
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
+from sfumato.inference.estimators.priors import SLOPE, WIDE
 from sfumato.inference.fit import fit
-from sfumato.inference.priors import SLOPE, WIDE
-from sfumato.kernels.importance import Sample
+from sfumato.kernels.sampling.importance import Sample
+from tests.inference.studies import FORMULA, dataset_a, noisy
 
 jax = pytest.importorskip("jax", reason="JAX and NumPyro are the reference")
 numpyro = pytest.importorskip("numpyro", reason="JAX and NumPyro are the reference")

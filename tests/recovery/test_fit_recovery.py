@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from tests.inference.studies import FORMULA, NAMES, TRUTH, dataset_a, noisy
 
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.inference.fit import fit
+from tests.inference.studies import FORMULA, NAMES, TRUTH, dataset_a, noisy
 
 A = dataset_a()
 

@@ -4,10 +4,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.examples import cohort
-from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.derive import Derive
-from sfumato.release.limits import Limit
-from sfumato.release.plan import Plan
+from sfumato.plan.limits import Limit
+from sfumato.plan.plan import Plan
 
 FRAME = cohort(300).select("id", "sex", "smoker", "bmi", "height")
 VARIABLES = {

@@ -6,11 +6,11 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, LimitExceeded, PlanError
 from sfumato.examples import cohort
-from sfumato.methods.centroids import Centroids
+from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.drop import Drop
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
-from sfumato.release.plan import Plan
+from sfumato.plan.plan import Plan
 
 FRAME = cohort(300).select("id", "sex", "smoker", "asthma", "bmi", "height", "name")
 VARIABLES = {

@@ -13,9 +13,9 @@ from sfumato.data.disclosure import Averaged, Disclosure, Dropped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.release.measure import Measuring
-from sfumato.release.picture import Picture
-from sfumato.release.pictures import draw_pictures
-from sfumato.release.report import Report, StepDone
+from sfumato.report.picture import Picture
+from sfumato.report.pictures import draw_pictures
+from sfumato.report.report import Report, StepDone
 
 CATEGORY, RECORD, VALUE, COUNT = "Zyxomma", "RID-90210", 4815.1623, 48151
 """What is planted: a category, a record's id, a value, a number of records."""

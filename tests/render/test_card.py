@@ -4,8 +4,8 @@ from rich.console import Console
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Additive, Disclosure, Dropped
-from sfumato.release.card import Card, Entry
-from sfumato.release.papers import Papers
+from sfumato.release.package.card import Card, Entry
+from sfumato.release.package.papers import Papers
 from sfumato.render.card import show_card
 
 

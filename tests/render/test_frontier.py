@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato.release.averaging import Averaged, Point
-from sfumato.release.conditions import parse_condition
-from sfumato.release.plan import Plan
-from sfumato.release.tune import Tuned
+from sfumato.plan.conditions import parse_condition
+from sfumato.plan.plan import Plan
 from sfumato.render.frontier import frontier_page, frontier_picture, show_tuned
+from sfumato.tuning.averaging import Averaged, Point
+from sfumato.tuning.tune import Tuned
 from tests.render.test_html import Page
 
 LIMITS = (parse_condition("linkage_nearest[group=overall] < 0.2"), parse_condition("k_anonymity >= 5"))

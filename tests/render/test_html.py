@@ -11,8 +11,8 @@ import pytest
 
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.external import external
 from sfumato.render import render
+from sfumato.report.external import external
 from tests.render import reports
 
 VOID = {"meta", "br"}

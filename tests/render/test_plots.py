@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sfumato.release.picture import Boxes, Cell, Coefficients, Distribution, RiskCurves, Risky, Scatter, Strata
 from sfumato.render.plots import draw
+from sfumato.report.picture import Boxes, Cell, Coefficients, Distribution, RiskCurves, Risky, Scatter, Strata
 from tests.render import reports
 
 CELLS = (Cell(0, 1, 0, 1, 0), Cell(1, 2, 0, 1, 0), Cell(0, 1, 1, 2, 3))

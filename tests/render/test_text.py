@@ -8,8 +8,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.external import external
 from sfumato.render.text import show, summary
+from sfumato.report.external import external
 from tests.render import reports
 
 

@@ -62,10 +62,10 @@ def risk(
     Where the protected file lies in a release folder, attackers know what the release discloses, and the tables are
     joined on the record id that its papers name.
     """
-    from sfumato.api import risk as measure
+    from sfumato.api.risk import risk as measure
     from sfumato.cli.talk import finish, open_table, working
-    from sfumato.release.papers import papers_beside
-    from sfumato.release.renaming import as_planned, record_of_both
+    from sfumato.release.package.papers import papers_beside
+    from sfumato.release.package.renaming import as_planned, record_of_both
 
     first = open_table(data, delimiter, encoding, decimal)
     second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
@@ -114,7 +114,7 @@ def compare(
     decimal: Decimal = None,
 ) -> None:
     """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
-    from sfumato.api import compare as measure
+    from sfumato.api.compare import compare as measure
     from sfumato.cli.talk import finish, open_table, working
 
     first = open_table(before, delimiter, encoding, decimal)

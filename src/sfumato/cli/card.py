@@ -22,7 +22,7 @@ def card(
     from rich.console import Console
 
     from sfumato.cli.talk import print_json
-    from sfumato.release.card import read_card
+    from sfumato.release.package.card import read_card
     from sfumato.render.card import show_card
 
     found = read_card(release)

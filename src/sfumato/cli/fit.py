@@ -46,7 +46,7 @@ def fit(
     """Fit a regression to a release, with the noise that it discloses taken out, beside the naive fit."""
     from rich.console import Console
 
-    from sfumato.api import fit as estimate
+    from sfumato.api.fit import fit as estimate
     from sfumato.cli.talk import print_json
     from sfumato.cli.tune import refuse_other_picture
     from sfumato.render.forest import show_fit

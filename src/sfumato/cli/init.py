@@ -28,7 +28,7 @@ def init(
     """
     from sfumato.cli.talk import open_table, print_json, refuse_same, write_out
     from sfumato.data.profile import profile
-    from sfumato.release.draft import draft_plan
+    from sfumato.plan.draft import draft_plan
 
     refuse_same(out, data)
     table = open_table(data, delimiter, encoding, decimal)

@@ -39,11 +39,11 @@ def protect(
 
     Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
     """
-    from sfumato.api import protect as run
+    from sfumato.api.protect import protect as run
     from sfumato.cli.talk import open_table, refuse_same, say, working
     from sfumato.errors import LimitExceeded
-    from sfumato.release.folder import refuse_existing
-    from sfumato.release.plan import Plan
+    from sfumato.plan.plan import Plan
+    from sfumato.release.package.folder import refuse_existing
     from sfumato.release.secret import Secret
 
     steps = Plan.load(plan)

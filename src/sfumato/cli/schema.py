@@ -16,7 +16,7 @@ EXAMPLE = "Example: sfumato schema --out plan.schema.json"
 def schema(out: Out = None) -> None:
     """Print the JSON Schema of plans, from which editors complete and check."""
     from sfumato.cli.talk import write_out
-    from sfumato.release.plan import Plan
+    from sfumato.plan.plan import Plan
 
     write_out(json.dumps(Plan.json_schema(), indent=2) + "\n", out)
 

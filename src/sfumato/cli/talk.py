@@ -57,7 +57,7 @@ def refuse_same(output: Path | None, *inputs: Path | None) -> None:
 
 def open_table(path: Path, delimiter: str | None, encoding: str | None, decimal: str | None) -> PolarsDataset:
     """Read a table and tell what was found out about its file."""
-    from sfumato.api import read
+    from sfumato.api.read import read
 
     data = read(path, delimiter=delimiter, encoding=encoding, decimal=decimal)
     say(data.notes)

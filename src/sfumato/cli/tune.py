@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.options import W1, W2, Decimal, Delimiter, Encoding, Family, Json, Model
 
 if TYPE_CHECKING:
-    from sfumato.release.tune import Tuned
+    from sfumato.tuning.tune import Tuned
 
 __all__ = ["EXAMPLE", "refuse_other_picture", "tune"]
 
@@ -58,7 +58,7 @@ def tune(
     No secret is needed: figures are means over runs with public secrets, and the far end of each 95% interval must
     meet the limit. Where no value of the range does, the exit status is 1.
     """
-    from sfumato.api import tune as search
+    from sfumato.api.tune import tune as search
     from sfumato.cli.talk import open_table, refuse_same, working
 
     for path in (picture, report):

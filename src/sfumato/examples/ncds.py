@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.errors import DataError
-from sfumato.kernels.vale_maurelli import vale_maurelli
+from sfumato.kernels.sampling.vale_maurelli import vale_maurelli
 
 __all__ = ["COLUMNS", "STRATA", "Stratum", "ncds_like", "stratum_sizes"]
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
 from sfumato.inference.columns import split_columns
-from sfumato.inference.covariate import Covariate, ErrorPart
-from sfumato.inference.grids import Expanded, Grid, expand, needs_grid, normal_grids
+from sfumato.inference.covariates.covariate import Covariate, ErrorPart
+from sfumato.inference.covariates.grids import Expanded, Grid, expand, needs_grid, normal_grids
 from sfumato.inference.problem import Problem, additive_parts
-from sfumato.kernels.gaussian_mixture import GaussianMixture, Group
-from sfumato.kernels.mixture import Factors, Mixture, Patterns
-from sfumato.kernels.released import gaussian_table
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture, Group
+from sfumato.kernels.likelihood.mixture import Factors, Mixture, Patterns
+from sfumato.kernels.likelihood.released import gaussian_table
 from sfumato.kernels.rows import distinct
 
 __all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture"]

@@ -17,16 +17,14 @@ from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure, 
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
-from sfumato.inference.bayes import sample_posterior
 from sfumato.inference.columns import split_columns
-from sfumato.inference.covariates import error_parts, read_covariate, strata_notes, which_are_factors
-from sfumato.inference.estimate import Estimate, maximum_likelihood
-from sfumato.inference.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
-from sfumato.inference.outcome import FAMILIES, Family, read_outcome
-from sfumato.inference.problem import Problem, check_correlations
-from sfumato.inference.profile import with_profile
-from sfumato.inference.quick import calibration, moments, simex
-from sfumato.inference.random_effects import (
+from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
+from sfumato.inference.estimators.bayes import sample_posterior
+from sfumato.inference.estimators.likelihood_ratio import with_profile
+from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
+from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
+from sfumato.inference.estimators.quick import calibration, moments, simex
+from sfumato.inference.estimators.random_effects import (
     RandomEstimate,
     check_random,
     fit_random,
@@ -34,6 +32,8 @@ from sfumato.inference.random_effects import (
     number_groups,
     read_slope,
 )
+from sfumato.inference.outcome import FAMILIES, Family, read_outcome
+from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
 
 __all__ = ["METHODS", "Method", "fit"]
@@ -124,7 +124,7 @@ def fit(
         Of the intervals, between 0 and 1.
     priors
         For `bayes`: mean and standard deviation of a normal prior by term; the others get wide ones, see
-        `sfumato.inference.bayes.sample_posterior`.
+        `sfumato.inference.estimators.bayes.sample_posterior`.
     draws, seed
         For `bayes` and `simex`: how many draws, and what they start from. They hide nothing.
     group

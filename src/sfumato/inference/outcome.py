@@ -17,11 +17,11 @@ from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Additive
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
-from sfumato.inference.bands import read_bands
-from sfumato.inference.covariate import Covariate, ErrorPart
-from sfumato.inference.covariates import read_covariate, told_rows
-from sfumato.inference.noisy import refuse_misfit
-from sfumato.kernels.response import Binary, Linear, Ordered, Poisson, Response
+from sfumato.inference.covariates.bands import read_bands
+from sfumato.inference.covariates.covariate import Covariate, ErrorPart
+from sfumato.inference.covariates.known import read_covariate, told_rows
+from sfumato.inference.covariates.noisy import refuse_misfit
+from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response
 
 __all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
 

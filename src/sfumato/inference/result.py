@@ -14,14 +14,14 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
-from sfumato.inference.covariate import level_text
+from sfumato.inference.covariates.covariate import level_text
 from sfumato.inference.outcome import Family
-from sfumato.kernels.response import Binary
+from sfumato.kernels.likelihood.response import Binary
 
 if TYPE_CHECKING:
     from arviz import InferenceData
 
-    from sfumato.inference.bayes import Posterior
+    from sfumato.inference.estimators.bayes import Posterior
 
 __all__ = ["Fit"]
 
@@ -218,7 +218,7 @@ class Fit:
         """
         from importlib.metadata import version
 
-        from sfumato.inference.bayes import inference_data
+        from sfumato.inference.estimators.bayes import inference_data
 
         if self.posterior is None:
             raise DataError("Only method `bayes` draws from a posterior. Fit with method `bayes`.")

@@ -1,1 +1,1 @@
-"""From a plan and data to a release: run, measure, judge, package."""
+"""From a plan and data to a release: run, pair, measure, judge; the folder that it leaves as is `package`."""

@@ -17,13 +17,13 @@ from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.measures.risk import unchanged
-from sfumato.measures.risk.error_law import laws
-from sfumato.measures.risk.h_rank import HRank
-from sfumato.measures.risk.h_rank import h_rank as measure_h_rank
-from sfumato.release.limits import apply_limits, attacking_for
+from sfumato.measures.risk.attackers.error_law import laws
+from sfumato.measures.risk.h_rank.h_rank import HRank
+from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
+from sfumato.plan.limits import apply_limits, attacking_for
+from sfumato.plan.plan import Plan
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
 from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
-from sfumato.release.plan import Plan
 from sfumato.release.run import Progress, run_steps
 
 __all__ = ["compare", "h_rank", "risk"]

@@ -15,8 +15,8 @@ from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
 from sfumato.kernels.glm import Family
-from sfumato.measures.risk.attacking import Attacking
-from sfumato.release.limits import USUAL
+from sfumato.measures.risk.attackers.attacking import Attacking
+from sfumato.plan.limits import USUAL
 from sfumato.release.run import Progress
 
 __all__ = ["MEASURES", "Measuring", "class_findings", "risk_findings", "utility_findings"]
@@ -160,7 +160,9 @@ def risk_findings(
 
     The h-rank is measured where noise is disclosed, or where `how` or `only` ask for it: elsewhere linkage says it all.
     """
-    from sfumato.measures.risk import attacks, attribute, interval, linkage, mahalanobis, unchanged
+    from sfumato.measures.risk import attribute, linkage, mahalanobis, unchanged
+    from sfumato.measures.risk import interval_disclosure as interval
+    from sfumato.measures.risk.h_rank import measure as attacks
 
     told = disclosure or Disclosure()
     sensitive = _sensitive(pair.codebook, pair.after)

@@ -25,19 +25,19 @@ from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
 from sfumato.kernels.glm import Family
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
-from sfumato.release.datapackage import datapackage
-from sfumato.release.external import external
-from sfumato.release.folder import refuse_existing, whole_folder
-from sfumato.release.intended import intended_analysis
-from sfumato.release.limits import apply_limits, attacking_for, unmeasured
+from sfumato.plan.limits import apply_limits, attacking_for, unmeasured
+from sfumato.plan.plan import Plan
 from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
+from sfumato.release.package.datapackage import datapackage
+from sfumato.release.package.folder import refuse_existing, whole_folder
+from sfumato.release.package.renaming import renamed_disclosure, renamed_table
 from sfumato.release.pairing import categorical_keys, unique_record
-from sfumato.release.pictures import draw_pictures
-from sfumato.release.plan import Plan
-from sfumato.release.renaming import renamed_disclosure, renamed_table
-from sfumato.release.report import Renderer, Report
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
+from sfumato.release.users_model import intended_analysis
+from sfumato.report.external import external
+from sfumato.report.pictures import draw_pictures
+from sfumato.report.report import Renderer, Report
 
 __all__ = ["Measured", "Release", "measure_run", "numbered", "protect"]
 
@@ -346,7 +346,7 @@ def _looks_real(ids: pl.Series) -> bool:
 
 def _not_met(report: Report) -> str:
     """Say which limits do not hold, or could not be told to, and what to try."""
-    from sfumato.release.advice import advice
+    from sfumato.report.advice import advice
 
     findings = report.findings
     broken = [f for f in findings if f.ok is False]

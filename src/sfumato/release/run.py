@@ -13,13 +13,17 @@ from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.methods.base import ROW, Method, StepDraws
-from sfumato.release.report import StepDone
+from sfumato.report.report import StepDone
 
-__all__ = ["Progress", "Ran", "run_steps"]
+__all__ = ["Progress", "Ran", "quiet", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
 Progress = Callable[[str], None]
 """Called with what is being done now."""
+
+
+def quiet(what: str) -> None:
+    """Report no progress."""
 
 
 @dataclass(frozen=True)

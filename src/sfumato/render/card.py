@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.data.disclosure import Additive
-from sfumato.release.card import Card, Entry
+from sfumato.release.package.card import Card, Entry
 from sfumato.render.text import plain_text
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def show_card(card: Card, console: Console) -> None:
     Parameters
     ----------
     card
-        From `sfumato.release.card.read_card`; it holds nothing that the release does not.
+        From `sfumato.release.package.card.read_card`; it holds nothing that the release does not.
     console
         Where to.
     """

@@ -9,12 +9,12 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from sfumato.data.finding import Finding
-from sfumato.release.advice import percent
-from sfumato.release.averaging import Point
-from sfumato.release.tune import Tuned
 from sfumato.render import svg, words
 from sfumato.render.html import template
 from sfumato.render.text import plain_text
+from sfumato.report.advice import percent
+from sfumato.tuning.averaging import Point
+from sfumato.tuning.tune import Tuned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

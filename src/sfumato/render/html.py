@@ -11,12 +11,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.advice import advice
-from sfumato.release.external import CHANGES
-from sfumato.release.limits import unmeasured
-from sfumato.release.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
-from sfumato.release.report import Report
+from sfumato.plan.limits import unmeasured
 from sfumato.render import words
+from sfumato.report.advice import advice
+from sfumato.report.external import CHANGES
+from sfumato.report.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
+from sfumato.report.report import Report
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -34,7 +34,7 @@ def render(report: Report) -> Mapping[str, bytes]:
     ----------
     report
         The custodian's report, which becomes a page marked as confidential, or one that
-        `sfumato.release.external.external` narrowed, which becomes a page that may be published.
+        `sfumato.report.external.external` narrowed, which becomes a page that may be published.
 
     Returns
     -------

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sfumato.release.picture import (
+from sfumato.render import svg
+from sfumato.render.svg import INK, MUTED, ORIGINAL, PAPER, RELEASED, RISKY, RULE
+from sfumato.report.picture import (
     Box,
     Boxes,
     Cell,
@@ -19,8 +21,6 @@ from sfumato.release.picture import (
     Risky,
     Scatter,
 )
-from sfumato.render import svg
-from sfumato.render.svg import INK, MUTED, ORIGINAL, PAPER, RELEASED, RISKY, RULE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

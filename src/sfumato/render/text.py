@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.release.advice import advice
-from sfumato.release.limits import unmeasured
-from sfumato.release.report import Report
+from sfumato.plan.limits import unmeasured
 from sfumato.render import words
+from sfumato.report.advice import advice
+from sfumato.report.report import Report
 
 if TYPE_CHECKING:
     from rich.console import Console

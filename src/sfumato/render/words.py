@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.data.finding import Finding
-from sfumato.release.external import AT_LEAST, CHANGES
-from sfumato.release.picture import (
+from sfumato.report.external import AT_LEAST, CHANGES
+from sfumato.report.picture import (
     Boxes,
     Coefficients,
     Distribution,

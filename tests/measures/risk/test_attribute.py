@@ -9,8 +9,8 @@ from scipy.special import ndtr
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.data.pair import Pair
+from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.attribute import ALONE, findings, nearest_outcomes, posterior_right
-from sfumato.measures.risk.error_law import laws
 
 N = 40_000
 

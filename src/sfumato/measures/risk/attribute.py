@@ -18,12 +18,18 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
 from sfumato.kernels.rows import Distinct, distinct, scatter, set_apart
-from sfumato.measures.risk.attackers import posterior
-from sfumato.measures.risk.attacks import known_columns
-from sfumato.measures.risk.error_law import ErrorLaw, laws
-from sfumato.measures.risk.h_rank import Laws
-from sfumato.measures.risk.households import Households, exact, households, shared_columns, shared_posterior_right
-from sfumato.measures.risk.intervals import wilson
+from sfumato.measures.confidence import wilson
+from sfumato.measures.risk.attackers.attackers import posterior
+from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws
+from sfumato.measures.risk.attackers.households import (
+    Households,
+    exact,
+    households,
+    shared_columns,
+    shared_posterior_right,
+)
+from sfumato.measures.risk.h_rank.h_rank import Laws
+from sfumato.measures.risk.h_rank.measure import known_columns
 
 __all__ = ["findings", "nearest_outcomes", "posterior_right"]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter, set_apart
-from sfumato.measures.risk.intervals import wilson
+from sfumato.measures.confidence import wilson
 
 __all__ = ["OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
 
@@ -121,7 +121,7 @@ def _unprotected(values: Ints, stratum: Ints) -> float | None:
 
 def _right_links(x: Floats, z: Floats) -> Floats:
     """Probability that each record is linked rightly, shape (n,), in another order."""
-    from sfumato.kernels.kdtree import build_tree, own_share
+    from sfumato.kernels.neighbours.kdtree import build_tree, own_share
 
     released = distinct(z)
     tree = build_tree(released.points, released.multiplicity)

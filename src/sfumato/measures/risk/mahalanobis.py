@@ -183,7 +183,7 @@ def _needed(apart: Floats, unit: Floats, inside: Inside) -> Floats:
 
 def _lonely(table: Floats, wanted: Bools, m: int, w2s: Sequence[float]) -> list[Bools]:
     """Tell, for each distance in `w2s`, which wanted records have fewer than m others within it, each (wanted,)."""
-    from sfumato.kernels.kdtree import build_tree, crowded
+    from sfumato.kernels.neighbours.kdtree import build_tree, crowded
 
     if not wanted.any():
         return [np.zeros(0, dtype=bool) for _ in w2s]

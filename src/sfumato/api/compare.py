@@ -1,0 +1,56 @@
+"""Measure what a protected table still says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from sfumato.api.read import read
+from sfumato.data.finding import Findings
+from sfumato.kernels.glm import Family
+from sfumato.plan.plan import Plan, a_plan
+from sfumato.release import assess
+from sfumato.release.measure import Measuring
+from sfumato.release.pairing import Align
+from sfumato.release.run import Progress, quiet
+
+__all__ = ["compare"]
+
+
+def compare(
+    before: Any,
+    after: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    record: str | None = None,
+    align: Align | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
+    model: str | None = None,
+    family: Family | None = None,
+    progress: Progress = quiet,
+) -> Findings:
+    """Measure what a protected table still says.
+
+    Without `record` and `align` whole tables are compared, and `notes` say what could not be measured. Parameters as in
+    `risk` and `protect`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"x": [1.0, 2.0, 3.0, 5.0]})
+    >>> compare(table, table).of("u_main").value
+    0.0
+    """
+    return assess.compare(
+        read(before),
+        read(after),
+        columns=columns,
+        by=by,
+        record=record,
+        align=align,
+        plan=a_plan(plan),
+        how=Measuring(model=model, family=family),
+        progress=progress,
+    )

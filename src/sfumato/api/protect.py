@@ -1,0 +1,75 @@
+"""Protect a table as a plan says, with the report's renderer wired in."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from sfumato.api.read import read
+from sfumato.kernels.glm import Family
+from sfumato.plan.plan import Plan
+from sfumato.release.measure import Measuring
+from sfumato.release.protect import Release
+from sfumato.release.protect import protect as run_plan
+from sfumato.release.run import Progress, quiet
+from sfumato.release.secret import Secret
+from sfumato.render.html import render
+
+__all__ = ["protect"]
+
+
+def protect(
+    plan: Plan | str | PathLike[str],
+    data: Any,
+    *,
+    secret: bytes | Secret | None = None,
+    model: str | None = None,
+    family: Family | None = None,
+    w1: float = 0.01,
+    w2: float = 0.05,
+    progress: Progress = quiet,
+) -> Release:
+    """Protect a table as a plan says, and measure risk and utility.
+
+    Parameters
+    ----------
+    plan
+        A `Plan`, or the path of one.
+    data
+        What `read` gives or takes.
+    secret
+        At least 16 bytes that draws are keyed with. Without it `SFUMATO_SECRET` is taken; without that, one from the
+        operating system, and the report says that the release cannot be made again.
+    model, family
+        The intended analysis, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
+        explained by all other variables.
+    w1, w2
+        Widths of the robust Mahalanobis risk.
+    progress
+        Called with what is being done.
+
+    Returns
+    -------
+    Release
+        With `.data`, `.report`, `.disclosure` and `.write(folder)`.
+
+    Raises
+    ------
+    PlanError
+        With everything that is wrong with the plan for these data.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sfumato import steps
+    >>> rows = pl.DataFrame({"id": range(40), "age": [20 + i % 31 for i in range(40)]})
+    >>> plan = Plan(variables={"id": {"role": "record"}, "age": {"kind": "integer"}},
+    ...             steps=[steps.Centroids(columns=["age"], k=5)])
+    >>> protect(plan, rows, secret=bytes(16)).data.columns
+    ['id', 'age']
+    """
+    plan = plan if isinstance(plan, Plan) else Plan.load(plan)
+    if not isinstance(secret, Secret):
+        secret = Secret.find() if secret is None else Secret(secret)
+    how = Measuring(w1=w1, w2=w2, model=model, family=family)
+    return run_plan(plan, read(data), secret, how=how, renderer=render, progress=progress)

@@ -1,0 +1,110 @@
+"""Measure the risk of a table, or of a protected table against its original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.api.read import read
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.finding import Findings
+from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking, Metric
+from sfumato.plan.plan import Plan, a_plan
+from sfumato.release import assess
+from sfumato.release.measure import Measuring
+from sfumato.release.package.papers import papers_beside
+from sfumato.release.package.renaming import as_planned, record_of_both
+from sfumato.release.pairing import Align
+from sfumato.release.run import Progress, quiet
+
+__all__ = ["risk"]
+
+
+def risk(
+    data: Any,
+    protected: Any = None,
+    *,
+    columns: Sequence[str] | None = None,
+    by: Sequence[str] | None = None,
+    record: str | None = None,
+    align: Align | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
+    disclosure: Disclosure | None = None,
+    attack: Sequence[str] | str | None = None,
+    cap: int = 100,
+    metric: Metric = "scaled",
+    sample: int | None = None,
+    fraction: float | None = None,
+    file_order: bool = False,
+    w1: float = 0.01,
+    w2: float = 0.05,
+    progress: Progress = quiet,
+) -> Findings:
+    """Measure the risk of a table, or of a protected table against its original.
+
+    Given two tables and no `record`, row i of one goes with row i of the other only if `align="row-order"` says so;
+    unequal heights are then refused.
+
+    Parameters
+    ----------
+    data, protected
+        What `read` gives or takes.
+    columns
+        Numeric columns that an intruder knows.
+    by
+        Categorical columns that an intruder knows.
+    record
+        Column with the record's id; of a path into a release folder the one that its papers name.
+    align
+        `"row-order"`, or None.
+    plan
+        A plan with roles, kinds, preparing steps and limits.
+    disclosure
+        What the release tells of `protected`: attackers know it. Of a path into a release folder it is read there.
+    attack
+        Attackers whose h-rank is measured: `nearest`, `predicted`, `averaging:M`, `predicted:M`, `imprecise:S`,
+        `household`. By default the first two, where the disclosure tells of noise, and the last where households share
+        draws; `attack="worst"` in limits is their maximum.
+    cap
+        Count h up to this, at least 10.
+    metric
+        How attackers measure nearness: `scaled` by the original's standard deviations, `euclidean`, `mahalanobis`.
+    sample
+        Attack a fixed random sample of so many records.
+    fraction
+        Chance that a target is in the file at all; by default as the disclosure says.
+    file_order
+        Add the first 10, 50 and 90% of the file in its own order, to compare with published tables.
+    w1, w2
+        Widths of the robust Mahalanobis risk.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> risk(pl.DataFrame({"sex": ["f", "f", "m", "m"]}), by=["sex"]).of("k_anonymity").value
+    2.0
+    """
+    first, second = read(data), None if protected is None else read(protected)
+    if disclosure is None and isinstance(protected, str | PathLike):
+        papers = papers_beside(Path(protected))
+        if papers is not None and second is not None:
+            second, disclosure = as_planned(second, papers)
+            if record is None and align is None and plan is None:
+                record = record_of_both(papers, first, second)
+    attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
+    asked = attacks or fraction is not None or sample is not None or file_order
+    attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
+    return assess.risk(
+        first,
+        second,
+        columns=columns,
+        by=by,
+        record=record,
+        align=align,
+        plan=a_plan(plan),
+        disclosure=disclosure,
+        how=Measuring(w1=w1, w2=w2, attacking=attacking),
+        progress=progress,
+    )

@@ -1,0 +1,1 @@
+"""Ways of taking disclosed noise out of a regression, beside the fit that does not."""

@@ -1,0 +1,313 @@
+"""Maximum likelihood for an assembled problem, with standard errors and what the noise cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.inference.assemble import build_gaussian, build_mixture
+from sfumato.inference.estimators.information import cost_of_noise
+from sfumato.inference.estimators.naive import sandwich
+from sfumato.inference.problem import Problem
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
+from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, differences, flat, inverse, newton, roots
+from sfumato.kernels.likelihood.mixture import Factors, Mixture
+
+__all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "undetermined", "without"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_ACCURATE = 0.01
+"""A log-likelihood that changes by more than this with twice as many nodes asks for them."""
+_FEW = 5
+"""Expected records below which a combination of hidden categories is told to be rare."""
+_UNITS = 2_000
+_FINEST = 16
+"""Most times as many nodes as usual."""
+_COARSE = (
+    "The response tells so much of the hidden covariates that the integrals over them would take more nodes than "
+    "memory is meant for; estimates and standard errors are rough. Fit a random sample of the rows."
+)
+UNDETERMINED = (
+    "The data do not determine every coefficient: the noise is too strong, or terms are collinear. Those that they do "
+    "not determine have no standard error and no interval."
+)
+_MOVES = 1e-3
+"""A direction of unit length that moves a parameter by more than this moves it."""
+TOLERANCE = 1e-6
+"""An ascent ends where its next step is below this, in standard errors."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What maximum likelihood found.
+
+    Parameters
+    ----------
+    theta : ndarray, shape (P,)
+        All parameters: coefficients, further parameters of the response, then those of the covariates.
+    covariance : ndarray, shape (P, P)
+        Inverse of the observed information, or the sandwich; NaN for coefficients that the data do not determine.
+    log_likelihood
+        At `theta`.
+    converged
+        Whether the maximum was reached and every coefficient is determined.
+    reliability, inflation
+        As in `Fit`, shape (p,) and (p + e,).
+    spread
+        Standard deviation of each column's true values, shape (p,).
+    model, information
+        The likelihood, and the observed information at `theta`, shape (P, P).
+    notes
+        What a reader should know.
+    """
+
+    theta: Floats
+    covariance: Floats
+    log_likelihood: float
+    converged: bool
+    reliability: Floats
+    inflation: Floats
+    spread: Floats
+    model: Mixture | GaussianMixture
+    information: Floats
+    notes: tuple[str, ...] = ()
+
+
+def maximum_likelihood(
+    problem: Problem, start: Floats, extra: Floats, cluster: Ints | None = None, penalty: Floats | None = None
+) -> Estimate:
+    """Fit the model by maximum likelihood.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    start : ndarray, shape (p,)
+        Coefficients to begin at, for instance the naive ones.
+    extra : ndarray, shape (e,)
+        Further parameters of the response to begin at.
+    cluster : ndarray, shape (n,), optional
+        Cluster of each row, numbered from 0. With it, or where the problem keeps its rows, standard errors are of the
+        sandwich form.
+    penalty : ndarray, shape (p,), optional
+        Precision of a normal prior around 0 on each coefficient.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(1, "blas"):  # on blocks this small, its threads mostly wait for each other
+        return _maximum(problem, start, extra, cluster, penalty)
+
+
+def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | None, penalty: Floats | None) -> Estimate:
+    if problem.continuous:
+        gaussian, rows = build_gaussian(problem)
+        theta = _start_gaussian(gaussian, problem, start, extra)
+        model: Mixture | GaussianMixture = gaussian
+    else:
+        model, rows = build_mixture(problem)
+        theta = np.concatenate([start, extra, _start_patterns(model.factors, model.weight, model)])
+    prior = np.zeros(model.size)
+    if penalty is not None:
+        prior[: len(penalty)] = penalty
+    top, information = _climb(model, theta, prior)
+    unsure: tuple[str, ...] = ()
+    while isinstance(model, GaussianMixture) and (finer := _finer(problem, model, top.theta)):
+        if isinstance(finer, str):
+            unsure = (finer,)
+            break
+        model, rows = finer
+        top, information = _climb(model, top.theta, prior)
+    bread, complete = inverse(information)
+    covariance = bread
+    if problem.keep_rows:
+        records = rows if isinstance(model, Mixture) else rows[model.records]
+        covariance = sandwich(bread, model.scores(top.theta) * problem.weight[records, None], records, cluster)
+    reliability, inflation, spread = cost_of_noise(problem, model, rows, top.theta, bread)
+    notes: tuple[str, ...] = ()
+    lost = np.zeros(0, dtype=np.int64)
+    if not complete:
+        lost = undetermined(information, len(start) + len(extra))
+        covariance, inflation = without(covariance, lost), inflation.copy()
+        inflation[lost] = np.nan
+        notes = (
+            (UNDETERMINED,)
+            if len(lost)
+            else ("Some combinations of the hidden covariates are estimated not to occur.",)
+        )
+    return Estimate(
+        top.theta,
+        covariance,
+        top.log_likelihood,
+        top.converged and not len(lost) and not unsure,
+        reliability,
+        inflation,
+        spread,
+        model,
+        information,
+        (*notes, *unsure, *_rare(problem, model, top.theta)),
+    )
+
+
+def _rare(problem: Problem, model: Mixture | GaussianMixture, theta: Floats) -> tuple[str, ...]:
+    """A warning where hidden categories interact and a combination of them hardly occurs."""
+    names = [c.name for c in problem.discrete]
+    crossed = {n for found in problem.columns.with_any(names) if len(set(found)) > 1 for n in found}
+    if not crossed:
+        return ()
+    count = len(model.patterns.w)
+    units = np.linspace(0, count - 1, min(count, _UNITS)).astype(np.int64)
+    share = np.exp(model.patterns.log_probability(model.split(theta)[2], units)).mean(axis=0)
+    if share.min() * problem.weight.sum() >= _FEW:
+        return ()
+    return (
+        f"Some combinations of the true values of {', '.join(sorted(crossed))} hardly occur: coefficients of their "
+        "interaction rest on next to no records. Recode to broader categories, or leave the interaction out.",
+    )
+
+
+def _finer(problem: Problem, model: GaussianMixture, theta: Floats) -> tuple[GaussianMixture, Ints] | str | None:
+    """The likelihood over twice as many nodes, where that is another one; what to say where it cannot be had."""
+    try:
+        finer, rows = build_gaussian(replace(problem, finer=2 * problem.finer))
+    except DataError:
+        return _COARSE
+    if len(finer.E) == len(model.E):
+        return None
+    gap = float(np.diff([m.log_likelihoods(theta[None])[0] for m in (model, finer)])[0])
+    if abs(gap) <= _ACCURATE:
+        return None
+    if 2 * problem.finer > _FINEST:
+        return _COARSE
+    problem.finer *= 2
+    return finer, rows
+
+
+def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats:
+    """Fit the model of the covariates alone, of a likelihood whose response is silent.
+
+    Parameters
+    ----------
+    model
+        The likelihood; its coefficients stay zero.
+    problem
+        What it was built from.
+
+    Returns
+    -------
+    ndarray, shape (P,)
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        p = model.E.shape[1]
+        if isinstance(model, GaussianMixture):
+            theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))
+        else:
+            theta = np.concatenate([np.zeros(p), _start_patterns(model.factors, model.weight, model)])
+        return _climb(model, theta, np.zeros(model.size))[0].theta
+
+
+def _climb(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> tuple[Summit, Floats]:
+    """The maximum and the observed information there."""
+
+    def penalised(t: Floats, log_l: float, gradient: Floats, information: Floats) -> Value:
+        return Value(log_l - 0.5 * float(prior @ t**2), gradient - prior * t, information + np.diag(prior))
+
+    if isinstance(model, Mixture):
+
+        def by_louis(t: Floats) -> Value:
+            look = model.look(t)
+            return penalised(t, look.log_likelihood, look.gradient, look.information)
+
+        top, value = newton(by_louis, theta, TOLERANCE)
+        return top, value.information
+
+    def by_products(t: Floats) -> Value:
+        return penalised(t, *model.evaluate(t))
+
+    top = bfgs(by_products, theta)
+    return _polish(by_products, lambda t: model.evaluate(t, False)[1] - prior * t, top)
+
+
+def _polish(
+    look: Callable[[Floats], Value], gradient: Callable[[Floats], Floats], top: Summit
+) -> tuple[Summit, Floats]:
+    """Newton's steps with one Hessian by differences, from where BFGS ended; they settle the last digits."""
+    value = look(top.theta)
+    information = differences(gradient, top.theta, roots(value.information))
+    if not inverse(information)[1]:
+        return top, information
+
+    def frozen(t: Floats) -> Value:
+        return look(t)._replace(information=information)
+
+    better, _ = newton(frozen, top.theta, TOLERANCE, 10)
+    return Summit(better.theta, better.log_likelihood, better.converged or top.converged, top.steps + better.steps), (
+        information
+    )
+
+
+def undetermined(information: Floats, count: int) -> Ints:
+    """Places of those among the first `count` parameters that some direction without information moves.
+
+    Examples
+    --------
+    >>> undetermined(np.diag([4.0, 0.0, 1.0]), 2).tolist()
+    [1]
+    """
+    return np.flatnonzero(np.abs(flat(information)[:count]).max(axis=1, initial=0.0) > _MOVES)
+
+
+def without(covariance: Floats, lost: Ints) -> Floats:
+    """A covariance with NaN for parameters that are not determined: theirs is no small one, but there is none.
+
+    Examples
+    --------
+    >>> without(np.eye(2), np.array([1])).tolist()
+    [[1.0, nan], [nan, nan]]
+    """
+    out = covariance.copy()
+    out[lost] = np.nan
+    out[:, lost] = np.nan
+    return out
+
+
+def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | GaussianMixture) -> Floats:
+    """Parameters of the patterns from what was released of them alone, by a few steps of EM."""
+    gamma = np.zeros(model.patterns.count)
+    if factors is None:
+        return gamma
+    K = len(model.patterns.T)
+    pi = np.full(K, 1 / K)
+    step = max(1, (1 << 20) // K)
+    for _ in range(8):
+        total = np.zeros(K)
+        for start in range(0, len(weight), step):
+            f = factors.rows(start, min(start + step, len(weight))) * pi
+            total += (weight[start : start + step] / f.sum(axis=1)) @ f
+        pi = total / total.sum()
+    pi = np.maximum(pi, 1e-4 / K)
+    gamma[: K - 1] = np.log(pi[1:] / pi[0])
+    return gamma
+
+
+def _start_gaussian(model: GaussianMixture, problem: Problem, start: Floats, extra: Floats) -> Floats:
+    """Means and covariance of the continuous covariates by moments: what was released, less the noise."""
+    z = np.column_stack([c.latent for c in problem.continuous])
+    variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
+    known = ~np.isnan(z)
+    mean = np.array([z[k, j].mean() for j, k in enumerate(known.T)])
+    spread = np.array([z[k, j].var() - variance[k, j].mean() for j, k in enumerate(known.T)])
+    c = model.components
+    A = np.zeros((model.T.shape[1] + model.patterns.w.shape[1], c))
+    free = bool((model.T.sum(axis=1) == 1).all())
+    A[: model.T.shape[1] if free else 1] = mean
+    floor = np.array([1e-3 * z[k, j].var() for j, k in enumerate(known.T)])
+    S = np.diag(np.maximum(spread, floor))
+    return model.join(start, extra, _start_patterns(model.factors, model.weight, model), A, S)

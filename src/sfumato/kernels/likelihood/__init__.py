@@ -1,0 +1,1 @@
+"""Log-likelihoods of regressions on protected data, with their derivatives, and how they are maximised."""

@@ -1,0 +1,1 @@
+"""Changing values: noise, exchanged ranks, exchanged categories."""

@@ -1,0 +1,1 @@
+"""Who is near whom: trees, groups of similar records, and how many records hide each of them."""

@@ -1,0 +1,1 @@
+"""Who attacks a release, what they know of its noise, and how they search."""

@@ -1,0 +1,338 @@
+"""Attackers on noisy records: what each searches with, as points whose nearest one is the attacker's choice.
+
+Every attacker is brought to the same form, so that one search serves all: a point for what the attacker knows of each
+target, and a point for each released record.
+
+`nearest` takes the released record nearest to the known values, each column divided by the original's standard
+deviation. `predicted` knows the disclosed law of the noise and the distribution of the true values, and takes the
+record whose likelihood ratio p(z | known values) / p(z) is highest; for normal data and noise that is the record whose
+predicted true values are nearest in the metric of their error, N(y*; ŷ, V). `averaging:M` has M releases with
+independent noise and takes the nearest mean; `predicted:M` does as `predicted` with the means. `imprecise:s` knows each
+continuous value only up to a normal error of s standard deviations. `household` knows who lives with whom and does as
+`predicted` with differences from the household's mean, in columns whose noise a household shares.
+
+A likelihood ratio becomes a distance so. Up to a constant of the target, −2 log ratio is (y* − z)'Ω⁻¹(y* − z) + w, with
+the noise covariance Ω and w = 2 log p(z). A clipped or exchanged 0/1 column with costs c(0), c(1) gives instead
+(y* − u)² + c(0) − u² with u = (1 − c(1) + c(0)) / 2, and one with more levels a coordinate for each. A weight w is one
+more coordinate √(w − min w), zero for the target. That coordinate had better be small, or the search is slow: so the
+part of w that normal values would give is completed to the square (y* − ŷ)'V⁻¹(y* − ŷ), V⁻¹ = S⁻¹ + Ω⁻¹.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.measures.risk.attackers.error_law import ErrorLaw, cumulative, log_density
+
+__all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
+
+Floats = NDArray[np.float64]
+Kind = Literal["nearest", "predicted", "averaging", "imprecise", "household"]
+
+_EXACT = 1e8  # an sd of a column without noise in sds of what it is taken to have: many neighbours come within 1e-3
+_MOST_PATTERNS = 64
+_MOST_LEVELS = 8  # each is a coordinate of the search
+_RARE = 70.0  # −2 log of a likelihood that counts as never
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A named attack.
+
+    Parameters
+    ----------
+    kind
+        `nearest`, `predicted`, `averaging`, `imprecise` or `household`.
+    number
+        Releases that are averaged, or standard deviations that knowledge is off by.
+
+    Examples
+    --------
+    >>> str(Attack.parse("averaging:5"))
+    'averaging:5'
+    """
+
+    kind: Kind
+    number: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str) -> Attack:
+        """Read `nearest`, `predicted`, `averaging:5`, `imprecise:0.1` or `household`.
+
+        Raises
+        ------
+        DataError
+            Where it is none of these.
+        """
+        kind, _, number = text.strip().partition(":")
+        try:
+            if kind in ("nearest", "predicted", "household") and not number:
+                return cls(kind)  # type: ignore[arg-type]
+            if kind in ("averaging", "predicted") and 2 <= int(number) <= 1000:
+                return cls(kind, int(number))  # type: ignore[arg-type]
+            if kind == "imprecise" and 0 < float(number) < np.inf:
+                return cls("imprecise", float(number))
+        except ValueError:
+            pass
+        raise DataError(
+            f"There is no attack {text.strip()!r}. Attacks: nearest, predicted, averaging:M and predicted:M "
+            "(M releases, 2 to 1000), imprecise:S (knowledge off by S standard deviations), household "
+            "(differences between members who share their noise)."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.number:g}" if self.number else self.kind
+
+
+def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Floats) -> tuple[Floats, Floats]:
+    """Points in which the nearest released record has the highest likelihood ratio for what is known of a target.
+
+    Parameters
+    ----------
+    known
+        What the attacker knows of each target, shape (m, p), NaN where nothing.
+    released
+        Released values, shape (n, p), NaN where missing.
+    law
+        How released values arise.
+    true
+        True values, shape (n, p), from which the attacker's knowledge of the population is taken.
+
+    Returns
+    -------
+    two ndarrays, shapes (m, q) and (n, q)
+    """
+    middle, _ = _moments(true)
+    y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
+    targets, points, weight = [], [], 2 * joint_log_density(released, law.marginal or law, true)
+    plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
+    if plain:
+        normal = _Normal.of(true[:, plain], law.covariance[np.ix_(plain, plain)])
+        targets.append((y[:, plain] - middle[plain]) @ normal.whiten.T)
+        points.append((z[:, plain] - middle[plain]) @ (normal.whiten @ normal.predict).T)
+        weight += normal.squared(z[:, plain] - middle[plain])
+    for j in (j for j in range(z.shape[1]) if _embedded(law, j)):
+        target, point, own = _embed(y[:, j], z[:, j], law, j)
+        targets.append(target)
+        points.append(point)
+        weight += own
+    lift = np.sqrt(weight - weight.min()) if len(weight) else weight
+    return np.column_stack([*targets, np.zeros(len(y))]), np.column_stack([*points, lift])
+
+
+def _embedded(law: ErrorLaw, j: int) -> bool:
+    """Whether a column's likelihood is no plain square: exchanged categories, and few values clipped or rounded."""
+    if law.exchange[j] is not None:
+        return True
+    support = law.support[j]
+    if support is None or law.covariance[j, j] == 0 or not 2 <= len(support) <= _MOST_LEVELS:
+        return False
+    return law.bounds[j] is not None or law.rounded[j] is not None or law.distribution[j] != "gaussian"
+
+
+@dataclass(frozen=True)
+class _Normal:
+    """What normal values with noise would give: the prediction, its metric, and the released covariance."""
+
+    whiten: Floats
+    predict: Floats
+    precision: Floats
+
+    @classmethod
+    def of(cls, true: Floats, noise: Floats) -> _Normal:
+        """A column without noise gets so little of it that it is matched before all others."""
+        whole = true[~np.isnan(true).any(axis=1)]
+        apart = whole - whole.mean(axis=0) if len(whole) else np.zeros_like(whole)
+        variance = (apart**2).sum(axis=0) / max(len(whole), 1)
+        noisy = np.diagonal(noise) > 0
+        variance = np.where(variance > 0, variance, np.where(noisy, np.diagonal(noise), 1.0))  # constant: any unit
+        values, vectors = np.linalg.eigh(noise)
+        values = np.maximum(values, _EXACT**-2 * 1e-3 * max(float(values.max()), 1e-300))
+        least = np.where(noisy, 0.0, variance / _EXACT**2)
+        omega = vectors @ np.diag(values) @ vectors.T + np.diag(least)
+        s = apart.T @ apart / max(len(whole), 1) + np.diag(1e-9 * variance)
+        precision = np.linalg.inv(s + omega)
+        metric = np.linalg.inv(s) + np.linalg.inv(omega)
+        return cls(np.linalg.cholesky((metric + metric.T) / 2).T, s @ precision, precision)
+
+    def squared(self, apart: Floats) -> Floats:
+        """(z − m)'S_z⁻¹(z − m) of each record, shape (n,)."""
+        return np.asarray(np.einsum("ij,jk,ik->i", apart, self.precision, apart))
+
+
+def _embed(y: Floats, z: Floats, law: ErrorLaw, j: int) -> tuple[Floats, Floats, Floats]:
+    """Coordinates of targets and released records for a column with few levels, and what the records' weights gain."""
+    levels = _levels(law, j)
+    cost = np.column_stack([np.minimum(-2 * np.log(np.maximum(_density(z, v, law, j), 1e-300)), _RARE) for v in levels])
+    if len(levels) == 2:
+        u = (1 - cost[:, 1] + cost[:, 0]) / 2
+        scaled = (y - levels[0]) / (levels[1] - levels[0])
+        return scaled[:, None], u[:, None], cost[:, 0] - u**2
+    target = (y[:, None] == levels).astype(np.float64)
+    return target, -cost / 2, -np.sum(cost**2, axis=1) / 4
+
+
+def _levels(law: ErrorLaw, j: int) -> Floats:
+    exchange, support = law.exchange[j], law.support[j]
+    if exchange is not None:
+        return exchange.levels
+    assert support is not None
+    return support
+
+
+def _density(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
+    """f(z | x) of one column at a true value x, shape (n,): a density, or a mass where values are clipped."""
+    exchange = law.exchange[j]
+    if exchange is None:
+        return _noisy(z, x, law, j)
+    at = np.flatnonzero(exchange.levels == x)
+    chances = [(x, 1.0)]  # a value that is none of the levels stays as it is
+    if len(at):
+        chances = [(float(v), float(c)) for v, c in zip(exchange.released, exchange.matrix[at[0]], strict=True)]
+    out = np.zeros(len(z))
+    for value, chance in chances:
+        if chance > 0:
+            out += chance * (_noisy(z, value, law, j) if law.covariance[j, j] > 0 else z == value)
+    return out
+
+
+def _noisy(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
+    """Density, or mass, of a column's noise about x, shape (n,)."""
+    s, step, kind = float(np.sqrt(law.covariance[j, j])), law.rounded[j], law.distribution[j]
+    low, high = law.bounds[j] or (None, None)
+    if step is None:
+        density = np.exp(log_density((z - x) / s, kind)) / s
+        half = 0.0
+    else:
+        half = step / 2
+        density = cumulative((z + half - x) / s, kind) - cumulative((z - half - x) / s, kind)
+    if low is not None:
+        density = np.where(z - half <= low, cumulative((np.maximum(z + half, low) - x) / s, kind), density)
+    if high is not None:
+        density = np.where(z + half >= high, cumulative((x - np.minimum(z - half, high)) / s, kind), density)
+    return np.asarray(density)
+
+
+@dataclass(frozen=True)
+class _Population:
+    """True values as a mixture: a pattern of the discrete columns, and normal continuous ones about its mean."""
+
+    discrete: list[int]
+    continuous: list[int]
+    patterns: Floats
+    share: Floats
+    mean: Floats
+    spread: Floats
+
+
+def _population(true: Floats, law: ErrorLaw) -> _Population:
+    p = true.shape[1]
+    few = [j for j in range(p) if law.noisy[j] and (law.support[j] is not None or law.exchange[j] is not None)]
+    whole = true[~np.isnan(true).any(axis=1)]
+    if not len(whole):  # nothing is seen together with everything else: each column by itself
+        middle, spread = _moments(true)
+        return _Population([], list(range(p)), np.zeros((1, 0)), np.ones(1), middle[None, :], np.diag(spread))
+    patterns, inverse, counts = np.unique(whole[:, few], axis=0, return_inverse=True, return_counts=True)
+    if len(patterns) > _MOST_PATTERNS:
+        few = []
+        patterns, inverse, counts = np.zeros((1, 0)), np.zeros(len(whole), dtype=np.intp), np.array([len(whole)])
+    inverse = inverse.reshape(-1)
+    rest = [j for j in range(p) if j not in few]
+    x = whole[:, rest]
+    mean = (
+        np.stack([np.bincount(inverse, x[:, j], len(patterns)) / counts for j in range(len(rest))], axis=1)
+        if rest
+        else (np.zeros((len(patterns), 0)))
+    )
+    apart = x - mean[inverse]
+    spread = apart.T @ apart / max(len(x), 1)
+    return _Population(few, rest, patterns, counts / max(len(whole), 1), mean, spread)
+
+
+def _moments(true: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance of the values that each column has, two arrays of shape (p,); 0 where it has none."""
+    have = ~np.isnan(true)
+    count = np.maximum(have.sum(axis=0), 1)
+    middle = np.where(have, true, 0.0).sum(axis=0) / count
+    return middle, np.square(np.where(have, true - middle, 0.0)).sum(axis=0) / count
+
+
+def joint_log_density(released: Floats, law: ErrorLaw, true: Floats) -> Floats:
+    """log p(z) of each released record under the law and the population of true values, shape (n,).
+
+    Columns in which a record has no value take no part.
+    """
+    return np.asarray(_log_sum(_log_parts(released, law, _population(true, law))))
+
+
+def posterior(released: Floats, law: ErrorLaw, true: Floats, column: int) -> tuple[Floats, Floats]:
+    """What somebody who reads a released record can say of the true category of one column.
+
+    Parameters
+    ----------
+    released, law, true
+        As in `likelihood_space`.
+    column
+        Number of a noisy column with few levels.
+
+    Returns
+    -------
+    levels, probability
+        Shapes (L,) and (n, L).
+    """
+    population = _population(true, law)
+    if column not in population.discrete:
+        raise DataError("There are too many combinations of categories to tell what each record's would be.")
+    parts = _log_parts(released, law, population)
+    parts -= _log_sum(parts)[:, None]
+    own = population.patterns[:, population.discrete.index(column)]
+    levels = np.unique(own)
+    return levels, np.column_stack([np.exp(parts[:, own == v]).sum(axis=1) for v in levels])
+
+
+def _log_sum(parts: Floats) -> Floats:
+    top = parts.max(axis=1)
+    return np.asarray(top + np.log(np.exp(parts - top[:, None]).sum(axis=1)))
+
+
+def _log_parts(z: Floats, law: ErrorLaw, population: _Population) -> Floats:
+    """log of share × density of each pattern at each record, shape (n, patterns)."""
+    out = np.tile(np.log(population.share), (len(z), 1))
+    for i, j in enumerate(population.discrete):
+        for x in np.unique(population.patterns[:, i]):
+            log = np.log(np.maximum(_density(z[:, j], float(x), law, j), np.exp(-_RARE / 2)))
+            out[:, population.patterns[:, i] == x] += np.where(np.isnan(z[:, j]), 0.0, log)[:, None]
+    total = population.spread + law.covariance[np.ix_(population.continuous, population.continuous)]
+    for rows, have in _same_columns(z[:, population.continuous]):
+        for k in range(len(population.share)):
+            out[rows, k] += _log_normal(
+                z[rows][:, np.array(population.continuous)[have]] - population.mean[k, have], total[np.ix_(have, have)]
+            )
+    return out
+
+
+def _same_columns(z: Floats) -> Iterator[tuple[NDArray[np.intp] | slice, NDArray[np.intp]]]:
+    """Records that have the same columns, with those columns."""
+    present = ~np.isnan(z)
+    if not z.shape[1]:
+        return
+    if present.all():
+        yield slice(None), np.arange(z.shape[1])
+        return
+    masks, inverse = np.unique(present, axis=0, return_inverse=True)
+    for k, have in enumerate(masks):
+        if have.any():
+            yield np.flatnonzero(inverse.reshape(-1) == k), np.flatnonzero(have)
+
+
+def _log_normal(apart: Floats, covariance: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(covariance)
+    use = values > 1e-12 * max(float(values.max(initial=0.0)), 1e-300)
+    scaled = (apart @ vectors[:, use]) / np.sqrt(values[use])
+    return np.asarray(-0.5 * np.sum(scaled**2, axis=1) - 0.5 * np.log(values[use]).sum())

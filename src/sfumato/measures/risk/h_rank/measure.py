@@ -1,0 +1,184 @@
+"""Attacks on a released table: the h-rank under every attacker asked for, and their maximum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified, Sampled
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair, numbers
+from sfumato.measures.risk.attackers.attackers import Attack
+from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking
+from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws, observed_law
+from sfumato.measures.risk.attackers.households import households, shared_columns
+from sfumato.measures.risk.h_rank.h_rank import AT, HRank, Laws, h_rank
+
+__all__ = ["WORST", "findings", "known_columns"]
+
+WORST = "worst"
+"""Name of the maximum over the attackers asked for."""
+FILE_ORDER = (0.1, 0.5, 0.9)
+NOT_ALIGNED = "The tables are not joined record by record, so no h-rank was measured."
+NO_COLUMN = "No h-rank was measured: no column that the attacker could know is a number before and after."
+OBSERVED = "No noise is disclosed on {columns}: attackers are taken to know the covariance of the errors all the same."
+FRACTION = (
+    "h-rank: the attacker is taken not to know who is in the file, so that every chance is multiplied by the sampling "
+    "fraction. Divide by it where taking part can be known."
+)
+SHARED = (
+    "Households share the draws of {columns}: differences between members stay as they were, and whoever knows the "
+    "members can tell a household by them. Draw by record wherever households can be told apart."
+)
+UNSEEN = " No attack by such differences was measured: the tables have no household column that groups records."
+SUMMED = (
+    "Attackers take the sum of several draws of Laplace or uniform noise as normal. An attacker who works with its "
+    "own density finds somewhat more where there are few draws."
+)
+NO_FILE_ORDER = "Shares of the file in its own order (as published tables have them) say nothing of risk."
+
+Floats = NDArray[np.float64]
+
+
+def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -> Findings:
+    """Give the lines `h_rank`: P(h ≤ `at`) by `group` and `attack`; the baseline is somebody who takes any record.
+
+    Attackers know the true values of the pair's columns, and of its strata unless those were released at random. Where
+    households share noise the attack `household` is added to the default ones. A column that has become indicators
+    counts as them.
+
+    Parameters
+    ----------
+    pair
+        Original and protected table.
+    disclosure
+        What the release tells: attackers know it too.
+    how
+        Which attackers, and how.
+    """
+    how = how or Attacking()
+    if not pair.aligned:
+        return Findings((), (NOT_ALIGNED,))
+    names, true, noisy = known_columns(pair, disclosure)
+    if not names or not len(true):
+        return Findings((), (NO_COLUMN,))
+    told = _laws(pair, disclosure, names, true, noisy)
+    fraction = _fraction(disclosure) if how.fraction is None else how.fraction
+    at = tuple(sorted({*AT, *how.at}))
+    homes = households(pair, list(disclosure), names)
+    attacks = (*how.attacks, "household") if homes and set(DEFAULT) <= set(how.attacks) else how.attacks
+    found: dict[str, HRank] = {}
+    for name in dict.fromkeys(attacks):
+        found[name] = h_rank(
+            true,
+            noisy,
+            metric=how.metric,
+            cap=max(how.cap, max(at)),
+            attack=Attack.parse(name),
+            laws=told,
+            label=pair.stratum if pair.known_by else None,
+            sample=how.sample,
+            fraction=fraction,
+            like=next(iter(found.values()), None),
+            homes=homes,
+        )
+    lines = [line for group, t in _places(found, at) for line in _lines(found, group, t)]
+    notes = [FRACTION] if fraction < 1 else []
+    if shared := shared_columns(disclosure):
+        notes.append(SHARED.format(columns=", ".join(shared)) + ("" if homes else UNSEEN))
+    if any(_sums(law, [*found]) for _, law in told):
+        notes.append(SUMMED)
+    if unsaid := [n for j, n in enumerate(names) if not _said(disclosure, n) and _differ(true[:, j], noisy[:, j])]:
+        notes.append(OBSERVED.format(columns=", ".join(unsaid)))
+    if how.file_order:
+        lines += [line for share in FILE_ORDER for t in at for line in _in_file_order(found, share, t)]
+        notes.append(NO_FILE_ORDER)
+    return Findings(tuple(lines), tuple(notes))
+
+
+def known_columns(pair: Pair, disclosure: Disclosure) -> tuple[tuple[str, ...], Floats, Floats]:
+    """The columns that attackers compare, with their true and released values; indicators in place of a category."""
+    names, true, noisy = list(pair.columns), [pair.x], [pair.z]
+    for part in disclosure:
+        if (
+            not isinstance(part, Additive)
+            or part.indicators_of is None
+            or part.indicators_of not in pair.before.columns
+        ):
+            continue
+        new = [n for n in part.columns if n in pair.after.columns and n not in names]
+        if new:
+            category = pair.before[part.indicators_of].cast(pl.String)
+            missing = pair.codebook.missing(part.indicators_of, pair.before.schema[part.indicators_of])
+            gone = pair.before.select(missing).to_series()
+            for n in new:
+                indicator = (category == n.removeprefix(f"{part.indicators_of}=")).cast(pl.Float64)
+                true.append(pl.select(pl.when(~gone).then(indicator)).to_series().fill_null(np.nan).to_numpy()[:, None])
+            noisy.append(numbers(pair.after, new, pair.codebook))
+            names += new
+    return tuple(names), np.concatenate(true, axis=1), np.concatenate(noisy, axis=1)
+
+
+def _sums(law: ErrorLaw, attacks: Sequence[str]) -> bool:
+    """Whether an attack takes a sum of draws that are not normal as if it were."""
+    several = any(Attack.parse(name).kind == "predicted" and Attack.parse(name).number for name in attacks)
+    drawn = sum(bool(np.any(np.diagonal(step.covariance) > 0)) for step in law.steps) > 1
+    unlike = [d != "gaussian" for step in (law, *law.steps) for d in step.distribution]
+    return any(unlike) and (several or drawn)
+
+
+def _said(disclosure: Disclosure, column: str) -> bool:
+    return any(isinstance(p, Additive | Misclassified) for p in disclosure.of(column))
+
+
+def _differ(true: Floats, noisy: Floats) -> bool:
+    return bool(np.any((true != noisy) & ~np.isnan(true) & ~np.isnan(noisy)))
+
+
+def _laws(pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floats, noisy: Floats) -> Laws:
+    """The disclosed law; that of the errors themselves for columns that were changed in another way."""
+    parts: list[Disclosed] = list(disclosure)
+    unsaid = [j for j, n in enumerate(names) if not _said(disclosure, n)]
+    if unsaid:
+        columns = tuple(names[j] for j in unsaid)
+        observed = observed_law(columns, true[:, unsaid], noisy[:, unsaid])
+        values = {n: tuple(s) for n, s in zip(columns, observed.support, strict=True) if s is not None}
+        parts.append(Additive(columns, observed.covariance, values=values))
+    return list(laws(parts, names, pair.after, pair.known_by))
+
+
+def _fraction(disclosure: Disclosure) -> float:
+    return float(np.prod([p.fraction for p in disclosure if isinstance(p, Sampled)]))
+
+
+def _places(found: dict[str, HRank], at: Sequence[int]) -> Iterator[tuple[str, int]]:
+    first = next(iter(found.values()))
+    return ((group, t) for group in first.groups for t in at)
+
+
+def _lines(found: dict[str, HRank], group: str, t: int) -> Iterator[Finding]:
+    """One line for each attacker, and one for the best of them."""
+    lines = [
+        Finding("h_rank", None, group, t, name, h.probability(t, group), h.interval(t, group), h.baseline(t))
+        for name, h in found.items()
+    ]
+    yield from lines
+    yield _worst(lines)
+
+
+def _in_file_order(found: dict[str, HRank], share: float, t: int) -> Iterator[Finding]:
+    group = f"first {share:.0%}"
+    lines = [
+        Finding("h_rank", None, group, t, name, h.in_file_order(t, share), None, h.baseline(t))
+        for name, h in found.items()
+    ]
+    yield from lines
+    yield _worst(lines)
+
+
+def _worst(lines: Sequence[Finding]) -> Finding:
+    best = max(lines, key=lambda line: line.value or 0.0)
+    return Finding("h_rank", None, best.group, best.at, WORST, best.value, best.interval, best.baseline)

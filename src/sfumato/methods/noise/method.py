@@ -1,0 +1,158 @@
+"""Probabilistic anonymisation: noise of known variance, which an analysis can take out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Additive, Disclosed, Imputed
+from sfumato.data.roles import Kind
+from sfumato.methods.base import Stage, unit_problems
+from sfumato.methods.checks import role_problems, strata_problems
+from sfumato.methods.noise.adding import Adding
+from sfumato.methods.noise.looking import Looking, dummy_column
+from sfumato.methods.noise.parameters import NoiseParameters
+
+__all__ = ["Noise"]
+
+_NO_NUMBER = {
+    Kind.DATE: "derive a number from it first (year, age)",
+    Kind.TEXT: "drop it, or recode it to categories and use `pram`",
+    Kind.GEOGRAPHIC: "use `pram`, or recode it to broader places",
+}
+
+
+class Noise(NoiseParameters):
+    """Add random noise of disclosed strength to numbers, so that nobody can be sure whose record is whose.
+
+    Protects against an intruder who knows values and looks for the record: the nearest released record is often
+    somebody else's (`h_rank` measures how often not). It does not protect outliers that stand far from everybody
+    (`grow` does), columns that it does not list, or a 0/1 value itself: at noise of variance 0.2 a threshold still
+    tells 87% of them.
+
+    Every draw is keyed on the secret, the record, the column, the strength and the true value: an equal release repeats
+    it, so that there is nothing to average; another strength or a corrected value gets an independent one.
+
+    Parameters
+    ----------
+    columns
+        Numeric columns, 0/1 columns, codes, or categorical columns named in `dummies`; at most 64.
+    share
+        Variance of the noise as a share of the column's own (of its stratum with `by`): a number for all columns, or by
+        column.
+    variance
+        Variance of the noise in the column's units squared, likewise.
+    sd
+        Standard deviation of the noise in the column's units, likewise.
+    covariance
+        Covariance of the noise of all columns, in their order; in place of the three above.
+    correlated
+        Give the noise the correlations of the data. Slopes between noisy columns are then kept without correction, and
+        the best attack gains.
+    distribution
+        `gaussian`, `laplace` (heavier tails) or `uniform` (bounded).
+    clip
+        True: released values of 0/1 columns outside [0, 1] are set to 0 or 1. Or lowest and highest value by column,
+        null for an open side; never take them from the data. Clipped noise is easier to attack.
+    round_to
+        `input`: to the decimal places of the column's values; a number: to its multiples; by column; or null.
+    by
+        Categorical columns: `share`, `correlated` and `grow` then go by the stratum's own spread, and each stratum's
+        strength is disclosed.
+    min_stratum
+        Smallest stratum whose spread may be disclosed.
+    draw_by
+        `household`: all records of a household share the draw, so that differences within it stay exact.
+    missing
+        `keep`: null, NaN and missing codes stay as they are; `mean`, `median`: they are filled in and masked.
+    grow
+        Robust distance from the median (in interquartile ranges / 1.349) from which on the noise's standard deviation
+        grows in proportion, so that outliers are hidden too; 2 is a usual choice.
+    dummies
+        Categories by column: the column gives way to one noisy 0/1 column for each category, named `column=category`.
+    preset
+        `avraam2018`: share 0.1 for columns without a strength of their own, a variance given for 0/1 columns, clipped.
+
+    References
+    ----------
+    Avraam, Boyd, Goldstein and Burton (2018), "A software package for the application of probabilistic anonymisation to
+    sensitive individual-level data". Goldstein and Shlomo (2020), doi:10.2478/jos-2020-0005. Household draws and
+    correlated noise: Kim (1986), Proceedings of the Section on Survey Research Methods, ASA, 370-374.
+
+    Examples
+    --------
+    >>> Noise(columns=("bmi", "sex"), variance={"sex": 0.2}, preset="avraam2018").strength("bmi")
+    ('share', 0.1)
+    """
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The columns whose values it changes, and those that it makes."""
+        made = (dummy_column(n, level) for n, levels in self.dummies.items() for level in levels)
+        return (*self.columns, *made)
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Numbers or codes in `columns`, categories in `by`, and ids to key the draws on."""
+        asked = self.model_copy(update={"dummies": {}})
+        problems = super(NoiseParameters, asked).check(codebook) + unit_problems(self.name, codebook, self.draw_by)
+        problems += role_problems(codebook, self.columns) + strata_problems(codebook, self.by)
+        for n in (n for n in self.columns if n in codebook and n not in self.dummies):
+            variable = codebook[n]
+            if variable.kind in _NO_NUMBER:
+                problems.append(
+                    f"column {n!r} is {variable.kind}, and noise needs numbers: {_NO_NUMBER[variable.kind]}"
+                )
+            elif self.preset and variable.kind == Kind.CATEGORICAL and self.strength(n)[0] == "share":
+                problems.append(f"column {n!r} is categorical: preset avraam2018 needs a variance for it")
+            if self.grow is not None and variable.kind == Kind.CATEGORICAL:
+                problems.append(f"column {n!r} is categorical: grow is for amounts")
+        made = {dummy_column(n, level) for n, levels in self.dummies.items() for level in levels}
+        problems += [f"dummies would make {n!r}, which is there already" for n in sorted(made & set(codebook))]
+        return problems
+
+    def describe(self, codebook: Codebook) -> Codebook:
+        """Noisy codes are numbers; dummies stand in place of their column; what was filled in is not missing."""
+        variables = {}
+        for n, variable in codebook.items():
+            if n in self.dummies:
+                for level in self.dummies[n]:
+                    label = f"{variable.label or n}: {variable.labels.get(level, level)}"
+                    noisy = variable.model_copy(update={**_AMOUNT, "missing": (), "label": label})
+                    variables[dummy_column(n, level)] = noisy
+            elif n in self.columns:
+                whole = variable.kind == Kind.INTEGER and self._rounds_to_whole(n)
+                update: dict[str, Any] = {**_AMOUNT, "kind": Kind.INTEGER if whole else Kind.CONTINUOUS}
+                if self.missing != "keep":
+                    update["missing"] = ()
+                variables[n] = variable.model_copy(update=update)
+            else:
+                variables[n] = variable
+        return Codebook(variables)
+
+    def _rounds_to_whole(self, column: str) -> bool:
+        step = self.round_to.get(column) if isinstance(self.round_to, dict) else self.round_to
+        return step == "input" or (isinstance(step, float) and step.is_integer())
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """Look at spreads; then add, after a look at correlations where they are wanted."""
+        match len(states):
+            case 0:
+                return Looking(self, codebook).stage()
+            case 1:
+                return Adding(self, codebook, states[0]).stage()
+        return None
+
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Disclosed, ...]:
+        """The covariance of the noise, for each stratum where so, and all that was done to the values after it."""
+        said: list[Disclosed] = []
+        if self.missing != "keep":
+            said.append(Imputed(columns=self.columns, method=self.missing))
+        parts: tuple[Additive, ...] = states[-1].disclosed
+        return (*said, *parts)
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """What each look had to say."""
+        return tuple(dict.fromkeys(note for state in states if state is not None for note in state.notes))
+
+
+_AMOUNT: dict[str, Any] = {"kind": Kind.CONTINUOUS, "labels": {}, "order": (), "measure": None, "format": None}

@@ -1,0 +1,147 @@
+"""The parameters of `noise`, with what makes no sense; what each means stands in `Noise`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from sfumato.data.codebook import Scalar
+from sfumato.data.error_model import covariance_problem
+from sfumato.kernels.masking.noise import Distribution
+from sfumato.methods.base import DrawBy, Method
+
+__all__ = ["PRESET_SHARE", "NoiseParameters"]
+
+PRESET_SHARE = 0.1
+"""Share of the variance that `avraam2018` gives to columns without a strength of their own."""
+
+Bounds = tuple[float | None, float | None]
+Strength = float | dict[str, float] | None
+RoundTo = Literal["input"] | float | dict[str, Literal["input"] | float] | None
+
+
+class NoiseParameters(Method):
+    """What the stages of `noise` go by, see `Noise`."""
+
+    masks: ClassVar[bool] = True
+    draws_error: ClassVar[bool] = True
+
+    do: Literal["noise"] = "noise"
+    columns: tuple[str, ...] = Field(min_length=1, max_length=64)
+    share: Strength = None
+    variance: Strength = None
+    sd: Strength = None
+    covariance: tuple[tuple[float, ...], ...] | None = None
+    correlated: bool = False
+    distribution: Distribution = "gaussian"
+    clip: bool | dict[str, Bounds] = False
+    round_to: RoundTo = None
+    by: tuple[str, ...] = ()
+    min_stratum: int = Field(default=10, ge=2)
+    draw_by: DrawBy = "record"
+    missing: Literal["keep", "mean", "median"] = "keep"
+    grow: float | None = Field(default=None, gt=0)
+    dummies: dict[str, tuple[Scalar, ...]] = Field(default_factory=dict)
+    preset: Literal["avraam2018"] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, given: Any) -> Any:
+        """The preset clips 0/1 columns; the share that it gives to the others is told by `strength`."""
+        if isinstance(given, dict) and given.get("preset") == "avraam2018":
+            return {"clip": True, **given}
+        return given
+
+    @model_validator(mode="after")
+    def _sane(self) -> NoiseParameters:
+        if len({*self.columns, *self.by}) < len(self.columns) + len(self.by):
+            raise ValueError("a column may stand only once among columns and by")
+        self._check_strengths()
+        self._check_together()
+        self._check_by_column()
+        return self
+
+    def _check_strengths(self) -> None:
+        for name in ("share", "variance", "sd"):
+            strength = getattr(self, name)
+            numbers = strength.values() if isinstance(strength, dict) else (() if strength is None else (strength,))
+            if any(not v > 0 for v in numbers):
+                raise ValueError(f"{name} must be above 0")
+            if any(not 1e-300 < _as_variance(name, v)[1] < 1e300 for v in numbers):
+                raise ValueError(f"{name} is beyond what numbers can hold: give the column another unit")
+        if self.covariance is not None:
+            self._check_covariance()
+            return
+        single = [n for n in ("share", "variance", "sd") if isinstance(getattr(self, n), float)]
+        if len(single) > 1:
+            raise ValueError(f"{' and '.join(single)} both give a strength to every column; give one of them")
+        named = [n for kind in self._by_column for n in kind]
+        if twice := sorted({n for n in named if named.count(n) > 1}):
+            raise ValueError(f"more than one strength is given to {', '.join(twice)}")
+        without = [n for n in self.columns if n not in named]
+        if without and not single and self.preset is None:
+            raise ValueError(f"no strength is given to {', '.join(without)}: share, variance or sd, or covariance")
+        if unknown := sorted(set(named) - set(self.columns)):
+            raise ValueError(f"a strength is given to {', '.join(unknown)}, which is not among columns")
+
+    @property
+    def _by_column(self) -> tuple[dict[str, float], ...]:
+        return tuple(s for s in (self.share, self.variance, self.sd) if isinstance(s, dict))
+
+    def _check_covariance(self) -> None:
+        if (self.share, self.variance, self.sd) != (None, None, None) or self.correlated:
+            raise ValueError("covariance stands alone: leave share, variance, sd and correlated out")
+        rows, p = self.covariance or (), len(self.columns)
+        if len(rows) != p or any(len(row) != p for row in rows):
+            raise ValueError("covariance needs one row and one column for each of columns, in their order")
+        if problem := covariance_problem(np.array(rows)):
+            raise ValueError(problem)
+
+    def _check_together(self) -> None:
+        if self.distribution != "gaussian" and (self.correlated or self.covariance is not None):
+            raise ValueError(
+                f"distribution: {self.distribution} is independent between columns; correlated noise is gaussian"
+            )
+        if self.correlated and len(self.columns) < 2:
+            raise ValueError("correlated: true needs two columns or more")
+        if self.dummies and (self.correlated or self.covariance is not None):
+            raise ValueError("dummies take independent noise: leave correlated and covariance out")
+        if self.dummies and self.draw_by == "household":
+            raise ValueError("draw_by: household shows who has which of the dummies: give them a step of their own")
+        if self.dummies and self.grow is not None:
+            raise ValueError("grow is for amounts: give dummies a step of their own")
+
+    def _check_by_column(self) -> None:
+        clip = self.clip if isinstance(self.clip, dict) else {}
+        for low, high in clip.values():
+            if low is not None and high is not None and low > high:
+                raise ValueError("clip takes [low, high] for each column, with low not above high")
+        steps = self.round_to.values() if isinstance(self.round_to, dict) else (self.round_to,)
+        if any(isinstance(s, float | int) and not s > 0 for s in steps):
+            raise ValueError("round_to takes positive numbers")
+        named = {*clip, *(self.round_to if isinstance(self.round_to, dict) else ()), *self.dummies}
+        if unknown := sorted(named - set(self.columns)):
+            raise ValueError(f"clip, round_to and dummies name {', '.join(unknown)}, which is not among columns")
+        for n, levels in self.dummies.items():
+            if len(set(levels)) != len(levels) or len(levels) < 2:
+                raise ValueError(f"dummies lists the categories of {n}, each once and at least two")
+
+    def strength(self, column: str) -> tuple[Literal["share", "variance"], float]:
+        """How strong the noise of a column is, without `covariance`: a share of its variance, or a variance."""
+        for kind in ("share", "variance", "sd"):
+            given = getattr(self, kind)
+            if isinstance(given, dict) and column in given:
+                return _as_variance(kind, given[column])
+        for kind in ("share", "variance", "sd"):
+            given = getattr(self, kind)
+            if isinstance(given, float):
+                return _as_variance(kind, given)
+        return "share", PRESET_SHARE
+
+
+def _as_variance(kind: str, value: float) -> tuple[Literal["share", "variance"], float]:
+    if kind == "share":
+        return "share", value
+    return "variance", value if kind == "variance" else value * value

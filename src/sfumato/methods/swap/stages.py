@@ -1,0 +1,180 @@
+"""The two stages of `swap`: exchange values, then tell what that did to the columns.
+
+In between the method keeps hidden columns: each column before and after as numbers, and whether a value is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.query import Moments
+from sfumato.draws import bits
+from sfumato.errors import DataError
+from sfumato.kernels.rows import scatter
+from sfumato.methods.base import HIDDEN, Stage, StepDraws
+
+__all__ = ["Swapping", "Telling"]
+
+_FEWEST_PARTNERS = 2
+"""With a single possible partner everybody knows who it is, and can exchange the values back."""
+
+Ints = NDArray[np.int64]
+
+
+def _before(column: str) -> str:
+    return f"{HIDDEN}before:{column}"
+
+
+def _after(column: str) -> str:
+    return f"{HIDDEN}after:{column}"
+
+
+def _moved(column: str) -> str:
+    return f"{HIDDEN}moved:{column}"
+
+
+def _same(column: str) -> str:
+    return f"{HIDDEN}same:{column}"
+
+
+@dataclass(frozen=True)
+class Swapping:
+    """Exchange values within one stratum; see `Swap` for the parameters, `window` is None for any record."""
+
+    codebook: Codebook
+    columns: tuple[str, ...]
+    window: float | None
+    by: tuple[str, ...]
+    together: bool
+
+    def transform(self, batch: pl.DataFrame, state: None, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a stratum."""
+        unit = draws.units(batch)
+        groups = [self.columns] if self.together else [(n,) for n in self.columns]
+        new: list[pl.Series] = []
+        for group in groups:
+            source = self._sources(batch, group, unit, draws)
+            new += [batch[n].gather(source) for n in group]
+        return batch.with_columns(new).with_columns(s for z in new for s in self._told(batch[z.name], z))
+
+    def _sources(self, batch: pl.DataFrame, group: tuple[str, ...], unit: NDArray[np.uint64], draws: StepDraws) -> Ints:
+        """Row whose value each row takes, shape (n,); those without a value in the first column keep theirs."""
+        from sfumato.kernels.masking.rank_swap import random_swap, rank_swap
+
+        first = group[0]
+        missing = batch.select(self.codebook.missing(first, batch.schema[first])).to_series().to_numpy()
+        rows = np.flatnonzero(~missing)
+        source = np.arange(batch.height)
+        if not len(rows):
+            return source
+        value = batch[first].gather(rows)
+        n = len(rows)
+        w = n - 1 if self.window is None else int(self.window * n + 1e-9)
+        self._refuse_few(first, min(w, n - 1))
+        strength = f"{'random' if self.window is None else self.window!r} by {self.by!r}"
+        purpose = draws.purpose(repr(group) if self.together else first, strength)
+        word = draws.draws.words(unit[rows], purpose, _value_bits([batch[n].gather(rows) for n in group]))
+        if self.window is None:
+            order = np.lexsort((unit[rows], word[:, 1], word[:, 0]))
+            source[rows] = rows[random_swap(order)]
+            return source
+        order = np.lexsort((unit[rows], word[:, 1], self._ranked(value)))  # ties by keyed draws
+        u = ((word[order, 0] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+        source[rows[order]] = rows[order][rank_swap(u, w)]
+        return source
+
+    def _refuse_few(self, column: str, partners: int) -> None:
+        if partners >= _FEWEST_PARTNERS:
+            return
+        where = f"in some combinations of {', '.join(self.by)}" if self.by else "in this table"
+        wider = "a wider window, " if self.window is not None else ""
+        raise DataError(
+            f"swap: {where} some values of {column!r} have fewer than {_FEWEST_PARTNERS} others to exchange with, so "
+            f"that anybody could exchange them back. Use {wider}fewer or broader columns in by."
+        )
+
+    def _ranked(self, value: pl.Series) -> NDArray[np.generic]:
+        """Values as numbers that sort as they do."""
+        if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype == pl.Boolean):
+            raise DataError(
+                f"swap: column {value.name!r} holds {value.dtype}; `window` needs numbers or dates. Use `random: true`."
+            )
+        return (value.cast(pl.Float64) if value.dtype.is_decimal() else value.to_physical()).to_numpy()
+
+    def _told(self, x: pl.Series, z: pl.Series) -> Iterator[pl.Series]:
+        """What the second stage looks at: null where there is no value before or after."""
+        frame = pl.DataFrame([x.alias("x"), z.alias("z")])
+        book = Codebook({"x": self.codebook[x.name], "z": self.codebook[x.name]})
+        both = ~(book.missing("x", x.dtype) | book.missing("z", x.dtype))
+        columns = {_same(x.name): pl.col("x") == pl.col("z")}
+        if x.dtype.is_numeric() or x.dtype.is_temporal():
+            before, after = (pl.col(n).to_physical().cast(pl.Float64) for n in ("x", "z"))
+            columns |= {_before(x.name): before, _after(x.name): after, _moved(x.name): after - before}
+        yield from frame.select(pl.when(both).then(e.cast(pl.Float64)).alias(n) for n, e in columns.items())
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Tell the custodian what the exchange did, and take the hidden columns out."""
+
+    codebook: Codebook
+    columns: tuple[str, ...]
+
+    def stage(self) -> Stage:
+        """The look and the pass."""
+        same = tuple(_same(n) for n in self.columns)
+        amounts = tuple(h(n) for n in self._amounts() for h in (_before, _after, _moved))
+        return Stage(self.transform, (Moments((*same, *amounts)),), self.fit)
+
+    def _amounts(self) -> list[str]:
+        """Columns whose correlation means something."""
+        return [n for n in self.columns if self.codebook[n].numeric]
+
+    def fit(self, answers: Sequence[pl.DataFrame]) -> tuple[str, ...]:
+        """A sentence for each column."""
+        found = {row["variable"]: row for row in answers[0].iter_rows(named=True)}
+        notes = []
+        for n in self.columns:
+            if not found[_same(n)]["n"]:
+                notes.append(f"{n} has no value at all: nothing was exchanged.")
+                continue
+            text = f"{n}: {found[_same(n)]['mean']:.2%} of the values are as they were"
+            if n in self._amounts():
+                x, z, d = (found[h(n)]["variance"] or 0.0 for h in (_before, _after, _moved))
+                if x * z > 0:
+                    text += f"; correlation of released with original values {(x + z - d) / (2 * np.sqrt(x * z)):.4f}"
+            notes.append(text + ".")
+        return tuple(notes)
+
+    def transform(self, batch: pl.DataFrame, state: tuple[str, ...], draws: StepDraws) -> pl.DataFrame:
+        """The rows without hidden columns of this method."""
+        hidden = {h(n) for n in self.columns for h in (_before, _after, _moved, _same)}
+        return batch.drop(n for n in batch.columns if n in hidden)
+
+
+def _value_bits(values: Sequence[pl.Series]) -> NDArray[np.uint64]:
+    """Bits of each record's true values, shape (n,)."""
+    if len(values) == 1:
+        return _column_bits(values[0])
+    word = np.zeros(len(values[0]), dtype=np.uint64)
+    for value in values:
+        word = scatter(word ^ _column_bits(value))
+    return word
+
+
+def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
+    """Bits of one column, shape (n,); each distinct text is hashed once."""
+    if value.dtype in (pl.String, pl.Categorical, pl.Enum):
+        text = value.cast(pl.String)
+        place = text.rank("dense").fill_null(0).to_numpy()
+        known = bits(text.unique().drop_nulls().sort().to_numpy().astype(object))
+        return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
+    if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
+        raise DataError(f"swap: column {value.name!r} holds {value.dtype}, which cannot be exchanged.")
+    return bits(value.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy())

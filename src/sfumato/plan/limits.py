@@ -1,0 +1,145 @@
+"""Acceptance limits: what must hold for a release to be written, and which attackers must be tried to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from sfumato.data.finding import Finding, Findings
+from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking
+
+__all__ = ["USUAL", "Limit", "apply_limits", "attacking_for", "unmeasured"]
+
+USUAL = Attacking(sample=100_000)
+"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""
+_OF_ATTACKERS = frozenset({"h_rank", "attribute_posterior", "attribute_nearest", "attribute_alike"})
+_LARGEST_AT = 1000
+"""The largest t that a limit on P(h ≤ t) may name: counting further takes long and tells nothing of risk."""
+
+
+class Limit(BaseModel):
+    """A bound on a measure.
+
+    It binds every finding of the measure, unless `variable`, `group`, `at` or `attack` narrows it. A finding without a
+    value does not meet it.
+
+    Parameters
+    ----------
+    measure
+        Name of the measure.
+    at_least, at_most
+        The bound; one of both.
+    variable, group, at, attack
+        Only findings with these are bound.
+
+    Examples
+    --------
+    >>> Limit(measure="risk1", at_most=0.05).holds(Finding("risk1", value=0.04))
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    measure: str
+    at_least: float | None = None
+    at_most: float | None = None
+    variable: str | None = None
+    group: str | None = None
+    at: float | None = None
+    attack: str | None = None
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> Limit:
+        if (self.at_least is None) == (self.at_most is None):
+            raise ValueError("a limit has either `at_least` or `at_most`")
+        return self
+
+    def binds(self, finding: Finding) -> bool:
+        """Whether it speaks of a finding."""
+        narrowing = ("variable", "group", "at", "attack")
+        return finding.measure == self.measure and all(
+            getattr(self, n) in (None, getattr(finding, n)) for n in narrowing
+        )
+
+    def holds(self, finding: Finding) -> bool:
+        """Whether a finding keeps to it."""
+        if finding.value is None:
+            return False
+        if self.at_least is not None:
+            return finding.value >= self.at_least
+        return finding.value <= (self.at_most or 0.0)
+
+    @property
+    def bound(self) -> float:
+        """The number."""
+        return self.at_least if self.at_least is not None else self.at_most or 0.0
+
+
+def attacking_for(limits: Sequence[Limit]) -> Attacking | None:
+    """Which attackers must be tried, so that limits can be judged: the usual ones, and those that limits name.
+
+    The same is asked by whatever measures for limits, so that tuning and protecting judge alike.
+
+    Parameters
+    ----------
+    limits
+        Of a plan, or given to tune.
+
+    Returns
+    -------
+    Attacking or None
+        None where no limit speaks of attackers.
+
+    Raises
+    ------
+    DataError
+        Where a limit names an attack that there is not.
+
+    Examples
+    --------
+    >>> attacking_for([Limit(measure="h_rank", at=3, attack="averaging:2", at_most=0.1)]).attacks
+    ('nearest', 'predicted', 'averaging:2')
+    """
+    from sfumato.measures.risk.attackers.attackers import Attack
+    from sfumato.measures.risk.h_rank.measure import WORST
+
+    if all(limit.measure not in _OF_ATTACKERS for limit in limits):
+        return None
+    own = [limit for limit in limits if limit.measure == "h_rank"]
+    named = [limit.attack for limit in own if limit.attack is not None and limit.attack != WORST]
+    for name in named:
+        Attack.parse(name)
+    at = {int(t) for limit in own if (t := limit.at) is not None and t in range(_LARGEST_AT + 1)}
+    return replace(USUAL, attacks=tuple(dict.fromkeys((*DEFAULT, *named))), at=tuple(sorted(at)))
+
+
+def unmeasured(finding: Finding) -> bool:
+    """Whether a limit is not met because there is no figure (rather than a bad one). Of the custodian's findings.
+
+    Examples
+    --------
+    >>> unmeasured(Finding("risk1", limit=0.1, ok=False)), unmeasured(Finding("risk1", value=0.2, limit=0.1, ok=False))
+    (True, False)
+    """
+    return finding.ok is False and finding.value is None
+
+
+def apply_limits(findings: Findings, limits: Sequence[Limit]) -> Findings:
+    """Mark each finding with the limit that binds it; of several, one that does not hold.
+
+    A limit that binds no finding at all is not met: it is added as a finding without a value, and a note says so.
+    """
+    lines = list(findings.lines)
+    notes = list(findings.notes)
+    for limit in limits:
+        bound = [i for i, f in enumerate(lines) if limit.binds(f)]
+        for i in bound:
+            if lines[i].ok is not False:
+                lines[i] = replace(lines[i], limit=limit.bound, ok=limit.holds(lines[i]))
+        if not bound:
+            narrowed = limit.model_dump(include={"measure", "variable", "group", "at", "attack"})
+            lines.append(Finding(**narrowed, limit=limit.bound, ok=False))
+            notes.append(f"The limit on {limit.measure} could not be checked: nothing was measured that it speaks of.")
+    return Findings(tuple(lines), tuple(notes))

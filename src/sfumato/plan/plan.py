@@ -1,0 +1,325 @@
+"""The plan: what the variables are, which steps are taken, and what must hold at the end."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.profile import sniff_kinds
+from sfumato.data.roles import Kind, Role
+from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
+from sfumato.errors import DataError, PlanError
+from sfumato.methods.base import HIDDEN, Method
+from sfumato.methods.registry import methods
+from sfumato.plan.limits import Limit
+from sfumato.release.measure import MEASURES
+
+__all__ = ["FORMAT", "Plan", "a_plan"]
+
+FORMAT: Literal[1] = 1
+"""Version of the plan's format."""
+
+if TYPE_CHECKING:
+    AnyStep = Method
+else:
+    AnyStep = Annotated[Union[tuple(methods().values())], Field(discriminator="do")]  # noqa: UP007
+
+_KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
+"""Steps whose own disclosure tells what they add to an earlier error."""
+_ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+
+
+class Plan(BaseModel):
+    """What is done to a table, in a form that can be written down, checked and repeated.
+
+    Parameters
+    ----------
+    sfumato
+        Version of the format, 1.
+    title
+        What the release is called.
+    description
+        Anything that readers of the release should know.
+    variables
+        What each variable is; any not listed has role other, and its kind is taken from the data.
+    steps
+        The steps in order.
+    limits
+        What must hold for the release to be written.
+
+    Examples
+    --------
+    >>> from sfumato.methods.drop import Drop
+    >>> plan = Plan(title="cohort", variables={"name": {"role": "identifier"}}, steps=[Drop(columns=["name"])])
+    >>> Plan.from_yaml(plan.to_yaml()) == plan
+    True
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    sfumato: Literal[1] = FORMAT
+    title: str = "Untitled"
+    description: str | None = None
+    variables: dict[str, Variable] = Field(default_factory=dict)
+    steps: tuple[SerializeAsAny[AnyStep], ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    _lines: Lines = PrivateAttr(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Plan:
+        """Read a plan file.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once, each with its line.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                raw = file.read(MAX_BYTES + 1)
+            text = raw.decode("utf-8-sig")
+        except FileNotFoundError:
+            raise PlanError([f"there is no file {str(path)!r}"]) from None
+        except OSError as error:
+            raise PlanError([f"{str(path)!r} cannot be read: {error.strerror}"]) from None
+        except UnicodeDecodeError:
+            raise PlanError([f"{str(path)!r} is not a text file in UTF-8"]) from None
+        return cls.from_yaml(text)
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Plan:
+        """Read a plan from YAML text; errors as in `load`."""
+        value, lines = load_yaml(text)
+        if not isinstance(value, Mapping):
+            raise PlanError(["a plan is a mapping that begins with `sfumato: 1`"])
+        given = value.get("sfumato")
+        if isinstance(given, int) and given > FORMAT:
+            raise PlanError(
+                [
+                    f"line {lines[('sfumato',)]}: this plan has format {given}; this version of sfumato reads format "
+                    f"{FORMAT}. Install a newer sfumato."
+                ]
+            )
+        if given is None:
+            raise PlanError(["the key `sfumato: 1`, the version of the format, is missing"])
+        try:
+            plan = cls.model_validate({k: v if v is not None else _EMPTY.get(k) for k, v in value.items()})
+        except ValidationError as error:
+            raise PlanError([sentence for _, sentence in sorted(_explain(error, lines))]) from None
+        plan._lines = lines
+        return plan
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values, every parameter written out."""
+        values: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
+        if self.description:
+            values["description"] = self.description
+        values["variables"] = Codebook(self.variables).to_plain()
+        values["steps"] = [plain(step.model_dump()) for step in self.steps]
+        if self.limits:
+            values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
+        return values
+
+    def to_yaml(self) -> str:
+        """The plan as YAML."""
+        return dump_yaml(self.to_plain())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the plan; it changes with any parameter."""
+        return hashlib.sha256(self.to_yaml().encode()).hexdigest()
+
+    def codebook(self, frame: pl.DataFrame, known: Codebook) -> Codebook:
+        """What is known about the variables of a table: the plan's word first, then the file's.
+
+        A kind that both leave open is told from the data.
+        """
+        merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
+        return sniff_kinds(frame, Codebook(merged))
+
+    def check_kinds(self, frame: pl.DataFrame) -> None:
+        """Refuse kinds that the plan states and the data do not have.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        stated = {n: v for n, v in self.variables.items() if n in frame.columns and v.kind is not None}
+        problems = [
+            f"{self._at('variables', n)}column {n!r} is said to be {variable.kind}, but {why}"
+            for n, variable in stated.items()
+            if (why := _unfit(frame[n], variable)) is not None
+        ]
+        if problems:
+            raise PlanError(problems)
+
+    def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
+        """A sentence for every variable whose role or kind the plan does not say."""
+        book = self.codebook(frame, known)
+        return tuple(f"{n}: taken as {v.role}, {v.kind}" for n, v in book.items() if n not in self.variables)
+
+    def check(self, codebook: Codebook) -> None:
+        """Refuse a plan that cannot run on a table with this codebook, before any data are touched.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        problems = [f"{self._at('variables', n)}variable {n!r} is not in the data" for n in self._strangers(codebook)]
+        problems += [f"names that begin with {HIDDEN!r} are sfumato's own" for n in codebook if n.startswith(HIDDEN)]
+        for role in _ONCE:
+            if len(codebook.with_role(role)) > 1:
+                problems.append(f"only one variable can have the role {role}: {', '.join(codebook.with_role(role))}")
+        book = codebook
+        for i, step in enumerate(self.steps):
+            where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
+            found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._untold(i)]
+            problems += [where + p for p in found]
+            with suppress(DataError):  # of unknown columns, which are among the problems already
+                book = step.describe(book)
+        problems += [
+            f"{self._at('variables', n)}variable {n!r} is an identifier and no step drops or replaces it; add: "
+            f"{{do: drop, columns: [{n}]}}"
+            for n in book.with_role(Role.IDENTIFIER)
+        ]
+        for i, limit in enumerate(self.limits):
+            if limit.measure not in MEASURES:
+                known = ", ".join(MEASURES)
+                problems.append(f"{self._at('limits', i)}there is no measure {limit.measure!r}; measures: {known}")
+        if problems:
+            raise PlanError(problems)
+
+    def _perhaps_codes(self, step: Method, codebook: Codebook) -> Iterator[str]:
+        """Whole numbers that nobody called amounts: they may be codes, which must not be averaged."""
+        for n in step.changes if step.averages else ():
+            stated = n in self.variables and self.variables[n].kind is not None
+            if n in codebook and codebook[n].kind == Kind.INTEGER and not stated:
+                yield (
+                    f"column {n!r} holds whole numbers, which may be codes. If they are amounts, say so under "
+                    f"variables: {n}: {{kind: integer}} (or continuous)"
+                )
+
+    def _untold(self, i: int) -> Iterator[str]:
+        """What a step would do to columns whose error an earlier one discloses: the disclosure became untrue."""
+        step = self.steps[i]
+        for earlier in (s for s in self.steps[:i] if s.draws_error):
+            untrue = f"after {earlier.name}, whose disclosure would then be untrue: put this step before it"
+            if step.name not in _KEEPS_LAW and (again := sorted(set(step.changes) & set(earlier.changes))):
+                yield f"it changes {', '.join(again)} {untrue}"
+            if step.name != "drop" and (moved := sorted(set(step.changes) & set(earlier.strata))):
+                yield f"it changes the strata {', '.join(moved)} {untrue}"
+            if read := sorted(set(step.reads) & set(earlier.changes)):
+                yield f"it computes from {', '.join(read)} {untrue}"
+
+    def _strangers(self, codebook: Codebook) -> Iterator[str]:
+        made = {n for step in self.steps for n in step.changes if step.name == "derive"}
+        return (n for n in self.variables if n not in codebook and n not in made)
+
+    def _at(self, *path: str | int) -> str:
+        return f"line {self._lines[path]}: " if path in self._lines else ""
+
+    def stated(self, step: int) -> frozenset[str]:
+        """The keys that the plan's file has for a step (numbered from 0); none where the plan is from no file."""
+        return frozenset(str(path[2]) for path in self._lines if len(path) == 3 and path[:2] == ("steps", step))
+
+    def preparing(self) -> tuple[Method, ...]:
+        """The steps before the first one that masks."""
+        first = next((i for i, step in enumerate(self.steps) if step.masks), len(self.steps))
+        return self.steps[:first]
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The columns that masking steps change, in order."""
+        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.changes))
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The columns that masking steps keep apart, in order."""
+        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.strata))
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of the format, from which editors complete."""
+        schema = cls.model_json_schema()
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
+
+
+_EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled"}
+
+
+def _unfit(values: pl.Series, variable: Variable) -> str | None:
+    """Why a column cannot be of the kind stated; None where it can."""
+    if variable.numeric and not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
+        if values.null_count() == values.len():
+            return None
+        return "some of its cells are text: mend them, give them codes under `missing`, or state another kind"
+    if variable.kind == Kind.INTEGER and values.dtype.is_float():
+        present = values.drop_nulls().drop_nans()
+        if (present != present.round()).any():
+            return "it holds fractions: state continuous"
+    if variable.order and values.dtype == pl.String:
+        known = {str(v) for v in variable.order} | {str(m.code) for m in variable.missing}
+        if not set(values.drop_nulls().unique()) <= known:
+            return "`order` does not list all its values"
+    return None
+
+
+def _merged(said: Variable | None, known: Variable) -> Variable:
+    """The plan's word where it says something, else what the file knows."""
+    if said is None:
+        return known
+    return known.model_copy(update={name: getattr(said, name) for name in said.model_fields_set})
+
+
+def _explain(error: ValidationError, lines: Lines) -> Iterator[tuple[int, str]]:
+    """One sentence for each of pydantic's errors, with its line."""
+    for problem in error.errors(include_url=False):
+        path = tuple(p for p in problem["loc"] if p not in methods())
+        line = next((lines[path[:i]] for i in range(len(path), 0, -1) if path[:i] in lines), 0)
+        at = f"line {line}: " if line else ""
+        yield line, f"{at}{_where(path)}: {_sentence(problem['type'], problem['msg'])}"
+
+
+def _sentence(kind: str, message: str) -> str:
+    """What is wrong, in our own words where pydantic's are for programmers."""
+    if kind == "extra_forbidden":
+        return "there is no such key"
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return f"`do` must name a method: {', '.join(methods())}"
+    if kind == "missing":
+        return "it is required"
+    if kind in ("tuple_type", "list_type"):
+        return "a list is needed here"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return "a mapping is needed here"
+    return message.removeprefix("Value error, ")
+
+
+def _where(path: Sequence[str | int]) -> str:
+    words = [
+        f"step {p + 1}" if isinstance(p, int) and i == 1 and path[0] == "steps" else str(p) for i, p in enumerate(path)
+    ]
+    return ", ".join(words[1:] if words[0] == "steps" and len(words) > 1 else words)
+
+
+def a_plan(plan: Plan | str | PathLike[str] | None) -> Plan | None:
+    """The plan itself, or the one that a path names."""
+    return plan if plan is None or isinstance(plan, Plan) else Plan.load(plan)

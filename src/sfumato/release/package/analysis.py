@@ -1,0 +1,113 @@
+"""Open releases for analysis: data, codebook and disclosure together, of one release or of several joined by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.files import read_table
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+from sfumato.release.package.datapackage import field_type
+from sfumato.release.package.papers import Papers, read_papers
+
+__all__ = ["Opened", "open_releases"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What an analysis of releases starts from.
+
+    Parameters
+    ----------
+    frame
+        The released data.
+    codebook
+        What is known about the variables.
+    disclosure
+        What was done to them.
+    complete
+        Whether that is all that was done to them, as papers of a release tell it.
+    """
+
+    frame: pl.DataFrame
+    codebook: Codebook
+    disclosure: Disclosure
+    complete: bool = False
+
+
+def open_releases(folders: Sequence[Path]) -> Opened:
+    """Open release folders; several are joined on their record id, and people that all have stay.
+
+    Parameters
+    ----------
+    folders
+        What `protect` wrote, one or more.
+
+    Raises
+    ------
+    FileError
+        Where a folder is no release.
+    DataError
+        Where data are not those that their papers describe, or releases cannot be joined.
+
+    Notes
+    -----
+    Releases of the same variable under different strengths are refused: leave the variable out of all but one.
+    """
+    first, *others = [_opened(Path(folder)) for folder in folders]
+    for other in others:
+        first = _joined(first, other)
+    return first
+
+
+def _opened(folder: Path) -> Opened:
+    papers = read_papers(folder)
+    table = read_table(papers.data)
+    _refuse_other_schema(papers, table.frame)
+    book = Codebook({**table.codebook, **papers.codebook}).only(table.frame.columns)
+    return Opened(table.frame, book, papers.disclosure, True)
+
+
+def _refuse_other_schema(papers: Papers, frame: pl.DataFrame) -> None:
+    """Refuse data whose columns or types are not those that the papers describe: the disclosure is not theirs."""
+    found = {n: field_type(dtype) for n, dtype in frame.schema.items()}
+    other = [n for n in {**papers.types, **found} if not _alike(papers.types.get(n), found.get(n))]
+    if other:
+        raise DataError(
+            f"{papers.data.name} is not the file that its datapackage.json describes: it differs in "
+            f"{', '.join(map(repr, sorted(other)))}. Analyse the release as it was handed over."
+        )
+
+
+def _alike(told: str | None, found: str | None) -> bool:
+    """Whether a type read back is the one told: whole floats come back as integers, and files without yes/no as 0/1."""
+    if told is None or found is None:
+        return False
+    numbers = {"integer", "number", "boolean"}
+    return told == found or {told, found} <= numbers or ("string" in (told, found) and told not in numbers)
+
+
+def _joined(a: Opened, b: Opened) -> Opened:
+    record = a.codebook.the(Role.RECORD)
+    if record is None or b.codebook.the(Role.RECORD) != record:
+        raise DataError("Releases are joined on their record id: each needs the same column with role record.")
+    if a.frame.schema[record] != b.frame.schema[record]:
+        raise DataError(f"The record ids {record!r} of the releases are of different types, so they cannot be joined.")
+    common = [n for n in b.frame.columns if n != record and n in a.frame.columns]
+    both = a.frame.join(b.frame.select(record, *common), on=record, how="inner", suffix="\0again")
+    if not both.height:
+        raise DataError(f"No id of {record!r} stands in both releases. Are they of the same people?")
+    unlike = [n for n in common if not both[n].equals(both[f"{n}\0again"])]
+    if unlike:
+        raise DataError(
+            f"Column {', '.join(map(repr, unlike))} differs between the releases. Leave it out of all but one."
+        )
+    frame = a.frame.join(b.frame.drop(common), on=record, how="inner", maintain_order="left")
+    told: list[Disclosed] = [*a.disclosure, *(p for p in b.disclosure if p not in a.disclosure.parts)]
+    return Opened(frame, Codebook({**b.codebook, **a.codebook}).only(frame.columns), Disclosure(told), True)

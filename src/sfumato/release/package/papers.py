@@ -1,0 +1,131 @@
+"""Read a release's papers again: what `datapackage.json` says of the data beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Disclosure
+from sfumato.errors import DataError, FileError
+from sfumato.release.package.datapackage import MOST_BYTES
+
+__all__ = ["PACKAGE", "Papers", "papers_beside", "read_papers"]
+
+PACKAGE = "datapackage.json"
+_NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
+
+
+@dataclass(frozen=True)
+class Papers:
+    """What a release tells of itself.
+
+    Parameters
+    ----------
+    title
+        The release's title.
+    created, version
+        The day, and the version of sfumato that made it.
+    data
+        The data file.
+    types
+        Frictionless type of each of its columns, in order.
+    codebook
+        What is known about its variables.
+    disclosure
+        What analysts are told.
+    fingerprint
+        Hash by which releases with the same secret are known.
+    names
+        What the plan calls columns that have another name in the data file, by their name there.
+    """
+
+    title: str
+    created: str
+    version: str
+    data: Path
+    types: dict[str, str]
+    codebook: Codebook
+    disclosure: Disclosure
+    fingerprint: str
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the data file's columns, in order."""
+        return tuple(self.types)
+
+
+def read_papers(folder: Path) -> Papers:
+    """Read the papers of a release.
+
+    Parameters
+    ----------
+    folder
+        The release folder, or its `datapackage.json`.
+
+    Raises
+    ------
+    FileError
+        Where there are none, or something else.
+    """
+    path = folder / PACKAGE if folder.is_dir() else folder
+    if not path.is_file():
+        raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give the folder that protect wrote.")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise FileError(_NOT_OURS.format(path=str(path)))
+        package = json.loads(path.read_bytes(), parse_int=_whole, parse_constant=_refuse)
+        return _papers(path, package)
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
+        raise FileError(_NOT_OURS.format(path=str(path))) from None
+
+
+def _whole(text: str) -> int:
+    """A whole number that a column can hold; a longer one is no value of any table, and no float either."""
+    number = int(text)
+    if not -(2**63) <= number < 2**64:
+        raise ValueError(text)
+    return number
+
+
+def _refuse(text: str) -> NoReturn:
+    """Refuse NaN and Infinity, which are no JSON."""
+    raise ValueError(text)
+
+
+def papers_beside(data: Path) -> Papers | None:
+    """The papers of a data file that lies in a release folder; None where there are none of this file."""
+    if not (data.parent / PACKAGE).is_file():
+        return None
+    papers = read_papers(data.parent)
+    return papers if papers.data.name == data.name else None
+
+
+def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
+    resource, own = package["resources"][0], package["sfumato"]
+    name = str(resource["path"])
+    if Path(name).name != name:  # a path may not lead out of the folder
+        raise ValueError(name)
+    types = {str(f["name"]): str(f["type"]) for f in resource["schema"]["fields"]}
+    names = {str(name): str(planned) for name, planned in own.get("names", {}).items()}
+    if not names.keys() <= types.keys() or len({names.get(n, n) for n in types}) < len(types):
+        raise ValueError(names)
+    return Papers(
+        title=str(package["title"]),
+        created=str(package["created"]),
+        version=str(own["version"]),
+        data=path.parent / name,
+        types=types,
+        codebook=Codebook.from_plain(own["codebook"]),
+        disclosure=Disclosure.from_plain(own["disclosure"]),
+        fingerprint=str(own["fingerprint"]),
+        names=names,
+    )

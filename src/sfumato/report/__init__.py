@@ -1,0 +1,1 @@
+"""What a run did and measured, as values: for the custodian, and narrowed to what may be published."""

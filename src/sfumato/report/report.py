@@ -1,0 +1,99 @@
+"""What a run did and measured: the value that every face and every report shows."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.finding import Findings
+
+if TYPE_CHECKING:
+    from sfumato.report.picture import Picture
+
+__all__ = ["Renderer", "Report", "StepDone"]
+
+
+@dataclass(frozen=True)
+class StepDone:
+    """One step of the plan as it was run.
+
+    Parameters
+    ----------
+    do
+        The method's name.
+    masks
+        Whether it protects (rather than prepares).
+    sentence
+        What was done, in words that may be published.
+    notes
+        What the custodian should know of how it went. May hold counts; never published.
+    """
+
+    do: str
+    masks: bool
+    sentence: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run of a plan: what was done, what was measured, and whether the limits hold.
+
+    It is the custodian's. `sfumato.report.external` narrows it to what may be published.
+
+    Parameters
+    ----------
+    title
+        The plan's title.
+    created
+        The day of the run.
+    version
+        sfumato's version.
+    steps
+        The plan's steps, in order.
+    disclosure
+        What analysts are told.
+    findings
+        Every figure measured.
+    plan_yaml
+        The plan as run.
+    fingerprint
+        Hash of the secret, from which it cannot be recovered.
+    repeatable
+        False where the secret was drawn for this run alone, so that the release cannot be made again.
+    warnings
+        Sentences for the custodian, before anything else.
+    pictures
+        What the report draws.
+    internal
+        Whether confidential values may be in it.
+    """
+
+    title: str
+    created: datetime.date
+    version: str
+    steps: tuple[StepDone, ...]
+    disclosure: Disclosure
+    findings: Findings
+    plan_yaml: str
+    fingerprint: str
+    repeatable: bool
+    warnings: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    internal: bool = True
+
+    @property
+    def ok(self) -> bool:
+        """Whether every limit of the plan holds."""
+        return self.findings.ok
+
+
+class Renderer(Protocol):
+    """Turns a report into documents. Lives in a layer above; `release` only calls it."""
+
+    def __call__(self, report: Report) -> Mapping[str, bytes]:
+        """Give the documents' contents by file name, for instance `report.html`."""
+        ...

@@ -1,0 +1,1 @@
+"""Find the least protection that meets limits."""

@@ -1,0 +1,280 @@
+"""Run a plan several times, each with another public secret, and average the figures: what tuning goes by.
+
+The secrets are fixed and public, so that tuning can be repeated and tells nothing of the real one. At every value of
+the tuned parameter the same draws are used again (common random numbers), so that figures move with the parameter and
+not with chance. In a release that is not so: there another strength has draws of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.finding import Finding, Findings
+from sfumato.draws import Draws, Purpose
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import DataError
+from sfumato.plan.conditions import Condition, Figure
+from sfumato.plan.parameter import Parameter
+from sfumato.plan.plan import Plan
+from sfumato.release.measure import Measuring
+from sfumato.release.protect import measure_run, numbered
+from sfumato.release.run import Progress, Ran, run_steps
+from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged
+
+__all__ = ["Replica", "Replications"]
+
+_FEWEST = 3
+_CLEAR = 0.9999
+"""Level of the interval that must keep away from the bound for fewer replications to do. It is high, since each figure
+is looked at again after every run."""
+_OF_ONE_DRAW = frozenset({"h_rank", "attribute_posterior", "attribute_nearest", "attribute_alike"})
+"""Measures whose interval tells how one draw of the noise may differ from the next: replications tell that."""
+_FRESH_FROM = 1001
+"""Number of the first replication that no search goes by: a search makes 1000 at most."""
+_MODEL, _TABLES = Figure("standardised_difference"), Figure("u_main")
+
+
+class Replica(Draws):
+    """The draws of one replication.
+
+    Parameters
+    ----------
+    number
+        Number of the replication, from 1; the secret is SHA-256 of `sfumato tune <number>`.
+    smooth
+        A method whose draws shall not depend on its strength.
+
+    Examples
+    --------
+    >>> draws = Replica(1, smooth="noise")
+    >>> weak, strong = (Purpose("noise", "bmi", strength) for strength in ("0.1", "0.2"))
+    >>> bool(draws.normal(np.array([7], dtype=np.uint64), weak) == draws.normal(np.array([7], dtype=np.uint64), strong))
+    True
+    """
+
+    def __init__(self, number: int, smooth: str | None = None) -> None:
+        super().__init__(hashlib.sha256(f"sfumato tune {number}".encode()).digest())
+        self._smooth = smooth
+        self.drew = False
+        """Whether anything was drawn."""
+        self.broke_ties = False
+        """Whether ties were broken by a draw."""
+
+    def words(
+        self, unit: NDArray[np.uint64], what: Purpose, value: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.uint64]:
+        """As in `Draws`; remembers that it was asked."""
+        if what == Purpose(what.method, "tie"):
+            self.broke_ties = True
+        else:
+            self.drew = True
+        if what.method == self._smooth:  # what stands after the bar numbers the attempts at one draw
+            what = replace(what, strength="|".join(["", *what.strength.split("|")[1:]]))
+        return super().words(unit, what, value)
+
+
+@dataclass
+class _Runs:
+    """What the replications at one value gave so far."""
+
+    worst: list[list[Finding | None]]
+    utility: list[dict[str, float | None]] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
+    disclosure: Disclosure = field(default_factory=Disclosure)
+
+    def figures(self, level: float = LEVEL) -> tuple[Averaged | None, ...]:
+        return tuple(averaged(of_one, level) for of_one in self.worst)
+
+
+class Replications:
+    """Runs a plan at values of a parameter, each value once, and gives averaged figures.
+
+    Parameters
+    ----------
+    parameter
+        The parameter with its plan.
+    data
+        The table.
+    conditions
+        The limits, at least one.
+    utility
+        The utility figures; without any the intended analysis' largest standardised difference, or `u_main` where
+        there is no such analysis.
+    how
+        How things are measured.
+    most
+        Most replications, at least 2.
+    progress
+        Called with what is being done.
+    """
+
+    def __init__(
+        self,
+        parameter: Parameter,
+        data: PolarsDataset,
+        conditions: Sequence[Condition],
+        utility: Sequence[Figure],
+        how: Measuring,
+        most: int,
+        progress: Progress,
+    ) -> None:
+        self.parameter, self.conditions, self.utility = parameter, tuple(conditions), tuple(utility)
+        self.points: dict[float, Point] = {}
+        self.findings: dict[float, Findings] = {}
+        self.disclosures: dict[float, Disclosure] = {}
+        self._how, self._most, self._progress = how, most, progress
+        sample = None if how.attacking is None else how.attacking.sample
+        self._sampled = sample is not None and data.frame.height > sample
+        steps = parameter.plan.steps
+        name = steps[parameter.step].name
+        self._smooth = name if sum(step.name == name for step in steps) == 1 else None
+        self._data, self._done = self._prepared(numbered(parameter.plan, data))
+
+    def _prepared(self, data: PolarsDataset) -> tuple[PolarsDataset, int]:
+        """The data after the preparing steps before the tuned one, where these draw nothing; and how many they are."""
+        first = self.parameter.plan.preparing()[: self.parameter.step]
+        watched = Replica(1)
+        ran = run_steps(first, data, watched, self._progress)
+        return (data, 0) if watched.drew or watched.broke_ties else (ran.after, len(first))
+
+    def at(self, value: float) -> Point:
+        """The averaged figures at a value.
+
+        Raises
+        ------
+        PlanError, DataError
+            Where the plan cannot run at this value, or a limit or utility figure speaks of nothing that is measured.
+        """
+        if value not in self.points:
+            self.points[value] = self._average(value)
+        return self.points[value]
+
+    def _average(self, value: float) -> Point:
+        plan = self.parameter.tuned(value)
+        runs = _Runs([[] for _ in self.conditions])
+        first: pl.DataFrame | None = None
+        for number in range(1, self._most + 1):
+            draws = Replica(number, self._smooth)
+            ran = self._run(plan, draws, value, f"run {number} of at most {self._most}")
+            frame = ran.after.frame
+            again = first is not None and not draws.drew and frame.equals(first)
+            self._note(runs, plan, ran, value)
+            first = frame if first is None else first
+            if again or not (draws.drew or draws.broke_ties) or (number >= _FEWEST and self._clear(runs)):
+                break
+        return self._point(value, runs)
+
+    def fresh(self, value: float, count: int) -> int:
+        """Find anew how many runs at a value keep to the limits, with other secrets than the search went by.
+
+        The value was chosen so that the runs of the search just meet the limits, so their own `kept` flatters it.
+
+        Parameters
+        ----------
+        value
+            A value that was run.
+        count
+            How many further runs; they are as public as the others.
+
+        Returns
+        -------
+        int
+            How many were made: none where the steps draw nothing, since a further run would be the same again.
+        """
+        plan, runs = self.parameter.tuned(value), _Runs([[] for _ in self.conditions])
+        for number in range(count):
+            draws = Replica(_FRESH_FROM + number)
+            ran = self._run(plan, draws, value, f"further run {number + 1} of {count}")
+            if not (draws.drew or draws.broke_ties):
+                return 0
+            self._note(runs, plan, ran, value)
+        self.points[value] = replace(self.points[value], kept=self._kept(runs))
+        return count
+
+    def _run(self, plan: Plan, draws: Draws, value: float, which: str) -> Ran[PolarsDataset]:
+        where = self._where(value)
+
+        def tell(what: str) -> None:
+            self._progress(f"{where}, {which}: {what}")
+
+        self._tell = tell
+        try:
+            return run_steps(plan.steps[self._done :], self._data, draws, tell)
+        except DataError as error:
+            raise DataError(f"With {where} the plan cannot run; give a narrower range. {error}") from None
+
+    def _where(self, value: float) -> str:
+        return f"{self.parameter.path} = {value:g}"
+
+    def _note(self, runs: _Runs, plan: Plan, ran: Ran[PolarsDataset], value: float) -> None:
+        """Add the figures of one run."""
+        asked = {c.limit.measure for c in self.conditions}
+        found = self._measured(plan, ran, asked | {u.measure for u in self.utility or (_MODEL,)})
+        if not self.utility:
+            self.utility = (_MODEL,) if found.select(_MODEL.measure) else (_TABLES,)
+            if _TABLES in self.utility:
+                found += self._measured(plan, ran, {_TABLES.measure})
+        for condition, of_one in zip(self.conditions, runs.worst, strict=True):
+            if not any(condition.limit.binds(f) for f in found):
+                raise DataError(
+                    f"The limit {str(condition)!r} speaks of nothing that is measured of this plan and these data. "
+                    "Check its variable, group, at and attack against the findings of `sfumato protect`."
+                )
+            worst = condition.worst(found)
+            if worst is not None and worst.measure in _OF_ONE_DRAW and not self._sampled:
+                worst = replace(worst, interval=None)
+            of_one.append(worst)
+        runs.utility.append({str(u): u.of(found) for u in self.utility})
+        runs.findings, runs.disclosure = found, ran.disclosure
+
+    def _measured(self, plan: Plan, ran: Ran[PolarsDataset], only: Set[str]) -> Findings:
+        return measure_run(plan, ran, self._how, self._tell, only).findings
+
+    def _clear(self, runs: _Runs) -> bool:
+        """Whether every figure is so far from its bound that more replications would change no verdict."""
+        for condition, figure in zip(self.conditions, runs.figures(_CLEAR), strict=True):
+            if figure is None or figure.low == figure.high:  # equal so far is not yet certain
+                return False
+            if condition.holds(figure.low) != condition.holds(figure.high):
+                return False
+        return True
+
+    def _point(self, value: float, runs: _Runs) -> Point:
+        figures = runs.figures()
+        excess = [_excess(c, f) for c, f in zip(self.conditions, figures, strict=True)]
+        held = tuple(
+            f is not None and c.holds(f.low if c.lower else f.high)
+            for c, f in zip(self.conditions, figures, strict=True)
+        )
+        names = runs.utility[0]
+        means = {name: _mean_of([run[name] for run in runs.utility]) for name in names}
+        self.findings[value], self.disclosures[value] = runs.findings, runs.disclosure
+        return Point(value, held, figures, int(np.argmax(excess)), means, len(runs.utility), self._kept(runs))
+
+    def _kept(self, runs: _Runs) -> float:
+        """Share of the runs whose own figures keep to every limit."""
+        kept = [
+            [f is not None and f.value is not None and condition.holds(f.value) for f in of_one]
+            for condition, of_one in zip(self.conditions, runs.worst, strict=True)
+        ]
+        return float(np.mean(np.all(kept, axis=0)))
+
+
+def _excess(condition: Condition, figure: Averaged | None) -> float:
+    """By how much the far end of a figure's interval goes beyond the bound."""
+    if figure is None:
+        return math.inf
+    return condition.excess(figure.low if condition.lower else figure.high)
+
+
+def _mean_of(values: Sequence[float | None]) -> float | None:
+    known = [v for v in values if v is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None

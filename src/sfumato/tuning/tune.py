@@ -1,0 +1,256 @@
+"""Find the least protection that holds: tune a number of a plan until its limits are met, and no further."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import PlanError
+from sfumato.plan.conditions import Condition, Figure
+from sfumato.plan.limits import USUAL, apply_limits, attacking_for
+from sfumato.plan.parameter import Parameter
+from sfumato.plan.plan import Plan
+from sfumato.release.measure import Measuring
+from sfumato.release.run import Progress
+from sfumato.report.advice import advice
+from sfumato.tuning.averaging import Point
+from sfumato.tuning.halving import Halving
+from sfumato.tuning.replicate import Replications
+
+__all__ = ["Tuned", "tune"]
+
+_MANY = 100_000
+_MOST_REPLICATIONS, _MOST_POINTS = 1000, 200
+_NARROWEST = 1e-6
+_KEPT = (
+    "kept at {parameter} is the share of {fresh} further runs, with other secrets than the search went by. At other "
+    "values it is that of the search's own runs, which flatters values near a limit."
+)
+_FRESH = ((10_000, 20), (_MANY, 10), (None, 5))
+"""Further runs at the value found, by the most records that they are made for."""
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What tuning found.
+
+    Parameters
+    ----------
+    parameter
+        What was tuned, for instance `steps.0.share`.
+    value
+        The least protection that meets all limits; where none does, the most that was tried (or, where limits pull
+        opposite ways, the least that meets the first of them).
+    met
+        Whether all limits are met there.
+    path
+        Every value that was tried, in order, with its figures.
+    limits
+        The limits.
+    plan
+        The plan with `value`.
+    notes
+        What should be known of the search, and what to try where the limits are not met.
+    fresh
+        Of how many further runs the value's `kept` is, with other secrets than the search went by; 0 where none were
+        made: no limit is met, or nothing is drawn.
+    """
+
+    parameter: str
+    value: float
+    met: bool
+    path: tuple[Point, ...]
+    limits: tuple[Condition, ...]
+    plan: Plan = field(repr=False)
+    notes: tuple[str, ...] = ()
+    fresh: int = 0
+
+    def to_plain(self) -> dict[str, Any]:
+        """The JSON form."""
+        path = [
+            {
+                "value": p.value,
+                "risk": p.risk,
+                "interval": None if p.interval is None else list(p.interval),
+                "utility": p.utility,
+                "met": p.met,
+                "limit": str(self.limits[p.nearest]),
+                "replications": p.replications,
+                "kept": p.kept,
+            }
+            for p in self.path
+        ]
+        return {
+            "parameter": self.parameter,
+            "value": self.value,
+            "met": self.met,
+            "limits": [str(limit) for limit in self.limits],
+            "path": path,
+            "notes": list(self.notes),
+        }
+
+    def tidy(self) -> pl.DataFrame:
+        """A frame with one row for each value tried: value, risk, low, high, met, limit, replications, kept, utility.
+
+        `risk` with its 95% interval is the figure of `limit`, the one that is nearest to breaking there; `kept` is the
+        share of runs whose own figures kept to every limit, at the value found of further runs (see `fresh`).
+        """
+        rows = [
+            {
+                "value": float(p.value),
+                "risk": p.risk,
+                "low": None if p.interval is None else p.interval[0],
+                "high": None if p.interval is None else p.interval[1],
+                "met": p.met,
+                "limit": str(self.limits[p.nearest]),
+                "replications": p.replications,
+                "kept": p.kept,
+                **p.utility,
+            }
+            for p in self.path
+        ]
+        figures = dict.fromkeys(("risk", "low", "high", *self.path[0].utility), pl.Float64)
+        return pl.DataFrame(rows, schema_overrides=figures)
+
+    def _repr_html_(self) -> str:
+        return str(self.tidy()._repr_html_())
+
+
+def tune(
+    plan: Plan,
+    data: PolarsDataset,
+    *,
+    parameter: str,
+    between: tuple[float, float],
+    limits: Sequence[Condition] = (),
+    utility: Sequence[Figure] = (),
+    how: Measuring | None = None,
+    replications: int | None = None,
+    tolerance: float = 0.01,
+    grid: int = 0,
+    progress: Progress = lambda what: None,
+) -> Tuned:
+    """Find the least protection within a range that meets all limits.
+
+    The search halves the range (on the log scale where both ends are above 0, on whole numbers where the parameter
+    takes no others), so it assumes that figures rise or fall steadily with the parameter. Which way, it finds from
+    the two ends.
+
+    A figure is the mean over replications, each with another public secret, and the far end of its 95% interval must
+    meet the limit. That is a statement on the mean: the one release that is made later has its own draw, which
+    `protect` measures and judges.
+
+    Parameters
+    ----------
+    plan
+        The plan; what it gives for the parameter is replaced.
+    data
+        The table.
+    parameter
+        What is tuned, see `Parameter`.
+    between
+        Lowest and highest value.
+    limits
+        What must hold; by default the plan's limits.
+    utility
+        Figures to report beside the risk, see `Replications`.
+    how
+        How things are measured. Where it names no attackers they are the usual ones and those that limits name.
+    replications
+        Most runs at each value; by default 10, and 5 above 100,000 records. Fewer are made where a figure is far from
+        its limit, and one where the steps draw nothing.
+    tolerance
+        Share of the value to which it is found.
+    grid
+        Number of values, evenly spread over the range, that are tried besides: for the frontier.
+    progress
+        Called with what is being done.
+
+    Raises
+    ------
+    PlanError
+        Where the plan, the parameter or the range is wrong.
+    DataError
+        Where the data are not fit for a step.
+    """
+    knob = Parameter(parameter, plan)
+    low, high = _range(knob, between)
+    limits = tuple(limits) or tuple(Condition(limit) for limit in plan.limits)
+    if replications is None:
+        replications = 5 if data.frame.height > _MANY else 10
+    _refuse(limits, replications, tolerance, grid)
+    for end in (low, high):
+        knob.tuned(end)  # so that a range that the step refuses is told of before any work
+    how = how or Measuring()
+    if how.attacking is None:
+        how = replace(how, attacking=attacking_for([c.limit for c in limits]) or USUAL)
+    runs = Replications(knob, data, limits, utility, how, replications, progress)
+    search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance)
+    value, notes = search.run(low, high)
+    for extra in _grid(low, high, grid, search):
+        runs.at(extra)
+    fresh = runs.fresh(value, _further(data.frame.height, replications)) if runs.points[value].met else 0
+    path = tuple(runs.points[v] for v in sorted(runs.points))
+    found = runs.points[value]
+    notes = [*notes, *_unsteady(path, search)]
+    if fresh:
+        notes.append(_KEPT.format(parameter=f"{parameter} = {value:g}", fresh=fresh))
+    if not found.met:
+        broken = [c.limit for c, held in zip(limits, found.held, strict=True) if not held]
+        notes += advice(apply_limits(runs.findings[value], broken), runs.disclosures[value]).to_try
+    return Tuned(parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes), fresh)
+
+
+def _further(records: int, replications: int) -> int:
+    """How many further runs the value found gets: fewer of large tables, and where few runs were asked for."""
+    most = next(count for size, count in _FRESH if size is None or records <= size)
+    return min(most, 4 * replications)
+
+
+def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]:
+    low, high = between
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise PlanError([f"the range {low:g} to {high:g} is none: give the lower number first"])
+    if knob.whole:
+        if low != round(low) or high != round(high):
+            raise PlanError([f"{knob.path} takes whole numbers only, and so does its range"])
+        return int(low), int(high)
+    return float(low), float(high)
+
+
+def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, grid: int) -> None:
+    problems = []
+    if not limits:
+        problems.append("there is no limit to tune to: give one (linkage_nearest < 0.2), or write limits into the plan")
+    if not 2 <= replications <= _MOST_REPLICATIONS:
+        problems.append(f"replications must lie between 2 and {_MOST_REPLICATIONS}")
+    if not _NARROWEST <= tolerance <= 0.5:
+        problems.append(f"tolerance must lie between {_NARROWEST:g} and 0.5")
+    if not 0 <= grid <= _MOST_POINTS:
+        problems.append(f"grid must lie between 0 and {_MOST_POINTS}")
+    if problems:
+        raise PlanError(problems)
+
+
+def _grid(low: float, high: float, count: int, search: Halving) -> list[float]:
+    """Values spread evenly over the range, on the log scale where both ends are above 0."""
+    spread = np.geomspace if low > 0 else np.linspace
+    inner = [search.rounded(float(v)) for v in spread(low, high, max(count, 2))[1:-1]]
+    return [v for v in dict.fromkeys(inner) if low < v < high]
+
+
+def _unsteady(path: Sequence[Point], search: Halving) -> list[str]:
+    """Say where more protection stopped meeting what less had met."""
+    held = [search.steady(point) for point in (path if search.upward else reversed(path))]
+    if held == sorted(held):
+        return []
+    return [
+        "The figures do not move steadily with the parameter: some values between those that meet the limits do not. "
+        "Look at the path before you choose."
+    ]

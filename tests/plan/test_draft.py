@@ -1,0 +1,46 @@
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.data.codebook import Codebook
+from sfumato.data.profile import profile
+from sfumato.examples import cohort, cohort_codebook
+from sfumato.plan.draft import draft_plan
+from sfumato.plan.plan import Plan
+
+
+def drafted(frame, book=None):
+    return draft_plan(frame, profile(frame, book or Codebook()), "A title: with a colon")
+
+
+@pytest.mark.parametrize("book", [None, cohort_codebook()])
+def test_a_drafted_plan_runs_as_it_stands(book):
+    frame = cohort(600)
+    plan = Plan.from_yaml(drafted(frame, book))
+    release = sf.protect(plan, frame, secret=bytes(16))
+    assert not {"name", "nhs_number", "email", "postcode", "date_of_birth", "comment"} & set(release.data.columns)
+    assert {"id", "date_of_birth_year"} <= set(release.data.columns)
+    assert release.disclosure.parts[-1].what == "averaged"
+
+
+def test_every_variable_has_a_line_with_its_reason_and_no_value():
+    frame = cohort(300)
+    text = drafted(frame)
+    for name in frame.columns:
+        (line,) = [row for row in text.splitlines() if row.startswith(f"  {name}:")]
+        assert "#" in line
+    for column in ("name", "email", "postcode", "comment", "nhs_number"):
+        assert not any(value in text for value in frame[column].drop_nulls() if len(value) > 3)
+
+
+def test_odd_names_are_quoted():
+    frame = pl.DataFrame({"yes": [1, 2] * 30, "a: b": [0.5 * i for i in range(60)], 'say "hi"': ["x"] * 60})
+    plan = Plan.from_yaml(drafted(frame))
+    assert list(plan.variables) == frame.columns
+    assert plan.title == "A title: with a colon"
+
+
+def test_nothing_to_mask_is_said():
+    frame = pl.DataFrame({"answer": ["a", "b"] * 30})
+    assert "nothing is masked yet" in drafted(frame)
+    assert Plan.from_yaml(drafted(frame)).steps == ()

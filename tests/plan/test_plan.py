@@ -1,0 +1,177 @@
+import json
+
+import polars as pl
+import pytest
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.errors import PlanError
+from sfumato.methods.centroids.method import Centroids
+from sfumato.methods.drop import Drop
+from sfumato.plan.plan import Plan
+
+TITANIC = """sfumato: 1
+title: Titanic passengers
+variables:
+  PassengerId: {role: record}
+  Name:        {role: identifier}
+  Age:         {role: key, kind: continuous, unit: years}
+  Pclass:      {role: key, kind: categorical}
+  Survived:    {role: outcome, kind: categorical}
+steps:
+  - {do: drop, columns: [Name, Ticket, Cabin]}
+  - {do: impute, columns: [Age], method: median}
+  - {do: derive, column: Family, formula: "SibSp + Parch > 0"}
+  - {do: drop, columns: [SibSp, Parch, Embarked]}
+  - {do: centroids, columns: [Age, Fare], by: [Pclass, Sex, Family], k: 3, preset: avraam2021}
+limits:
+  - {measure: k_anonymity, at_least: 5}
+  - {measure: risk1, at_most: 0.05}
+"""
+
+FRAME = pl.DataFrame(
+    {
+        "PassengerId": range(30),
+        "Survived": [0, 1] * 15,
+        "Pclass": [1, 2, 3] * 10,
+        "Name": [f"person {i}" for i in range(30)],
+        "Sex": ["male", "female"] * 15,
+        "Age": [20.5 + i for i in range(30)],
+        "SibSp": [0, 1] * 15,
+        "Parch": [0] * 30,
+        "Ticket": [f"T{i}" for i in range(30)],
+        "Fare": [7.25 * i for i in range(30)],
+        "Cabin": [None] * 30,
+        "Embarked": ["S", "C", "Q"] * 10,
+    }
+)
+
+
+def problems(text, frame=FRAME):
+    try:
+        plan = Plan.from_yaml(text)
+        plan.check(plan.codebook(frame, Codebook()))
+    except PlanError as error:
+        return error.problems
+    raise AssertionError("the plan was accepted")
+
+
+def test_the_plan_of_the_readme_reads_and_fits():
+    plan = Plan.from_yaml(TITANIC)
+    plan.check(plan.codebook(FRAME, Codebook()))
+    assert plan.masked == ("Age", "Fare")
+    assert plan.strata == ("Pclass", "Sex", "Family")
+    assert [s.name for s in plan.preparing()] == ["drop", "impute", "derive", "drop"]
+
+
+def test_yaml_and_back_is_the_identity():
+    plan = Plan.from_yaml(TITANIC)
+    assert Plan.from_yaml(plan.to_yaml()) == plan
+    assert Plan.from_yaml(plan.to_yaml()).digest == plan.digest
+
+
+def test_every_parameter_is_written_out():
+    step = Plan.from_yaml(Plan.from_yaml(TITANIC).to_yaml()).to_plain()["steps"][4]
+    assert step["min_stratum"] == 3
+    assert step["recentre"] is False
+
+
+def test_all_errors_at_once_with_their_lines():
+    found = problems(
+        TITANIC.replace("role: record", "role: recrod")
+        .replace("method: median", "method: median, colour: red")
+        .replace("do: derive", "do: derivee")
+        .replace("at_most: 0.05", "at_most: 0.05, at_least: 1")
+    )
+    assert [p.split(":")[0] for p in found] == ["line 4", "line 11", "line 12", "line 17"]
+    assert "there is no such key" in found[1]
+    assert "centroids, complete_cases, derive" in found[2]
+
+
+def test_what_does_not_fit_the_data_is_found_before_the_run():
+    found = problems(
+        TITANIC.replace("Name, Ticket, Cabin]", "Ticket, Cabin]")
+        .replace("columns: [Age], method", "columns: [Agee], method")
+        .replace("[Age, Fare], by: [Pclass", "[Fare, Embarked], by: [Age")
+        .replace("Survived:", "Survivedd:"),
+    )
+    text = "\n".join(found)
+    assert "line 8: variable 'Survivedd' is not in the data" in text
+    assert "line 11: step 2 (impute): there is no column 'Agee'" in text
+    assert "add: {do: drop, columns: [Name]}" in text
+
+
+def test_an_identifier_that_no_step_drops_is_an_error():
+    assert "identifier" in problems(TITANIC.replace("Name, Ticket", "Ticket"))[0]
+
+
+def test_a_column_dropped_earlier_is_gone():
+    found = problems(TITANIC.replace("[SibSp, Parch, Embarked]", "[SibSp, Parch, Embarked, Fare]"))
+    assert "line 14: step 5 (centroids): there is no column 'Fare' at this step" in found[0]
+
+
+def test_one_record_column():
+    found = problems(TITANIC.replace("Age:         {role: key", "Age:         {role: record"))
+    assert any("only one variable can have the role record" in p for p in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("sfumato: 2\n", "newer sfumato"),
+        ("title: x\n", "`sfumato: 1`"),
+        ("- 1\n", "a plan is a mapping"),
+        ("sfumato: 1\nsteps: {do: drop}\n", "steps"),
+        ("sfumato: one\n", "sfumato"),
+    ],
+)
+def test_what_is_no_plan(text, says):
+    assert says in problems(text)[0]
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    for name, content, says in (("none", None, "no file"), ("bytes", b"\xff\xfe\x00", "UTF-8")):
+        path = tmp_path / name
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(PlanError, match=says):
+            Plan.load(path)
+
+
+def test_kinds_are_sniffed_and_said():
+    plan = Plan.from_yaml(TITANIC)
+    book = plan.codebook(FRAME, Codebook({"Sex": Variable(label="sex at birth")}))
+    assert (book["Fare"].kind, book["Sex"].kind, book["Sex"].label) == ("continuous", "categorical", "sex at birth")
+    said = plan.guesses(FRAME, Codebook())
+    assert any(s.startswith("Fare: taken as other, continuous") for s in said)
+    assert not any(s.startswith("Age") for s in said)
+
+
+def test_built_in_python():
+    plan = Plan(
+        title="t",
+        variables={"name": {"role": "identifier"}},
+        steps=[Drop(columns=["name"]), Centroids(columns=["x"], k=3)],
+        limits=[{"measure": "risk1", "at_most": 0.1}],
+    )
+    assert Plan.from_yaml(plan.to_yaml()) == plan
+
+
+@pytest.mark.parametrize(
+    ("variable", "says"),
+    [
+        ("Name: {role: identifier, kind: continuous}", "some of its cells are text"),
+        ("Fare: {kind: integer}", "it holds fractions"),
+        ("Sex: {kind: ordinal, order: [male]}", "does not list all"),
+    ],
+)
+def test_a_kind_that_the_data_do_not_have(variable, says):
+    plan = Plan.from_yaml(f"sfumato: 1\nvariables:\n  {variable}\n")
+    with pytest.raises(PlanError, match=f"line 3: .*{says}"):
+        plan.check_kinds(FRAME)
+
+
+def test_the_schema_is_json_schema_and_knows_every_method():
+    text = json.dumps(Plan.json_schema())
+    assert '"properties"' in text
+    assert '"min_stratum"' in text
+    assert '"suppress_strata"' in text

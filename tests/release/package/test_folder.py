@@ -1,0 +1,138 @@
+import errno
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sfumato.errors import FileError, ReleaseExists
+from sfumato.release.package.folder import whole_folder
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from sfumato.release.package import folder
+point = sys.argv[2]
+def hold():
+    print("ready", flush=True)
+    time.sleep(60)
+if point == "settling":
+    folder._settle = lambda *a: hold()
+if point == "renaming":
+    real = Path.rename
+    def rename(self, to):
+        hold()
+    Path.rename = rename
+with folder.whole_folder(Path(sys.argv[1]), overwrite=True) as work:
+    if point == "empty": hold()
+    (work / "data.csv").write_text("a\\n1\\n")
+    if point == "half": hold()
+"""
+
+
+def start(target, point):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(target), point], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.parametrize("point", ["empty", "half", "settling", "renaming"])
+def test_kill_leaves_nothing_under_the_name_and_the_next_run_cleans_up(tmp_path, point):
+    target = tmp_path / "release"
+    process = start(target, point)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not target.exists()
+    assert len(list(tmp_path.iterdir())) == 1
+    with whole_folder(target) as work:
+        (work / "data.csv").write_text("a\n2\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["release"]
+    assert (target / "data.csv").read_text() == "a\n2\n"
+
+
+@pytest.mark.parametrize("point", ["empty", "half", "settling"])
+def test_interrupt_leaves_nothing(tmp_path, point):
+    process = start(tmp_path / "release", point)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_alive_keeps_its_folder(tmp_path):
+    process = start(tmp_path / "release", "half")
+    try:
+        with whole_folder(tmp_path / "release") as work:
+            (work / "data.csv").write_text("")
+        assert len(list(tmp_path.iterdir())) == 2
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_an_error_inside_leaves_what_was_there(tmp_path):
+    target = tmp_path / "release"
+    with whole_folder(target) as work:
+        (work / "datapackage.json").write_text("old")
+    with pytest.raises(ZeroDivisionError), whole_folder(target, overwrite=True) as work:
+        (work / "datapackage.json").write_text("new")
+        raise ZeroDivisionError
+    assert (target / "datapackage.json").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["release"]
+
+
+def test_a_full_disk_is_a_clear_error(tmp_path):
+    with pytest.raises(FileError, match="No space left"), whole_folder(tmp_path / "release"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_there_is_replaced_only_when_asked_and_only_if_it_is_a_release(tmp_path):
+    target = tmp_path / "release"
+    with whole_folder(target) as work:
+        (work / "datapackage.json").write_text("old")
+    with pytest.raises(ReleaseExists, match="exists already"), whole_folder(target):
+        pass
+    with whole_folder(target, overwrite=True) as work:
+        (work / "datapackage.json").write_text("new")
+    assert (target / "datapackage.json").read_text() == "new"
+    precious = tmp_path / "home"
+    precious.mkdir()
+    (precious / "thesis.tex").write_text("years of work")
+    with pytest.raises(ReleaseExists, match="not a release"), whole_folder(precious, overwrite=True):
+        pass
+    assert (precious / "thesis.tex").exists()
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(ReleaseExists, match="other files"), whole_folder(target, overwrite=True) as work:
+        pass
+    assert (target / "notes.txt").exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    def refuse(self, *args, **kwargs):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(FileError, match="Permission denied"), whole_folder(tmp_path / "release"):
+        pass
+
+
+def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch):
+    target = tmp_path / "release"
+    with whole_folder(target) as work:
+        (work / "datapackage.json").write_text("old")
+    real, calls = Path.rename, []
+
+    def rename(self, to):
+        calls.append(to)
+        if len(calls) == 2:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    with pytest.raises(FileError), whole_folder(target, overwrite=True) as work:
+        (work / "datapackage.json").write_text("new")
+    assert (target / "datapackage.json").read_text() == "old"

@@ -1,0 +1,221 @@
+"""Findings in plain words."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.data.disclosure import Additive, Disclosure, Misclassified, Sampled
+from sfumato.data.finding import Finding, Findings
+from sfumato.report.advice import Advice, advice, percent
+from tests.render import reports
+
+
+def said(*lines: Finding) -> Advice:
+    return advice(Findings(lines))
+
+
+def test_nothing_measured_is_said_to_be_unknown():
+    found = said()
+    assert "nothing can be said" in found.risk
+    assert "nothing can be said" in found.loss
+    assert found.to_try == ()
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0%"),
+        (0.0004, "less than 0.1%"),
+        (0.00898, "0.9%"),
+        (0.0426, "4.3%"),
+        (0.372, "37%"),
+        (0.9996, "nearly 100%"),
+    ],
+)
+def test_shares_in_words(share, words):
+    assert percent(share) == words
+
+
+def test_a_record_that_is_alone_is_said_first():
+    found = said(Finding("k_anonymity", value=1.0), Finding("k_anonymity", variable="x", value=9.0))
+    assert found.risk.startswith("Somebody who knows a person's categories may find that person at once")
+    assert "recode" in found.to_try[0]
+
+
+@pytest.mark.parametrize(("k", "few"), [(3.0, True), (5.0, False)])
+def test_small_groups_are_called_small_below_five(k, few):
+    found = said(Finding("k_anonymity", value=k))
+    assert f"at least {k:.0f} records" in found.risk
+    assert ("which is few" in found.risk) == few
+    assert bool(found.to_try) == few
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "try_it"),
+    [(0.372, "This is high", True), (0.15, "below the 20%", False), (0.05, "below the 9%", False)],
+)
+def test_linkage_stands_beside_its_baseline_and_the_usual_bounds(value, words, try_it):
+    found = said(Finding("linkage_nearest", group="stratum", value=value, baseline=0.846))
+    assert "exact original values and group" in found.risk
+    assert "(without protection: 85%)" in found.risk
+    assert words in found.risk
+    assert any("mdav" in sentence for sentence in found.to_try) == try_it
+
+
+def test_the_worst_attacker_is_told_of():
+    found = said(
+        Finding("linkage_nearest", group="overall", value=0.1),
+        Finding("linkage_nearest", group="unscaled", value=0.6),
+        Finding("linkage_one_to_one", group="overall", value=0.9),
+        Finding("linkage_one_to_one", group="stratum", value=0.7),
+    )
+    assert "60% are found by undoing the restored spread" in found.risk
+    assert "70% are found by assigning" in found.risk
+    assert "90%" not in found.risk
+
+
+def test_one_outcome_for_everyone():
+    found = said(Finding("l_distinct", variable="HIV", group="overall", value=1.0))
+    assert "everyone has the same HIV" in found.risk
+    assert found.to_try[0].startswith("Everyone in at least one group has the same HIV")
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        (Finding("risk1", value=0.2), "larger `k`"),
+        (Finding("risk2", value=0.02), "larger `k`"),
+        (Finding("unchanged", variable="a", value=0.5), "`distinct: true`"),
+        (Finding("delta", variable="a", value=0.4), "smaller `k`"),
+        (Finding("standardised_difference", variable="a", value=1.4), "smaller `k`"),
+        (Finding("out_of_range", variable="a", value=0.01, baseline=0.0), "`clip"),
+    ],
+)
+def test_a_bad_figure_gets_its_remedy_and_a_good_one_none(line, remedy):
+    assert remedy in said(line).to_try[0]
+    good = Finding(line.measure, line.variable, value=0.0, baseline=0.0)
+    assert said(good).to_try == ()
+
+
+def test_limits_that_are_exceeded_come_first():
+    found = said(
+        Finding("unchanged", variable="a", value=0.5),
+        Finding("ci_overlap", variable="a", value=0.2, limit=0.8, ok=False),
+    )
+    assert [sentence.split(":")[0] for sentence in found.to_try] == [
+        "The limit on ci_overlap is exceeded",
+        "Many values of a are exactly what they were",
+    ]
+
+
+def test_a_remedy_is_not_given_twice():
+    found = said(Finding("risk1", value=0.2, limit=0.1, ok=False), Finding("linkage_nearest", value=0.5))
+    assert len(found.to_try) == 1
+
+
+def test_a_limit_on_an_unknown_measure_still_gets_a_sentence():
+    assert "brought_by_a_plugin" in advice(reports.findings()).to_try[1]
+
+
+def test_impossible_values_that_were_there_before_are_not_blamed_on_protection():
+    assert "impossible" not in said(Finding("out_of_range", variable="a", value=0.01, baseline=0.01)).loss
+
+
+def test_loss_names_the_worst_column_and_coefficient():
+    found = said(
+        Finding("u_trees", value=0.004),
+        Finding("u_main", value=0.2),
+        Finding("delta", variable="age", value=0.0113),
+        Finding("delta", variable="fare", value=0.0473),
+        Finding("standardised_difference", variable="age", value=0.2),
+    )
+    assert "hardly could: it scored 0.004" in found.loss
+    assert "4.7% of the spread of fare" in found.loss
+    assert "(age) moved by 0.2 of its standard errors, well within" in found.loss
+
+
+def test_nothing_is_called_anonymous_and_lone_values_do_not_break_it():
+    for line in reports.findings():
+        found = said(line)
+        assert "anonymous" not in (found.risk + found.loss + "".join(found.to_try)).lower()
+    for measure in {line.measure for line in reports.findings()}:
+        assert said(Finding(measure)) == said()
+
+
+def hidden(value, group="all", at=0.0, attack="worst"):
+    return Finding("h_rank", group=group, at=at, attack=attack, value=value, baseline=0.001)
+
+
+def test_the_h_rank_stands_beside_the_k_that_would_hide_as_well():
+    said = advice(Findings((hidden(0.02), hidden(0.01, attack="nearest"), hidden(0.03, at=2.0))))
+    assert "2% are found by the best of the attackers, as a group of 50 alike" in said.risk
+    assert said.to_try == ()
+
+
+def test_people_who_stand_apart_get_noise_that_grows():
+    (try_this,) = advice(Findings((hidden(0.02), hidden(0.5, group="worst")))).to_try
+    assert "grow" in try_this
+    assert "clip" in try_this
+
+
+def test_remedies_speak_of_noise_where_there_is_noise():
+    lines = (hidden(0.5), Finding("linkage_nearest", group="overall", value=0.5), Finding("delta", value=0.3))
+    said = " ".join(advice(Findings(lines)).to_try)
+    assert "add more noise" in said
+    assert "`k`" not in said
+
+
+def test_a_category_that_can_be_read_off_is_said():
+    line = Finding("attribute_posterior", "smoke", "all", value=0.87, baseline=0.5)
+    assert "87% (50% by guessing" in advice(Findings((line,))).risk
+
+
+SAMPLED = Disclosure([Additive(("bmi",), [[0.1]]), Sampled(fraction=0.1)])
+
+
+def test_a_figure_of_a_sample_says_that_it_is_and_is_judged_for_those_in_it():
+    """1.7% of people who may be in the file are 17% of those who are in it (a tenth of them)."""
+    lines = Findings((hidden(0.017), hidden(0.05, group="worst")))
+    whole = advice(lines)
+    assert "2% are found" not in whole.risk
+    assert "may or may not be in the file" not in whole.risk
+    assert "usual bound for published data" in whole.risk
+    part = advice(lines, SAMPLED)
+    assert "may or may not be in the file (sampled 10%), 1.7% are found" in part.risk
+    assert "known to be in the file 17%, as a group of 6 alike" in part.risk
+    assert "above the 9% for published data" in part.risk
+    assert "those who stand apart from the others, 50%" in part.risk
+    assert any("stand apart" in sentence for sentence in part.to_try)
+    assert not any("stand apart" in sentence for sentence in whole.to_try)
+
+
+def test_a_limit_that_nothing_measured_is_not_called_exceeded():
+    line = Finding("h_rank", at=2.5, limit=0.1, ok=False)
+    (sentence,) = advice(Findings((line,)), SAMPLED).to_try
+    assert "could not be measured" in sentence
+    assert "noise" not in sentence
+    (published,) = advice(Findings((line,)), SAMPLED, published=True).to_try
+    assert "exceeded" in published  # there the figure is kept back
+
+
+def test_values_that_stay_are_spoken_of_in_the_words_of_their_method():
+    told = Disclosure(
+        [
+            Additive(("age",), [[0.1]], bounds={"age": (0, 100)}),
+            Additive(("inc",), [[0.1]], rounded={"inc": 10.0}),
+            Misclassified("code", [[0.9, 0.1], [0.1, 0.9]]),
+        ]
+    )
+    lines = tuple(Finding("unchanged", name, value=0.8, baseline=1.0) for name in ("age", "inc", "code"))
+    clipped, rounded = advice(Findings(lines), told).to_try
+    assert clipped.startswith("Many values of age are")
+    assert "`clip` out" in clipped
+    assert rounded.startswith("Many values of inc are")
+    assert "`round_to`" in rounded
+
+
+def test_a_broken_limit_names_the_remedies_of_all_its_columns():
+    told = Disclosure([Additive(("age",), [[0.1]]), Misclassified("code", [[0.9, 0.1], [0.1, 0.9]])])
+    lines = tuple(Finding("unchanged", name, value=0.8, limit=0.1, ok=False) for name in ("age", "code"))
+    said = advice(Findings(lines), told).to_try
+    assert [("noise" in s, "`retention`" in s) for s in said] == [(True, False), (False, True)]

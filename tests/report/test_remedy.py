@@ -1,0 +1,61 @@
+"""Remedies in the words of the method that was used."""
+
+from __future__ import annotations
+
+import pytest
+
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled, Swapped
+from sfumato.data.error_model import Growth
+from sfumato.report.remedy import Aim, Methods, sampled
+
+NOISE = Additive(("bmi",), [[0.1]])
+CLIPPED = Additive(("age",), [[0.1]], bounds={"age": (0, 100)})
+ROUNDED = Additive(("inc",), [[0.1]], rounded={"inc": 10.0})
+GROWN = Additive(("bmi",), [[0.1]], grows={"bmi": Growth(centre=0, scale=1, beyond=2)})
+PRAM = Misclassified("code", [[0.9, 0.1], [0.1, 0.9]])
+SWAP = Swapped(columns=("wage",), window=0.05)
+CENTROIDS = Averaged(columns=("age",), k=3, grouping="knn", rescaled=True, recentred=True, rounded=False, clipped=False)
+
+
+@pytest.mark.parametrize("aim", list(Aim))
+@pytest.mark.parametrize(
+    ("part", "foreign"),
+    [
+        (CENTROIDS, ("noise", "`retention`", "`window`", "`grow")),
+        (PRAM, ("noise", "`clip` out", "`k`", "`window`", "`grow", "`distinct")),
+        (SWAP, ("noise", "`clip` out", "`k`", "`retention`", "`grow", "`distinct")),
+        (NOISE, ("`clip` out", "`k`", "`retention`", "`window`", "`distinct")),
+    ],
+)
+def test_no_remedy_names_what_the_method_does_not_have(part, foreign, aim):
+    said = Methods(Disclosure([part])).remedy(aim, part.columns[0])
+    assert said
+    assert not [word for word in foreign if word in said]
+
+
+def test_each_column_gets_the_words_of_its_own_step():
+    methods = Methods(Disclosure([CLIPPED, ROUNDED, NOISE, PRAM, SWAP]))
+    assert "leave `clip` out" in methods.remedy(Aim.KEPT, "age")
+    assert "`round_to`" in methods.remedy(Aim.KEPT, "inc")
+    assert methods.remedy(Aim.KEPT, "bmi").startswith("add more noise")
+    assert "`retention`" in methods.remedy(Aim.KEPT, "code")
+    assert "`window`" in methods.remedy(Aim.FURTHER, "wage")
+    assert "noise" in methods.remedy(Aim.FURTHER)  # what speaks of no column is of the main method
+
+
+def test_noise_that_grows_already_is_not_told_to_grow():
+    assert "grow: 2" in Methods(Disclosure([NOISE])).remedy(Aim.APART)
+    said = Methods(Disclosure([GROWN])).remedy(Aim.APART)
+    assert "grow: 2" not in said
+    assert "smaller `grow`" in said
+
+
+def test_without_a_disclosure_the_guess_is_taken():
+    assert "`k`" in Methods(None).remedy(Aim.FURTHER)
+    assert "noise" in Methods(None, "additive").remedy(Aim.FURTHER)
+
+
+def test_samples_of_samples_multiply():
+    both = Disclosure([Sampled(fraction=0.5), NOISE, Sampled(fraction=0.1, by=("g",))])
+    assert sampled(both) == pytest.approx(0.05, rel=1e-12)
+    assert sampled(Disclosure([NOISE])) == 1
