@@ -1,13 +1,10 @@
 """`sfumato tune`: once as a process, else in this one, which is as good and much faster."""
 
 import json
-import sys
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
-from sfumato.cli import main
 from tests.e2e import command
 
 PLAN = """sfumato: 1
@@ -23,20 +20,6 @@ limits:
 """
 PLANTED = "Marrowby"
 TUNE = ("tune", "plan.yaml", "data.csv", "--parameter", "steps.0.k")
-
-
-@pytest.fixture
-def sfumato(monkeypatch, capsys):
-    """Runs the command line in this process."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sfumato", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return SimpleNamespace(returncode=left.value.code, stdout=printed.out, stderr=printed.err)
-
-    return run
 
 
 @pytest.fixture

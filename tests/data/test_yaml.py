@@ -31,11 +31,26 @@ BOMB = "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n"
         ("a: [" + "1," * 150_000 + "]", "too large"),
         ("x" * (MAX_BYTES + 1), "larger than"),
         ("a: \x00", "not YAML"),
+        ("a: 1\nb:\n  <<: {x: 1}\n  y: 2\n", "line 3: merge keys"),
+        ("a: 1\n<<: [1]\n", "line 2: merge keys"),
+        ("%YAML 1.1\n---\na: yes\n", "line 1: directives"),
+        ("# a\n%TAG ! tag:x,2000:\n---\na: 1\n", "line 2: directives"),
+        ("...\n%FOO bar\n---\na: 1\n", "line 2: directives"),
+        ("a: 1\n? [1, 2]\n: 3\n", "line 2: a key"),
+        ("a: 1\nnull: 3\n", "line 2: a key"),
+        ("2020-01-01: 3\n", "line 1: a key"),
+        ("a: 2020-13-45\n", "a date or a number"),
     ],
 )
 def test_what_is_refused(text, says):
     with pytest.raises(PlanError, match=says):
         load_yaml(text)
+
+
+def test_text_that_looks_like_a_trick_stands_in_quotes():
+    value = {"<<": "<<", "%YAML": "%TAG"}
+    assert load_yaml(dump_yaml(value))[0] == value
+    assert load_yaml('a: "%x\n  y"\n')[0] == {"a": "%x y"}
 
 
 def test_what_is_dumped_reads_back():

@@ -114,6 +114,17 @@ def test_one_record_column():
     assert any("only one variable can have the role record" in p for p in found)
 
 
+def test_derive_does_not_overwrite_what_is_masked():
+    derive = '  - {do: derive, column: Age, formula: "Survived + 1"}\n'
+    found = problems(TITANIC.replace("limits:", derive + "limits:"))
+    assert found == (
+        "line 15: step 6 (derive): it overwrites Age, which centroids masked: what is released would not be what is "
+        "disclosed and measured. Give the new column another name, or put this step before that one",
+    )
+    plan = Plan.from_yaml(TITANIC.replace("  - {do: impute", derive + "  - {do: impute"))
+    plan.check(plan.codebook(FRAME, Codebook()))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -49,10 +49,12 @@ def demo(
 
 
 def _invent(records: int, path: Path) -> None:
+    from sfumato.cli.talk import refuse_same
     from sfumato.data.files import Table, write_table
     from sfumato.errors import FileError
     from sfumato.examples import cohort, cohort_codebook
 
+    refuse_same(path.parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

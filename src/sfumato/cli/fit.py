@@ -47,11 +47,12 @@ def fit(
     from rich.console import Console
 
     from sfumato.api.fit import fit as estimate
-    from sfumato.cli.talk import print_json
+    from sfumato.cli.talk import print_json, refuse_same
     from sfumato.cli.tune import refuse_other_picture
     from sfumato.render.forest import show_fit
 
     refuse_other_picture(picture)
+    refuse_same(picture, *releases)
     found = estimate(
         formula,
         releases,

@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sfumato.data.files.atomic import replacing
+from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
@@ -44,13 +44,15 @@ def working() -> Iterator[Progress]:
 
 
 def refuse_same(output: Path | None, *inputs: Path | None) -> None:
-    """Refuse to write over what is read.
+    """Refuse to write over what is read, or through a symbolic link, before any work is done in vain.
 
     Raises
     ------
     FileError
-        Where the output is one of the inputs.
+        Where the output is one of the inputs or a link.
     """
+    if output is not None:
+        refuse_link(output)
     if output is not None and output.resolve() in {p.resolve() for p in inputs if p is not None}:
         raise FileError(f"{str(output)!r} is read by this command, so it is not written over. Choose another path.")
 

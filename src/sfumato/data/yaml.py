@@ -1,4 +1,4 @@
-"""Read YAML that may come from anyone: bounded, without tags and anchors, with the line of every key."""
+"""Read YAML that may come from anyone: bounded, without directives, tags, anchors and merges, with every key's line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
+from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
 
 from sfumato.errors import PlanError
 
@@ -31,8 +32,8 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
     Parameters
     ----------
     text
-        The document. Anchors, aliases and tags are refused: they are how a small file grows without end, or becomes
-        something else than data.
+        The document. Anchors, aliases, merge keys, tags and directives are refused: they are how a small file grows
+        without end, reads otherwise than it looks, or becomes something else than data.
 
     Returns
     -------
@@ -52,16 +53,29 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
     if len(text) > MAX_BYTES:
         raise PlanError([f"the file is larger than {MAX_BYTES} bytes"])
     try:
+        _refuse_directives(text)
         _refuse_tricks(text)
         loaded = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}: " if mark else ""
         raise PlanError([f"{where}this is not YAML: {error.problem or 'it cannot be parsed'}"]) from None
-    except (YAMLError, ValueError, RecursionError):
+    except ValueError:
+        raise PlanError(["a date or a number in it cannot be read; text that looks like one needs quotes"]) from None
+    except (YAMLError, RecursionError):
         raise PlanError(["this is not YAML: it cannot be parsed"]) from None
     lines: dict[tuple[str | int, ...], int] = {}
     return _plain(loaded, (), lines), lines
+
+
+def _refuse_directives(text: str) -> None:
+    """Refuse what may stand before a document: another version of YAML reads `yes` and `010` as something else."""
+    for token in YAML(typ="safe", pure=True).scan(StringIO(text)):
+        if isinstance(token, DirectiveToken):
+            line = token.start_mark.line + 1
+            raise PlanError([f"line {line}: directives (% at the start of a line) are not allowed in a plan"])
+        if not isinstance(token, StreamStartToken | DocumentEndToken):
+            return
 
 
 def _refuse_tricks(text: str) -> None:
@@ -74,6 +88,8 @@ def _refuse_tricks(text: str) -> None:
                 raise PlanError([f"line {line}: anchors and aliases (& and *) are not allowed in a plan"])
             if isinstance(event, ScalarEvent | CollectionStartEvent) and _tagged(event):
                 raise PlanError([f"line {line}: tags (!) are not allowed in a plan"])
+            if isinstance(event, ScalarEvent) and event.value == "<<" and event.implicit[0]:
+                raise PlanError([f"line {line}: merge keys (<<) are not allowed in a plan. Write the keys out"])
         depth += isinstance(event, CollectionStartEvent)
         depth -= isinstance(event, CollectionEndEvent)
         if depth > _MAX_DEPTH or nodes > _MAX_NODES:
@@ -89,6 +105,8 @@ def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, 
     if isinstance(node, CommentedMap):
         for key in node:
             lines[(*path, key)] = node.lc.key(key)[0] + 1
+            if not isinstance(key, str | int | float):
+                raise PlanError([f"line {lines[(*path, key)]}: a key must be one word, number or text in quotes"])
         return {key: _plain(value, (*path, key), lines) for key, value in node.items()}
     if isinstance(node, CommentedSeq):
         for i in range(len(node)):

@@ -191,7 +191,7 @@ class Plan(BaseModel):
         book = codebook
         for i, step in enumerate(self.steps):
             where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
-            found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._untold(i)]
+            found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._unmasked(i), *self._untold(i)]
             problems += [where + p for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
@@ -228,6 +228,17 @@ class Plan(BaseModel):
                 yield f"it changes the strata {', '.join(moved)} {untrue}"
             if read := sorted(set(step.reads) & set(earlier.changes)):
                 yield f"it computes from {', '.join(read)} {untrue}"
+
+    def _unmasked(self, i: int) -> Iterator[str]:
+        """What would be put in the place of a masked column; where its error is disclosed, `_untold` says so."""
+        step = self.steps[i]
+        masking = {n: s.name for s in self.steps[:i] if s.masks and not s.draws_error for n in s.changes}
+        for n in step.changes if step.name == "derive" else ():
+            if n in masking:
+                yield (
+                    f"it overwrites {n}, which {masking[n]} masked: what is released would not be what is disclosed "
+                    "and measured. Give the new column another name, or put this step before that one"
+                )
 
     def _strangers(self, codebook: Codebook) -> Iterator[str]:
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}

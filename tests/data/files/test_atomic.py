@@ -92,14 +92,20 @@ def test_odd_targets_are_refused(tmp_path):
             raise AssertionError("the body must not run")
 
 
-def test_a_link_stays_a_link(tmp_path):
+def test_a_link_is_refused_and_folders_may_be_links(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "real" / "a.csv")
-    with replacing(tmp_path / "link.csv") as temporary:
+    (tmp_path / "dangling.csv").symlink_to(tmp_path / "none")
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    for name in ("link.csv", "dangling.csv", "folder"):
+        with pytest.raises(FileError, match=f"{name}' is a symbolic link"), replacing(tmp_path / name):
+            raise AssertionError("the body must not run")
+    assert (tmp_path / "real" / "a.csv").read_text() == "old"
+    with replacing(tmp_path / "folder" / "a.csv") as temporary:
         temporary.write_text("new")
-    assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real" / "a.csv").read_text() == "new"
+    assert names(tmp_path) == ["dangling.csv", "folder", "link.csv", "real"]
 
 
 def test_a_private_file_stays_private(tmp_path):

@@ -111,6 +111,20 @@ def test_what_is_there_is_replaced_only_when_asked_and_only_if_it_is_a_release(t
     assert (target / "notes.txt").exists()
 
 
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_a_link_is_refused(tmp_path, overwrite):
+    with whole_folder(tmp_path / "release") as work:
+        (work / "datapackage.json").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "release")
+    (tmp_path / "dangling").symlink_to(tmp_path / "none")
+    before = set(tmp_path.iterdir())
+    for name in ("link", "dangling"):
+        with pytest.raises(FileError, match="symbolic link"), whole_folder(tmp_path / name, overwrite=overwrite):
+            raise AssertionError("the body must not run")
+    assert set(tmp_path.iterdir()) == before
+    assert (tmp_path / "release" / "datapackage.json").read_text() == "old"
+
+
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     def refuse(self, *args, **kwargs):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))

@@ -20,7 +20,7 @@ try:  # The lock tells a file that is being written from one that a killed run l
 except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["replacing"]
+__all__ = ["refuse_link", "replacing", "without_links"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -31,8 +31,8 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file through a temporary one beside it that takes its place at the end.
 
     The temporary file is named `.sfumato-<name>-<random>.tmp`. It is gone after an error or an interruption; one that
-    a killed run left behind is removed by the next write to the same target. A symbolic link stays one: what it
-    points to is replaced.
+    a killed run left behind is removed by the next write to the same target. A symbolic link is refused: what it points
+    to is somewhere else than the path says.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     Raises
     ------
     FileError
-        A target or folder that cannot be written to, a full disk, or any error of the library that writes (whose
+        A link, a target or folder that cannot be written to, a full disk, or an error of the library that writes (whose
         text, which may quote data, is not passed on).
 
     Examples
@@ -61,7 +61,8 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     'whole'
     """
     shown = os.fspath(target)
-    path = Path(os.path.realpath(shown))
+    refuse_link(shown)
+    path = without_links(shown)
     temporary: Path | None = None
     try:
         _refuse_odd_target(path, shown)
@@ -85,6 +86,27 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def refuse_link(target: str | os.PathLike[str]) -> None:
+    """Refuse to write where a symbolic link stands; links among the folders above it are followed.
+
+    Raises
+    ------
+    FileError
+        Also where the link points to nothing.
+    """
+    if Path(target).is_symlink():
+        raise FileError(
+            f"{os.fspath(target)!r} is a symbolic link, which is neither replaced nor written through. Give the path "
+            "that it points to, or another one."
+        )
+
+
+def without_links(target: str | os.PathLike[str]) -> Path:
+    """Give the absolute path of a target whose folders are no links, so that it stays the same while it is written."""
+    path = Path(target)
+    return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
 
 
 def _keep_mode(path: Path, temporary: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sfumato.data.files.atomic import refuse_link, without_links
 from sfumato.errors import FileError, ReleaseExists
 
 __all__ = ["refuse_existing", "whole_folder"]
@@ -18,13 +19,14 @@ _DOCUMENTS = frozenset({"datapackage.json", "plan.yaml", "report.html"})
 
 
 def refuse_existing(target: Path, overwrite: bool) -> None:
-    """Refuse a folder that is there, unless it is a release and may be replaced.
+    """Refuse a folder that is there, unless it is a release and may be replaced; and a symbolic link to one.
 
     Raises
     ------
-    ReleaseExists
+    ReleaseExists, FileError
         Before any work is done in vain.
     """
+    refuse_link(target)
     if not target.exists():
         return
     if not overwrite:
@@ -64,10 +66,10 @@ def whole_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     ReleaseExists
         Where the folder exists and may not be replaced.
     FileError
-        Where it cannot be written.
+        Where it cannot be written, or is a symbolic link.
     """
-    target = Path(os.path.abspath(target))
     refuse_existing(target, overwrite)
+    target = without_links(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
