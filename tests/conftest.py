@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.real_data import real_data
+
 settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("sfumato")
 
@@ -11,7 +13,7 @@ settings.load_profile("sfumato")
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Folder with real data sets; tests that need one are skipped where it is absent."""
-    folder = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    folder = real_data()
     if not folder.is_dir():
         pytest.skip("the real data sets are absent (set SFUMATO_DATA to their folder)")
     return folder

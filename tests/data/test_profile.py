@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,9 +13,6 @@ from sfumato.data.kinds import sniff_kinds
 from sfumato.data.profile import nhs_check_digit, profile
 from sfumato.data.roles import Kind
 from sfumato.examples import cohort, cohort_codebook
-
-DATA = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[3] / "shared" / "data"))
-TITANIC = DATA / "titanic.csv"
 
 
 def guess(name, values, **known):
@@ -191,13 +186,12 @@ def test_household_repeats_and_is_one():
 # ---- whole files -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not TITANIC.exists(), reason="needs titanic.csv in the folder SFUMATO_DATA")
 class TestTitanic:
     """The kinds that the published analysis needs, without a plan."""
 
     @pytest.fixture
-    def frame(self):
-        return pl.read_csv(TITANIC)
+    def frame(self, shared_data):
+        return pl.read_csv(shared_data / "titanic.csv")
 
     def test_kinds(self, frame):
         kinds = {n: str(v.kind) for n, v in sniff_kinds(frame, Codebook()).items()}

@@ -867,6 +867,18 @@ def test_perfectly_correlated_noise_on_few_values_is_refused():
         fit("y ~ d + e", shared, Disclosure([part]))
 
 
+def test_a_response_that_a_line_of_hidden_values_can_explain_is_refused():
+    """Of two categories with noise of sd 5 nothing is left; 0/1 responses lie on d = y, and errors shrink for ever."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 400)
+    d = rng.integers(0, 2, 400) + rng.normal(0, 5, 400)
+    table = pl.DataFrame({"y": y, "d": d})
+    told = Disclosure([Additive(("d",), [[25.0]], values=(0, 1))])
+    with pytest.raises(DataError, match="on a line of the true covariates"):
+        fit("y ~ d", table, told)
+    assert fit("y ~ d", table, told, family="probit").notes
+
+
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
 @pytest.mark.parametrize("family", ["linear", "probit"])
 def test_next_to_no_records_give_a_fit_or_a_clear_error(n, family):

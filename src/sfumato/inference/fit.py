@@ -35,6 +35,8 @@ from sfumato.inference.estimators.random_effects import (
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
+from sfumato.kernels.likelihood.mixture import Mixture
+from sfumato.kernels.likelihood.response import Linear
 
 __all__ = ["METHODS", "Method", "fit"]
 
@@ -46,6 +48,8 @@ _EXTREME = 8.0
 """A coefficient beyond this, times what its column varies given the others, is taken to have no finite maximum."""
 _ON_LINE = 1e-10
 """Errors this small beside the response are those of rounding."""
+_NO_ERROR = 1e-6
+"""Errors this small beside the response are those of a likelihood that grows for ever as they vanish."""
 _FEW_CLUSTERS = 30
 """With fewer clusters, standard errors by clusters are too small."""
 _PRIOR_SD = 2.5
@@ -269,6 +273,19 @@ def _refuse_line(plain: Naive, problem: Problem) -> None:
         )
 
 
+def _refuse_hidden_line(found: Estimate, problem: Problem) -> None:
+    """Refuse where every response is on a line of some true values that the release allows for: σ went to 0."""
+    if not (isinstance(found.model, Mixture) and isinstance(found.model.response, Linear) and problem.outcome.exact):
+        return
+    log_sigma = found.theta[found.model.E.shape[1]]
+    if log_sigma <= np.log(_NO_ERROR * np.std(problem.outcome.values)):
+        raise DataError(
+            "With noise this strong every response may lie exactly on a line of the true covariates, so that the "
+            "likelihood has no maximum. Use a family for categories where the response has few values, leave terms "
+            "out, or use method `naive`."
+        )
+
+
 def _used_rows(
     frame: pl.DataFrame,
     codebook: Codebook,
@@ -481,6 +498,7 @@ class _Work:
         start, spread = self.plain.estimate[: self.count], self.plain.spread
         if not self.plain.separated:
             found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters)
+            _refuse_hidden_line(found, self.problem)
             spread = found.spread
             size = np.abs(found.theta[: self.count] * spread * self.plain.own).max(initial=0.0)
             if self.family in ("linear", "poisson") or (found.converged and size < _EXTREME):

@@ -28,6 +28,56 @@ def test_a_climb_that_runs_out_of_steps_says_so():
     assert not bfgs(banana, np.array([-1.2, 1.0]), most=2).converged
 
 
+def test_a_bend_that_is_only_rounding_leads_nowhere_far():
+    """−log cosh x, with its bend lost beyond 1.4: Newton's step leads from 1.2 to −1.5, and from there to 1e15."""
+    seen = []
+
+    def look(theta):
+        x = float(theta[0])
+        seen.append(abs(x))
+        bend = 1e-15 if abs(x) > 1.4 else np.cosh(x) ** -2
+        return Value(-np.logaddexp(x, -x), -np.tanh(theta), np.array([[bend]]))
+
+    top, _ = newton(look, np.array([1.2]))
+    assert top.converged
+    assert top.theta[0] == pytest.approx(0, abs=1e-6)
+    assert max(seen) < 1e3
+
+
+@pytest.mark.parametrize("which", ["log_likelihood", "gradient", "information"])
+def test_a_place_that_is_not_finite_is_not_stepped_on(which):
+    """−(x − 1)² with a wall at x > 1.5, which the first steps from −3 would pass with this bend."""
+
+    def look(theta):
+        x = float(theta[0])
+        value = Value(-((x - 1) ** 2), np.array([-2 * (x - 1)]), np.array([[0.5]]))
+        return value if x <= 1.5 else value._replace(**{which: getattr(value, which) * np.nan})
+
+    for climbed in (newton(look, np.array([-3.0]))[0], bfgs(look, np.array([-3.0]), tolerance=1e-7)):
+        assert climbed.theta[0] == pytest.approx(1, abs=1e-3)
+        assert np.isfinite(climbed.log_likelihood)
+
+
+def test_a_start_that_is_not_finite_is_refused():
+    with pytest.raises(ArithmeticError, match="starts"):
+        newton(lambda t: Value(np.nan, t, np.eye(1)), np.zeros(1))
+
+
+def test_a_plateau_is_climbed_the_same_way_with_any_rounding():
+    """A rise of 1e-3 over a length of 1e3, on a base of −94,000, with noise of 1e-11 on the value: the top is found."""
+    rng = np.random.default_rng(3)
+
+    def look(theta):
+        u = (theta - np.array([1e3, 0.0])) * np.array([1e-3, 1.0])
+        value = -94_000 - 1e-3 * float(np.log(np.cosh(u[0]))) - 0.5 * u[1] ** 2 + 1e-11 * rng.normal()
+        gradient = np.array([-1e-6 * np.tanh(u[0]), -u[1]])
+        return Value(value, gradient, np.diag([1e-9 / np.cosh(u[0]) ** 2, 1.0]))
+
+    found = [newton(look, np.array([0.0, 5.0]))[0] for _ in range(5)]
+    assert all(top.converged for top in found)
+    np.testing.assert_allclose([top.theta for top in found], [[1e3, 0.0]] * 5, atol=0.1)
+
+
 def test_flat_directions_get_no_variance():
     information = np.array([[2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 4.0]])
     found, complete = inverse(information)

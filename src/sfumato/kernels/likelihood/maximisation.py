@@ -1,7 +1,7 @@
 """Climb a log-likelihood: Newton's method where the information is at hand, BFGS where only gradients are.
 
 Far from the top the information need not be positive definite; then its eigenvalues are taken by size, so that every
-step goes uphill, and steps are halved until they do.
+step goes uphill, and steps are shortened until they do. No step is taken to where the likelihood is not finite.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ FLAT = 1e-9
 """A direction with less information than this share of the most, after scaling, is taken to have none."""
 _LEAST = 1e-6
 _HALVINGS = 25
-_LONGEST = 50.0  # standard errors
+_ROUNDS = 60
+_LONGEST = 50.0
+"""Reach of the first step, in standard errors that each parameter would have if all others were known."""
+_ENOUGH = 1e-4
+"""Least share of what a step was to climb that it must climb."""
+_ROUNDING = 1e-12
+"""Share of a log-likelihood that is lost to rounding."""
 
 
 class Value(NamedTuple):
@@ -90,20 +96,74 @@ def inverse(information: Floats) -> tuple[Floats, bool]:
     return half @ half.T, bool(known.all())
 
 
-def _step(value: Value) -> tuple[Floats, float]:
-    """The next step, and its length in standard errors."""
+def _length(value: Value) -> float:
+    """Length of Newton's step in standard errors."""
     values, vectors, scale = _scaled(value.information)
     size = np.maximum(np.abs(values), FLAT * max(float(np.abs(values).max(initial=0.0)), 1e-300))
     turned = vectors.T @ (value.gradient / scale)
-    length = math.sqrt(float((turned**2 / size).sum()))
-    step = vectors @ (turned / size) / scale
-    return (step if length <= _LONGEST else step * (_LONGEST / length)), length
+    return math.sqrt(float((turned**2 / size).sum()))
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The log-likelihood around a point as a parabola that bends down in every direction, and where it is trusted.
+
+    Parameters
+    ----------
+    bend, slope : ndarray, shape (P,)
+        Its bends, which are eigenvalues of the information by size, and its slopes in their directions.
+    back : ndarray, shape (P, P)
+        Takes a step in these directions to one of the parameters. Lengths of steps are counted in the former.
+    """
+
+    bend: Floats
+    slope: Floats
+    back: Floats
+
+    @classmethod
+    def around(cls, value: Value, scale: Floats) -> _Model:
+        """The parabola, with lengths in units of 1 / `scale`."""
+        values, vectors = np.linalg.eigh(value.information / np.outer(scale, scale))
+        return cls(np.abs(values), vectors.T @ (value.gradient / scale), vectors / scale[:, None])
+
+    def top(self, reach: float) -> Floats:
+        """The highest place no further away than `reach`, in the model's directions."""
+
+        def away(more: float) -> Floats:
+            return np.asarray(self.slope / np.maximum(self.bend + more, 1e-300))
+
+        step = away(0.0)
+        if float(np.linalg.norm(step)) <= reach:
+            return step
+        low, high = 0.0, float(np.linalg.norm(self.slope)) / reach  # no further than `reach` with this much more bend
+        for _ in range(_ROUNDS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if float(np.linalg.norm(away(middle))) > reach else (low, middle)
+        return away(high)
+
+    def gain(self, step: Floats) -> float:
+        """How much the parabola rises with a step in its directions."""
+        return float(self.slope @ step - 0.5 * self.bend @ step**2)
+
+
+def _is_finite(value: Value) -> bool:
+    """Whether an ascent can go on from here."""
+    return bool(
+        math.isfinite(value.log_likelihood)
+        and np.isfinite(value.gradient).all()
+        and np.isfinite(value.information).all()
+    )
 
 
 def newton(
     look: Callable[[Floats], Value], start: Floats, tolerance: float = 1e-7, most: int = 100
 ) -> tuple[Summit, Value]:
-    """Newton's method with step halving.
+    """Newton's method within a region that grows where the likelihood is as foreseen and shrinks where it is not.
+
+    Where the likelihood is nearly flat, its bend is mostly rounding, and a step that trusts it may lead anywhere. The
+    region bounds such steps: its radius is counted in the least standard errors seen so far, as Moré (1978) counts it,
+    so that a parameter that the data lose sight of on the way makes no step longer. A place where anything is not
+    finite is not stepped on.
 
     Parameters
     ----------
@@ -121,6 +181,15 @@ def newton(
     Summit, Value
         Where it ended, and what was found there.
 
+    Raises
+    ------
+    ArithmeticError
+        Where the start is a place at which anything is not finite.
+
+    References
+    ----------
+    Moré (1978), The Levenberg-Marquardt algorithm: implementation and theory, doi:10.1007/BFb0067700.
+
     Examples
     --------
     >>> top, _ = newton(lambda t: Value(-float(t @ t), -2 * t, 2 * np.eye(1)), np.array([3.0]))
@@ -128,20 +197,39 @@ def newton(
     (True, [0.0])
     """
     theta, value = start, look(start)
+    if not _is_finite(value):
+        raise ArithmeticError("the likelihood is not finite where the ascent starts")
+    size, reach = np.zeros(len(start)), _LONGEST
     for steps in range(most):
-        step, length = _step(value)
+        length = _length(value)
         if length <= tolerance:
             return Summit(theta, value.log_likelihood, True, steps), value
-        slack = 1e-12 * abs(value.log_likelihood)
-        for _ in range(_HALVINGS):
-            new = look(theta + step)
-            if new.log_likelihood >= value.log_likelihood - slack:
-                break
-            step = step / 2
-        else:
+        size = np.maximum(size, np.sqrt(np.abs(np.diagonal(value.information))))
+        found = _within(look, theta, value, _Model.around(value, np.where(size > 0, size, 1.0)), reach)
+        if found is None:
             return Summit(theta, value.log_likelihood, length < math.sqrt(tolerance), steps), value
-        theta, value = theta + step, new
+        theta, value, reach = found
     return Summit(theta, value.log_likelihood, False, most), value
+
+
+def _within(
+    look: Callable[[Floats], Value], theta: Floats, value: Value, model: _Model, reach: float
+) -> tuple[Floats, Value, float] | None:
+    """The next place, what is there and the next reach; None where no step climbs."""
+    slack = _ROUNDING * abs(value.log_likelihood)
+    for _ in range(_HALVINGS):
+        step = model.top(reach)
+        away, foreseen = float(np.linalg.norm(step)), model.gain(step)
+        new = look(theta + model.back @ step)
+        climbed = new.log_likelihood - value.log_likelihood
+        if _is_finite(new) and climbed >= _ENOUGH * foreseen - slack:
+            if climbed < foreseen / 4 - slack:
+                reach = away / 2
+            elif climbed > 3 / 4 * foreseen - slack and away > reach / 2:
+                reach = 4 * reach
+            return theta + model.back @ step, new, reach
+        reach = away / 4
+    return None
 
 
 def bfgs(look: Callable[[Floats], Value], start: Floats, tolerance: float = 1e-5, most: int = 300) -> Summit:
@@ -209,7 +297,8 @@ def _search(look: Callable[[Floats], Value], theta: Floats, value: Value, step: 
     slope = float(value.gradient @ step)
     for _ in range(_HALVINGS):
         new = look(theta + step)
-        if new.log_likelihood >= value.log_likelihood + 1e-4 * slope - 1e-12 * abs(value.log_likelihood):
+        enough = value.log_likelihood + _ENOUGH * slope - _ROUNDING * abs(value.log_likelihood)
+        if new.log_likelihood >= enough and _is_finite(new):
             return step, new
         step, slope = step / 2, slope / 2
     return None
