@@ -274,7 +274,7 @@ HOMES: dict[str, str] = {
     "attribute_alike": "risk.attribute:nearest_outcomes",
     "risk1": "risk.mahalanobis:robust_risk",
     "risk2": "risk.mahalanobis:robust_risk",
-    "interval_disclosure": "risk.interval:interval_disclosure",
+    "interval_disclosure": "risk.interval_disclosure:interval_disclosure",
     "unchanged": "risk.unchanged:unchanged",
     "u_main": "utility.propensity:propensity",
     "u_interactions": "utility.propensity:propensity",

@@ -18,6 +18,7 @@ A message may name columns, parameters and thresholds; never values, record ids 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 __all__ = [
     "DataError",
@@ -26,6 +27,7 @@ __all__ = [
     "LimitExceeded",
     "MissingExtra",
     "PlanError",
+    "Problem",
     "ReleaseExists",
     "SecretError",
     "SfumatoError",
@@ -36,17 +38,53 @@ class SfumatoError(Exception):
     """Any error that sfumato raises on purpose; its text is safe to show and to log."""
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in a plan. Its text is one line: where it stands, then the message.
+
+    Parameters
+    ----------
+    message
+        What is wrong and what to do.
+    line
+        Line of the YAML, from 1, where the plan was read from YAML and the problem has a place in it.
+    path
+        The keys, and positions from 0, that lead to the place in the plan; empty where it is of the whole plan.
+    place
+        The same place in words, where the message does not name it itself.
+
+    Examples
+    --------
+    >>> print(Problem("k must be at least 3", line=12, path=("steps", 2), place="step 3"))
+    line 12: step 3: k must be at least 3
+    """
+
+    message: str
+    line: int | None = None
+    path: tuple[str | int, ...] = ()
+    place: str = ""
+
+    def __str__(self) -> str:
+        line = "" if self.line is None else f"line {self.line}"
+        return ": ".join(part for part in (line, self.place, self.message) if part)
+
+
 class PlanError(SfumatoError):
     """A plan that cannot run.
 
     Parameters
     ----------
     problems
-        Every problem found, each one sentence, with its line in the YAML where there is one.
+        Every problem found; a bare sentence is a problem of the whole plan.
+
+    Examples
+    --------
+    >>> [(problem.line, problem.path) for problem in PlanError([Problem("unknown", 2, ("title",))]).problems]
+    [(2, ('title',))]
     """
 
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
+    def __init__(self, problems: Sequence[Problem | str]) -> None:
+        self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
         head = "1 problem in the plan" if len(self.problems) == 1 else f"{len(self.problems)} problems in the plan"
         super().__init__("\n".join([f"{head}:", *(f"  - {p}" for p in self.problems)]))
 

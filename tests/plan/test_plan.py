@@ -51,7 +51,7 @@ def problems(text, frame=FRAME):
         plan = Plan.from_yaml(text)
         plan.check(plan.codebook(frame, Codebook()))
     except PlanError as error:
-        return error.problems
+        return [str(problem) for problem in error.problems]
     raise AssertionError("the plan was accepted")
 
 
@@ -87,6 +87,33 @@ def test_all_errors_at_once_with_their_lines():
     assert "centroids, complete_cases, derive" in found[2]
 
 
+def test_problems_are_values_with_line_path_and_message():
+    with pytest.raises(PlanError) as found:
+        Plan.from_yaml(
+            "sfumato: 1\nvariables:\n  drop: {role: kee}\nsteps:\n  - {do: noise, columns: [a], share: many}\n"
+        )
+    first, second = found.value.problems
+    assert (first.line, first.path) == (3, ("variables", "drop", "role"))
+    assert first.message.startswith("Input should be 'identifier'")
+    assert (second.line, second.path, second.place) == (5, ("steps", 0, "share"), "step 1, share")
+
+    plan = Plan.from_yaml(
+        "sfumato: 1\nsteps:\n  - {do: drop, columns: [gone]}\nlimits:\n  - {measure: x, at_most: 1}\n"
+    )
+    with pytest.raises(PlanError) as found:
+        plan.check(Codebook({"a": Variable()}))
+    assert [(p.line, p.path, p.place) for p in found.value.problems] == [
+        (3, ("steps", 0), "step 1 (drop)"),
+        (5, ("limits", 0), ""),
+    ]
+
+
+def test_a_plan_from_python_has_no_lines():
+    with pytest.raises(PlanError) as found:
+        Plan(steps=[Drop(columns=["gone"])]).check(Codebook({"a": Variable()}))
+    assert [(p.line, p.path) for p in found.value.problems] == [(None, ("steps", 0))]
+
+
 def test_what_does_not_fit_the_data_is_found_before_the_run():
     found = problems(
         TITANIC.replace("Name, Ticket, Cabin]", "Ticket, Cabin]")
@@ -117,10 +144,10 @@ def test_one_record_column():
 def test_derive_does_not_overwrite_what_is_masked():
     derive = '  - {do: derive, column: Age, formula: "Survived + 1"}\n'
     found = problems(TITANIC.replace("limits:", derive + "limits:"))
-    assert found == (
+    assert found == [
         "line 15: step 6 (derive): it overwrites Age, which centroids masked: what is released would not be what is "
         "disclosed and measured. Give the new column another name, or put this step before that one",
-    )
+    ]
     plan = Plan.from_yaml(TITANIC.replace("  - {do: impute", derive + "  - {do: impute"))
     plan.check(plan.codebook(FRAME, Codebook()))
 

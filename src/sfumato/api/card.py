@@ -31,7 +31,7 @@ def card(release: str | PathLike[str]) -> Card:
     Examples
     --------
     >>> import tempfile, polars as pl
-    >>> from sfumato import steps
+    >>> from sfumato import Plan, protect, steps
     >>> rows = pl.DataFrame({"id": range(30), "age": [20.0 + i for i in range(30)]})
     >>> plan = Plan(variables={"id": {"role": "record"}}, steps=[steps.Noise(columns=["age"], sd=2)])
     >>> with tempfile.TemporaryDirectory() as place:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from sfumato.data.problems import problems_of
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.data.yaml import dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError
@@ -236,15 +237,14 @@ class Codebook(Mapping[str, Variable]):
         >>> Codebook.from_yaml("variables:\\n  age: {role: key, kind: integer, missing: [-9]}\\n")
         Codebook(age: key/integer)
         """
-        value, _ = load_yaml(text)
+        value, lines = load_yaml(text)
         if not isinstance(value, Mapping) or set(value) != {"variables"} or not isinstance(value["variables"], Mapping):
             raise PlanError(["a codebook is a mapping with the one key `variables`"])
+        given = {"variables": {str(n): {} if v is None else v for n, v in value["variables"].items()}}
         try:
-            return cls.from_plain(value["variables"])
+            return cls(_VARIABLES.validate_python(given)["variables"])
         except ValidationError as error:
-            raise PlanError(
-                [
-                    f"variables, {', '.join(map(str, p['loc']))}: {p['msg'].removeprefix('Value error, ')}"
-                    for p in error.errors(include_url=False)
-                ]
-            ) from None
+            raise PlanError(problems_of(error, given, lines)) from None
+
+
+_VARIABLES = TypeAdapter(dict[str, dict[str, Variable]])

@@ -13,7 +13,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
 from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, Problem
 
 __all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml", "plain"]
 
@@ -58,8 +58,8 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
         loaded = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise PlanError([f"{where}this is not YAML: {error.problem or 'it cannot be parsed'}"]) from None
+        said = f"this is not YAML: {error.problem or 'it cannot be parsed'}"
+        raise PlanError([Problem(said, mark.line + 1 if mark else None)]) from None
     except ValueError:
         raise PlanError(["a date or a number in it cannot be read; text that looks like one needs quotes"]) from None
     except (YAMLError, RecursionError):
@@ -73,7 +73,7 @@ def _refuse_directives(text: str) -> None:
     for token in YAML(typ="safe", pure=True).scan(StringIO(text)):
         if isinstance(token, DirectiveToken):
             line = token.start_mark.line + 1
-            raise PlanError([f"line {line}: directives (% at the start of a line) are not allowed in a plan"])
+            raise PlanError([Problem("directives (% at the start of a line) are not allowed in a plan", line)])
         if not isinstance(token, StreamStartToken | DocumentEndToken):
             return
 
@@ -85,15 +85,15 @@ def _refuse_tricks(text: str) -> None:
         if isinstance(event, NodeEvent):
             nodes += 1
             if isinstance(event, AliasEvent) or event.anchor is not None:
-                raise PlanError([f"line {line}: anchors and aliases (& and *) are not allowed in a plan"])
+                raise PlanError([Problem("anchors and aliases (& and *) are not allowed in a plan", line)])
             if isinstance(event, ScalarEvent | CollectionStartEvent) and _tagged(event):
-                raise PlanError([f"line {line}: tags (!) are not allowed in a plan"])
+                raise PlanError([Problem("tags (!) are not allowed in a plan", line)])
             if isinstance(event, ScalarEvent) and event.value == "<<" and event.implicit[0]:
-                raise PlanError([f"line {line}: merge keys (<<) are not allowed in a plan. Write the keys out"])
+                raise PlanError([Problem("merge keys (<<) are not allowed in a plan. Write the keys out", line)])
         depth += isinstance(event, CollectionStartEvent)
         depth -= isinstance(event, CollectionEndEvent)
         if depth > _MAX_DEPTH or nodes > _MAX_NODES:
-            raise PlanError([f"line {line}: the plan is nested too deeply or is too large"])
+            raise PlanError([Problem("the plan is nested too deeply or is too large", line)])
 
 
 def _tagged(event: ScalarEvent | CollectionStartEvent) -> bool:
@@ -106,7 +106,8 @@ def _plain(node: Any, path: tuple[str | int, ...], lines: dict[tuple[str | int, 
         for key in node:
             lines[(*path, key)] = node.lc.key(key)[0] + 1
             if not isinstance(key, str | int | float):
-                raise PlanError([f"line {lines[(*path, key)]}: a key must be one word, number or text in quotes"])
+                said = "a key must be one word, number or text in quotes"
+                raise PlanError([Problem(said, lines[(*path, key)], path)])
         return {key: _plain(value, (*path, key), lines) for key, value in node.items()}
     if isinstance(node, CommentedSeq):
         for i in range(len(node)):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, Problem
 from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 
@@ -111,7 +111,8 @@ class Parameter:
             changed = type(step).model_validate(given)
         except ValidationError as error:
             said = [p["msg"].removeprefix("Value error, ") for p in error.errors(include_url=False)]
-            raise PlanError([f"{self.path} = {value:g}: {sentence}" for sentence in said]) from None
+            where, place = ("steps", self.step, self.field), f"{self.path} = {value:g}"
+            raise PlanError([Problem(sentence, path=where, place=place) for sentence in said]) from None
         steps = [changed if i == self.step else s for i, s in enumerate(self.plan.steps)]
         return Plan(**{**{name: getattr(self.plan, name) for name in Plan.model_fields}, "steps": steps})
 

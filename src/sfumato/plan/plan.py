@@ -14,10 +14,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.problems import problems_of
 from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, PlanError, Problem
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
@@ -110,18 +111,18 @@ class Plan(BaseModel):
             raise PlanError(["a plan is a mapping that begins with `sfumato: 1`"])
         given = value.get("sfumato")
         if isinstance(given, int) and given > FORMAT:
-            raise PlanError(
-                [
-                    f"line {lines[('sfumato',)]}: this plan has format {given}; this version of sfumato reads format "
-                    f"{FORMAT}. Install a newer sfumato."
-                ]
+            newer = (
+                f"this plan has format {given}; this version of sfumato reads format {FORMAT}. Install a newer sfumato."
             )
+            raise PlanError([Problem(newer, lines["sfumato",], ("sfumato",))])
         if given is None:
             raise PlanError(["the key `sfumato: 1`, the version of the format, is missing"])
         try:
             plan = cls.model_validate({k: v if v is not None else _EMPTY.get(k) for k, v in value.items()})
         except ValidationError as error:
-            raise PlanError([sentence for _, sentence in sorted(_explain(error, lines))]) from None
+            no_method = f"`do` must name a method: {', '.join(methods())}"
+            words = dict.fromkeys(("union_tag_invalid", "union_tag_not_found"), no_method)
+            raise PlanError(problems_of(error, value, lines, place=_where, words=words)) from None
         plan._lines = lines
         return plan
 
@@ -163,7 +164,7 @@ class Plan(BaseModel):
         """
         stated = {n: v for n, v in self.variables.items() if n in frame.columns and v.kind is not None}
         problems = [
-            f"{self._at('variables', n)}column {n!r} is said to be {variable.kind}, but {why}"
+            self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
             if (why := _unfit(frame[n], variable)) is not None
         ]
@@ -183,29 +184,37 @@ class Plan(BaseModel):
         PlanError
             With every problem at once.
         """
-        problems = [f"{self._at('variables', n)}variable {n!r} is not in the data" for n in self._strangers(codebook)]
-        problems += [f"names that begin with {HIDDEN!r} are sfumato's own" for n in codebook if n.startswith(HIDDEN)]
-        for role in _ONCE:
-            if len(codebook.with_role(role)) > 1:
-                problems.append(f"only one variable can have the role {role}: {', '.join(codebook.with_role(role))}")
+        problems = list(self._variable_problems(codebook))
         book = codebook
         for i, step in enumerate(self.steps):
-            where = f"{self._at('steps', i)}step {i + 1} ({step.name}): "
             found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._unmasked(i), *self._untold(i)]
-            problems += [where + p for p in found]
+            problems += [self._problem(p, "steps", i, place=f"step {i + 1} ({step.name})") for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
         problems += [
-            f"{self._at('variables', n)}variable {n!r} is an identifier and no step drops or replaces it; add: "
-            f"{{do: drop, columns: [{n}]}}"
+            self._problem(
+                f"variable {n!r} is an identifier and no step drops or replaces it; add: {{do: drop, columns: [{n}]}}",
+                *("variables", n),
+            )
             for n in book.with_role(Role.IDENTIFIER)
         ]
         for i, limit in enumerate(self.limits):
             if limit.measure not in MEASURES:
                 known = ", ".join(MEASURES)
-                problems.append(f"{self._at('limits', i)}there is no measure {limit.measure!r}; measures: {known}")
+                said = f"there is no measure {limit.measure!r}; measures: {known}"
+                problems.append(self._problem(said, "limits", i))
         if problems:
             raise PlanError(problems)
+
+    def _variable_problems(self, codebook: Codebook) -> Iterator[Problem]:
+        for n in self._strangers(codebook):
+            yield self._problem(f"variable {n!r} is not in the data", "variables", n)
+        for n in codebook:
+            if n.startswith(HIDDEN):
+                yield Problem(f"names that begin with {HIDDEN!r} are sfumato's own")
+        for role in _ONCE:
+            if len(several := codebook.with_role(role)) > 1:
+                yield Problem(f"only one variable can have the role {role}: {', '.join(several)}")
 
     def _perhaps_codes(self, step: Method, codebook: Codebook) -> Iterator[str]:
         """Whole numbers that nobody called amounts: they may be codes, which must not be averaged."""
@@ -244,8 +253,8 @@ class Plan(BaseModel):
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}
         return (n for n in self.variables if n not in codebook and n not in made)
 
-    def _at(self, *path: str | int) -> str:
-        return f"line {self._lines[path]}: " if path in self._lines else ""
+    def _problem(self, message: str, *path: str | int, place: str = "") -> Problem:
+        return Problem(message, self._lines.get(path), path, place)
 
     def stated(self, step: int) -> frozenset[str]:
         """The keys that the plan's file has for a step (numbered from 0); none where the plan is from no file."""
@@ -298,30 +307,6 @@ def _merged(said: Variable | None, known: Variable) -> Variable:
     if said is None:
         return known
     return known.model_copy(update={name: getattr(said, name) for name in said.model_fields_set})
-
-
-def _explain(error: ValidationError, lines: Lines) -> Iterator[tuple[int, str]]:
-    """One sentence for each of pydantic's errors, with its line."""
-    for problem in error.errors(include_url=False):
-        path = tuple(p for p in problem["loc"] if p not in methods())
-        line = next((lines[path[:i]] for i in range(len(path), 0, -1) if path[:i] in lines), 0)
-        at = f"line {line}: " if line else ""
-        yield line, f"{at}{_where(path)}: {_sentence(problem['type'], problem['msg'])}"
-
-
-def _sentence(kind: str, message: str) -> str:
-    """What is wrong, in our own words where pydantic's are for programmers."""
-    if kind == "extra_forbidden":
-        return "there is no such key"
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return f"`do` must name a method: {', '.join(methods())}"
-    if kind == "missing":
-        return "it is required"
-    if kind in ("tuple_type", "list_type"):
-        return "a list is needed here"
-    if kind in ("dict_type", "model_type", "model_attributes_type"):
-        return "a mapping is needed here"
-    return message.removeprefix("Value error, ")
 
 
 def _where(path: Sequence[str | int]) -> str:
