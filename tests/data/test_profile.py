@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.kinds import sniff_kinds
-from sfumato.data.profile import nhs_check_digit, profile
+from sfumato.data.profile import profile
 from sfumato.data.roles import Kind
 from sfumato.examples import cohort, cohort_codebook
 
@@ -69,7 +69,7 @@ def outline(found):
         ("weight", [3400, 2900, 4010], ("key", "integer")),
         ("severity", ["mild", "severe", "mild", "none", "none", "severe"], ("other", "ordinal")),
         ("band", ["18-29", "30-49", "50+", "18-29", "30-49", "50+"], ("other", "ordinal")),
-        ("trace", [0.5, 0.25], ("other", "continuous")),  # no word of it is `race`
+        ("trace", [0.5, 0.25], ("key", "continuous")),  # no word of it is `race`; a number may be known to others
         ("drug_free", [None, None], ("other", "text")),
         ("item", [3, 1, 2, 1, 2, 3], ("other", "categorical")),
         ("school_name", ["North", "South", "North", "South"], ("key", "categorical")),
@@ -83,10 +83,6 @@ def test_one_column(name, values, expected):
 def test_ten_digits_without_the_check_digit_are_no_nhs_numbers():
     rng = np.random.default_rng(1)
     assert guess("x", rng.integers(10**9, 10**10, 200)).variable.role != "identifier"
-
-
-def test_check_digits_of_nhs_numbers():
-    assert nhs_check_digit(np.array([943476591, 401023213])).tolist() == [9, 7]
 
 
 def test_free_text():
@@ -119,15 +115,55 @@ def test_body_weight_says_what_to_write_for_the_other():
     assert "role key" in guess("weight", [0.8, 1.3, 0.95]).reason
 
 
-def test_codes_in_a_decimal_type_are_pointed_out():
+def test_codes_in_a_decimal_type_are_codes():
     found = guess("x", [1.0, 2.0, 1.0, 2.0])
-    assert found.variable.kind == Kind.CONTINUOUS
-    assert "if they are codes" in found.reason
+    assert found.variable.kind == Kind.CATEGORICAL
+    assert "kind continuous" in found.reason
+
+
+def test_codes_are_not_taken_for_amounts():
+    """Averages of codes mean nothing; whoever has amounts reads how to say so."""
+    region = guess("REGION", [*range(1, 183)] * 2)
+    assert outline(region) == ("key", "categorical")
+    assert "kind integer" in region.reason
+    assert outline(guess("sector", [*range(1, 90)] * 3)) == ("key", "categorical")
+    assert outline(guess("age", [*range(18, 90)] * 2)) == ("key", "integer")
+    assert guess("OCCUCODE", [*range(11, 60)] * 3).variable.kind == "categorical"
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("WEIGHT", [112.75, 118.5, 220.75, 420.0] * 20),  # weights of strata
+        ("weight", [100] * 50),
+        ("weight", [0.8, 1.3, 0.95]),
+    ],
+)
+def test_sampling_weights_are_no_body_weights(name, values):
+    assert guess(name, values).variable.role == "weight"
+
+
+def test_one_weight_at_most_and_that_of_people():
+    frame = pl.DataFrame({"household_weights": [0.5, 1.5] * 30, "sampling_weight": [1.5, 2.5, 3.5] * 20})
+    found = {g.name: g for g in profile(frame, Codebook())}
+    assert found["sampling_weight"].variable.role == "weight"
+    assert found["household_weights"].leaves
+    known = profile(frame, Codebook({"household_weights": Variable(role="weight")}))
+    assert [str(g.variable.role) for g in known] == ["weight", "other"]
+
+
+def test_numbers_without_a_negative_value_have_a_range():
+    assert guess("income", [1.5, 0.0, 2.25]).variable.range == (0, None)
+    assert guess("income", [1.5, -0.5, 2.25]).variable.range is None
+    assert guess("income", [*range(60), -9, -9]).variable.range == (0, None)  # the codes are no amounts
+    assert guess("income", [1.5, 2.5], range=(1, 5)).variable.range == (1, 5)
+    assert guess("sex", [1, 2, 1, 2]).variable.range is None
 
 
 def test_what_is_known_stays():
     found = guess("x", [1, 2, 1, 2], role="sensitive", kind="integer", label="Number of visits")
-    assert found.variable == Variable(role="sensitive", kind="integer", label="Number of visits")
+    known = Variable(role="sensitive", kind="integer", label="Number of visits", range=(0, None))
+    assert found.variable == known
     assert found.certain
     assert guess("q7", [1, 2, 1, 2], label="Ever diagnosed with HIV").variable.role == "sensitive"
 
@@ -150,7 +186,7 @@ def test_one_record_id_and_the_best_one():
         }
     )
     found = roles(frame)
-    assert found == {"row": "other", "patient_id": "record", "sample_id": "identifier", "email": "identifier"}
+    assert found == {"row": "key", "patient_id": "record", "sample_id": "identifier", "email": "identifier"}
     assert roles(frame.drop("patient_id"))["sample_id"] == "record"
     assert roles(frame.select("row"))["row"] == "record"
 
@@ -163,12 +199,16 @@ def test_a_known_record_column_is_the_only_one():
 def test_amounts_are_no_record_ids():
     rng = np.random.default_rng(1)
     amounts = np.sort(rng.choice(10**7, 100, replace=False))
-    assert roles(pl.DataFrame({"expenditure": amounts})) == {"expenditure": "other"}
+    assert roles(pl.DataFrame({"expenditure": amounts})) == {"expenditure": "key"}
     assert roles(pl.DataFrame({"income": np.arange(1, 101)})) == {"income": "sensitive"}
 
 
 def test_ids_that_repeat_are_no_record_ids():
-    assert roles(pl.DataFrame({"id": [1, 1, 2, 3]})) == {"id": "other"}
+    assert roles(pl.DataFrame({"id": [1, 1, 2, 3]})) == {"id": "identifier"}
+    assert roles(pl.DataFrame({"UTILITYID": [*range(40)] * 3, "paid": [*range(40)] * 3})) == {
+        "UTILITYID": "identifier",
+        "paid": "key",
+    }
 
 
 def test_household_repeats_and_is_one():
@@ -215,7 +255,7 @@ class TestTitanic:
         assert found["PassengerId"] == "record"
         assert found["Survived"] == "outcome"
         assert {n for n, r in found.items() if r == "identifier"} == {"Name", "Ticket", "Cabin"}
-        assert {n for n, r in found.items() if r == "key"} == {"Sex", "Age"}
+        assert {n for n, r in found.items() if r == "key"} == {"Sex", "Age", "Fare"}
 
     def test_profile_and_sniff_agree(self, frame):
         sniffed = sniff_kinds(frame, Codebook())
@@ -231,7 +271,7 @@ def test_cohort_without_a_codebook(people):
     """Of a file that says nothing, the guesses are the true roles, but for what only its maker can know."""
     truth = cohort_codebook()
     found = {g.name: g for g in profile(people, Codebook())}
-    unknowable = {"score": "other", "asthma": "sensitive"}
+    unknowable = {"score": "key", "asthma": "sensitive"}
     for name, variable in truth.items():
         expected = unknowable.get(name, str(variable.role))
         assert str(found[name].variable.role) == expected, name
@@ -251,7 +291,10 @@ def test_cohort_kinds_agree_with_sniffing(people):
 
 def test_cohort_with_its_codebook(people):
     truth = cohort_codebook()
-    assert {g.name: g.variable for g in profile(people, truth)} == dict(truth)
+    found = {g.name: g.variable for g in profile(people, truth)}
+    positive = {n: v.model_copy(update={"range": (0, None)}) for n, v in truth.items() if v.numeric and not v.range}
+    positive = {n: v for n, v in positive.items() if v.role in ("key", "sensitive")}
+    assert found == {**truth, **positive}
     assert all(g.certain for g in profile(people, truth) if g.variable.role != "other")
 
 

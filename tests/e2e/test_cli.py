@@ -124,6 +124,16 @@ def test_init_and_what_it_writes(folder):
     assert not any(name in text for name in pl.read_csv(folder / "data.csv")["name"])
 
 
+def test_init_writes_over_no_plan(folder):
+    before = (folder / "plan.yaml").read_bytes()
+    refused = sfumato("init", "data.csv", "--out", "plan.yaml", cwd=folder)
+    assert refused.returncode == 2
+    assert "--overwrite" in refused.stderr
+    assert (folder / "plan.yaml").read_bytes() == before
+    assert sfumato("init", "data.csv", "--out", "plan.yaml", "--overwrite", cwd=folder).returncode == 0
+    assert (folder / "plan.yaml").read_bytes() != before
+
+
 def test_every_command_explains_itself_with_an_example(folder):
     commands = ("demo", "init", "protect", "risk", "compare", "tune", "card", "schema")
     assert all(f" {c} " in sfumato("--help", cwd=folder).stdout for c in commands)

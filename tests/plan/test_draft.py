@@ -40,6 +40,24 @@ def test_odd_names_are_quoted():
     assert plan.title == "A title: with a colon"
 
 
+def test_amounts_without_a_negative_value_stay_so():
+    frame = cohort(600)
+    text = drafted(frame)
+    plan = Plan.from_yaml(text)
+    assert plan.variables["income"].range == (0, None)
+    step = plan.steps[-1]
+    assert step.clip["income"] == (0, None)
+    released = sf.protect(plan, frame, secret=bytes(16)).data.frame
+    assert released["income"].filter(released["income"] != -9).min() >= 0
+
+
+def test_a_second_weight_leaves():
+    frame = pl.DataFrame({"wt": [0.5, 1.5] * 30, "household_wt": [0.25, 1.25] * 30, "x": [0.5 * i for i in range(60)]})
+    plan = Plan.from_yaml(drafted(frame))
+    release = sf.protect(plan, frame, secret=bytes(16))
+    assert release.data.columns == ["wt", "x"]
+
+
 def test_nothing_to_mask_is_said():
     frame = pl.DataFrame({"answer": ["a", "b"] * 30})
     assert "nothing is masked yet" in drafted(frame)

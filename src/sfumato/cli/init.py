@@ -17,6 +17,7 @@ EXAMPLE = "Example: sfumato init cohort.csv --out plan.yaml"
 def init(
     data: Annotated[Path, typer.Argument(help="The data file.")],
     out: Out = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -24,13 +25,19 @@ def init(
 ) -> None:
     """Look at a file and draft a commented plan: a role and a kind for each variable, with the reason.
 
-    Nothing is guessed silently. Read the plan and change what is wrong before you use it.
+    Nothing is guessed silently. Read the plan and change what is wrong before you use it. A plan that is there already
+    may hold such changes, so it is written over only with --overwrite.
     """
     from sfumato.cli.talk import open_table, print_json, refuse_same, write_out
     from sfumato.data.profile import profile
+    from sfumato.errors import FileError
     from sfumato.plan.draft import draft_plan
 
     refuse_same(out, data)
+    if out is not None and out.exists() and not overwrite:
+        raise FileError(
+            f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
+        )
     table = open_table(data, delimiter, encoding, decimal)
     guesses = profile(table.frame, table.codebook)
     text = draft_plan(table.frame, guesses, data.stem)

@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Missing, Variable
-from sfumato.data.profile import nhs_check_digit
+from sfumato.data.detectors import nhs_check_digit
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
 

@@ -76,10 +76,17 @@ def _described(guess: Guess) -> str:
         parts.append(f"kind: {variable.kind}")
     if variable.order:
         parts.append(f"order: {json.dumps(list(variable.order), ensure_ascii=False)}")
+    if variable.range is not None:
+        parts.append(f"range: {_bounds(variable.range)}")
     codes = [m.code for m in variable.missing if m.code is not None]
     if codes:
         parts.append(f"missing: {json.dumps(codes)}")
     return "{" + ", ".join(parts) + "}"
+
+
+def _bounds(bounds: tuple[float | None, float | None]) -> str:
+    """A range as YAML: `[0, null]`."""
+    return json.dumps([int(b) if b is not None and b == int(b) else b for b in bounds])
 
 
 def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
@@ -87,10 +94,10 @@ def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
     dates = [
         n for n, v in by_name.items() if v.kind == Kind.DATE and v.role == Role.KEY and frame.schema[n].is_temporal()
     ]
-    gone = [n for n, v in by_name.items() if n not in dates and _must_go(v.role, v.kind)]
+    gone = [g.name for g in guesses if g.name not in dates and (g.leaves or _must_go(g.variable.role, g.variable.kind))]
     yield "steps:"
     if gone:
-        yield "  # Direct identifiers, free text and places leave first."
+        yield "  # Direct identifiers, free text, places and further weights leave first."
         yield f"  - {{do: drop, columns: {_listed(gone)}}}"
     for n in dates:
         yield f"  # {n} is coarsened to the year."
@@ -118,6 +125,8 @@ def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]
     parameters += [f"k: {_K}", "grouping: mdav"]
     yield f"  # Each value becomes the average of a group of at least {_K} similar records{among}."
     parameters += ["on_small: merge"] if by else []
+    clip = [f"{_quoted(n)}: {_bounds(bounds)}" for n in numbers if (bounds := known[n].range) is not None]
+    parameters += [f"clip: {{{', '.join(clip)}}}"] if clip else []
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 
 

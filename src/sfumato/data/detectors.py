@@ -1,0 +1,302 @@
+"""What the name and the values of a column say of its role: rules, each with its reason.
+
+Reasons go into drafted plans, which are public, so they name forms and thresholds, never values or counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.kinds import FEW_NUMBERS, FEW_TEXTS, NEARLY_ALL, Facts
+from sfumato.data.roles import Kind, Role
+
+__all__ = ["BY_FORM", "BY_NAME", "Seeming", "first", "nhs_check_digit", "record_score"]
+
+_MANY = 20  # records below which being unique says little
+
+
+@dataclass(frozen=True, slots=True)
+class Seeming:
+    """What the role of a column seems to be.
+
+    Parameters
+    ----------
+    role
+        The role.
+    reason
+        Why, without values or counts.
+    certain
+        Whether there is little doubt.
+    kind
+        Its kind, where the rule tells it.
+    leaves
+        Whether it should leave the table, whatever its role.
+    """
+
+    role: Role
+    reason: str
+    certain: bool = False
+    kind: Kind | None = None
+    leaves: bool = False
+
+
+_Rule = Callable[[Facts], Seeming | None]
+
+_RECORD_WORDS = (
+    r"id|pid|record|recordid|(?:record|person|participant|patient|passenger|subject|case|respondent|member|individual|"
+    r"pupil|client|unit)s? ?(?:id|no|nr|number|code)|caseno|serial|uuid|guid"
+)
+_KEY_WORDS = (
+    r"(?:age|sex|gender|region|country|county|district|ward|city|town|municipality|lsoa|msoa|nationality|citizenship|"
+    r"marital|married|occupation|job|profession|employ\w*|education\w*|school|degree|qualification|language|height|"
+    r"bmi|children|siblings|postal|zip|birth\w*|native|veteran|workclass)\b"
+)
+_SENSITIVE_WORDS = (
+    r"(?:hiv|aids|diagnos|icd|disease|disorder|cancer|tumou?r|asthma|diabet|epilep|depress|anxiety|mental|psych|suicid|"
+    r"disab|abortion|pregnan|contracepti|std|sti|alcohol|drug|medication|abuse|income|salary|wages?|earning|wealth|debt|"
+    r"benefit|capital|ethnic|race\b|racial|religio|faith|sexual|orientation|politic|vote|union|crim|convict|offence|"
+    r"genetic|genotype)"
+)
+_OUTCOME_WORDS = r"survived|survival|died|dead|death|deceased|outcome|event|response"
+_NAME_WORDS = (
+    r"(?:first|last|middle|full|given|family|maiden|christian|birth|known|user|mothers?|fathers?|patients?|childs?) ?"
+    r"names?|forenames?|surnames?|firstname|lastname|fullname|username|fname|lname|sname|initials"
+)
+_NUMBER_WORDS = (
+    r"passports?|ssn|mrn|chi|nhs|nino|ni number|national insurance\w*|hospital (?:no|number)|driving lic\w+|licen[cs]e "
+    r"(?:no|number)|iban|account (?:no|number)|credit ?card|card (?:no|number)|plate|vin"
+)
+_WEIGHT_WORDS = r"weights?|weighting|wt|wts|wgt|pweight|pwt|swt|\w*fnlwgt|finalwt"
+_DESIGN_WORDS = (
+    r"sampl\w*|survey|design|prob\w*|expansion|grossing|raking|calib\w*|non ?response|final|person|cross|longitudinal|"
+    r"pweight|pwt|swt|\w*fnlwgt|finalwt|analysis|household|hh"
+)
+_BODY_WORDS = r"birth|body|kg|kilo\w*|g|grams?|lbs?|pounds?|stones?|baby|mothers?|fathers?|at"
+_BODY_UNITS = ("kg", "g", "lb", "lbs", "st", "kilograms", "grams", "pounds")
+
+_NO_IDS = (
+    r"(?:un|pre|re)?paid|(?:medic)?aid|bid|kid|mid|did|hid|void|avoid|raid|maid|said|laid|lid|rid|grid|covid|valid|"
+    r"invalid|rapid|solid|fluid|liquid|humid|acid|amino ?acid|lipid|thyroid|steroid|opioid|hybrid|squid|rigid|arid|"
+    r"placid|vivid|timid|orchid|android|asteroid|typhoid|\w+oid"
+)
+
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_FORMS: tuple[tuple[str, Role, Kind, str], ...] = (
+    (r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}", Role.IDENTIFIER, Kind.TEXT, "e-mail addresses"),
+    (r"(?i)(?:(?:https?|ftp)://|www\.)\S+", Role.IDENTIFIER, Kind.TEXT, "web addresses"),
+    (rf"(?:{_BYTE}\.){{3}}{_BYTE}", Role.IDENTIFIER, Kind.TEXT, "internet (IP) addresses"),
+    (
+        r"(?i)(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}|[0-9a-f:]*::[0-9a-f:]*",
+        Role.IDENTIFIER,
+        Kind.TEXT,
+        "internet (IP) addresses",
+    ),
+    (
+        r"(?i)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]",
+        Role.IDENTIFIER,
+        Kind.TEXT,
+        "national insurance numbers",
+    ),
+    (r"(?:\+|00)[1-9][\d ().-]{7,18}\d|\(?0[1-9][\d ().-]{6,12}\d", Role.IDENTIFIER, Kind.TEXT, "telephone numbers"),
+    (r"(?i)[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}", Role.KEY, Kind.GEOGRAPHIC, "UK postcodes"),
+)
+_DATE_FORM = (
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|"
+    r"\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{4}"
+)
+
+
+def _said(f: Facts) -> Seeming | None:
+    if f.variable.role != Role.OTHER:
+        return Seeming(f.variable.role, "its role is given", True)
+    return Seeming(Role.OTHER, "it holds no values") if f.values.is_empty() else None
+
+
+def _health_number(f: Facts) -> Seeming | None:
+    """Ten digits whose last is the check digit; one random number in eleven passes, nearly all of them do not."""
+    if not (f.text or f.dtype.is_integer()) or f.distinct.is_empty():
+        return None
+    digits = f.sample.str.replace_all(r"[ -]", "")
+    valid = digits.filter(digits.str.contains(r"^\d{10}$")).cast(pl.Int64).to_numpy()
+    right = nhs_check_digit(valid // 10) == valid % 10
+    if len(digits) < 2 or right.sum() < NEARLY_ALL * len(digits):
+        return None
+    return Seeming(Role.IDENTIFIER, "ten digits with the check digit of an NHS number", True, Kind.TEXT)
+
+
+def _form(f: Facts) -> Seeming | None:
+    if f.dtype != pl.String:
+        return None
+    for pattern, role, kind, what in _FORMS:
+        if f.looks(pattern):
+            return Seeming(role, f"its values have the form of {what}", True, kind)
+    return None
+
+
+def _identifier_name(f: Facts) -> Seeming | None:
+    if f.named(_NUMBER_WORDS) and (f.text or f.whole) and not f.few(FEW_NUMBERS):
+        return Seeming(Role.IDENTIFIER, "its name is that of an official number", kind=Kind.TEXT)
+    if f.named("phone|telephone|tel|mobile|fax|email|mail") and (f.text or f.whole) and not f.few(FEW_NUMBERS):
+        return Seeming(Role.IDENTIFIER, "its name is that of a way to reach a person", kind=Kind.TEXT)
+    if not f.text:
+        return None
+    if f.named(r"address\w*|street|addr") and f.kind == Kind.TEXT:
+        return Seeming(Role.IDENTIFIER, "its name is that of an address")
+    if f.named(_NAME_WORDS) or (f.named("names?") and f.kind == Kind.TEXT):
+        return Seeming(Role.IDENTIFIER, "its name says that it holds names of people", f.kind == Kind.TEXT, Kind.TEXT)
+    return None
+
+
+def _date(f: Facts) -> Seeming | None:
+    birth = f.named(r"dob|birth\w*|born|dateofbirth|birthdate")
+    if not (f.dtype in (pl.Date, pl.Datetime) or (f.dtype == pl.String and f.looks(_DATE_FORM))):
+        if birth and f.whole and f.low >= 1850 and f.high <= 2100:
+            return Seeming(Role.KEY, "a year of birth may be known to others", False)
+        return None
+    if birth:
+        return Seeming(Role.KEY, "a date of birth is known to others and nearly unique", True, Kind.DATE)
+    return Seeming(Role.KEY, "the date of an event may be known to others", False, Kind.DATE)
+
+
+def _coordinates(f: Facts) -> Seeming | None:
+    if not f.dtype.is_numeric():
+        return None
+    degrees = f.low >= -180 and f.high <= 180 and f.named(r"lat|latitude|lon|long|lng|longitude|home lat|home lon")
+    if degrees or f.named(r"eastings?|northings?|[xy] ?coord\w*|coord\w* ?[xy]"):
+        return Seeming(Role.KEY, "its name is that of a coordinate, which points to a place", False, Kind.GEOGRAPHIC)
+    return None
+
+
+def _household(f: Facts) -> Seeming | None:
+    named = f.named(r"household|hh|hhid|hid|house|family ?(?:id|no|nr|number)|famid|fid|dwelling")
+    other = f.named(r"size|income|type|count|head|members?|weights?|wt|tenure|persons?|of|price|value")
+    if not named or other or not (f.text or f.whole):
+        return None
+    if len(f.distinct) < len(f.values) and not f.few(FEW_NUMBERS):
+        return Seeming(Role.HOUSEHOLD, "its name is that of a household or family, and its values repeat")
+    return None
+
+
+def _weight(f: Facts) -> Seeming | None:
+    if not f.named(_WEIGHT_WORDS) or not f.dtype.is_numeric() or f.low < 0:
+        return None
+    if f.named(_DESIGN_WORDS):
+        why = "its name is that of a sampling weight and no value is negative"
+        return Seeming(Role.WEIGHT, why, not f.whole, Kind.INTEGER if f.dtype.is_integer() else Kind.CONTINUOUS)
+    if not (f.named(_BODY_WORDS) or f.variable.unit in _BODY_UNITS):
+        kind = Kind.INTEGER if f.dtype.is_integer() else Kind.CONTINUOUS
+        if f.few(FEW_NUMBERS if f.whole else FEW_TEXTS):
+            why = "few different positive numbers, as weights of strata are; a body weight would be role key"
+            return Seeming(Role.WEIGHT, why, kind=kind)
+        median = f.values.median()
+        if isinstance(median, int | float) and 0.2 <= median <= 5 and not f.whole:
+            why = "positive numbers around one, as sampling weights have; a body weight would be role key"
+            return Seeming(Role.WEIGHT, why, kind=kind)
+    return Seeming(Role.KEY, "a body weight may be known to others; for a sampling weight write role weight")
+
+
+def first(rules: Sequence[_Rule], facts: Facts) -> Seeming | None:
+    """What the first rule says that says something."""
+    return next((draft for rule in rules if (draft := rule(facts)) is not None), None)
+
+
+def _sensitive(f: Facts) -> Seeming | None:
+    if f.says(_SENSITIVE_WORDS):
+        return Seeming(Role.SENSITIVE, "its name or label is that of something to be kept private")
+    return None
+
+
+def _key(f: Facts) -> Seeming | None:
+    if f.named(r"post ?code|postal ?code|zip|zip ?code") and (f.text or f.whole):
+        return Seeming(Role.KEY, "its name is that of a postcode", False, Kind.GEOGRAPHIC)
+    if f.says(_KEY_WORDS):
+        return Seeming(Role.KEY, "its name is that of something that others may know")
+    if f.named(_OUTCOME_WORDS) and f.kind == Kind.CATEGORICAL:
+        return Seeming(Role.OUTCOME, "its name is that of a result that studies explain")
+    return None
+
+
+def _text(f: Facts) -> Seeming | None:
+    if f.dtype != pl.String or f.kind != Kind.TEXT:
+        return None
+    words = f.sample.str.count_matches(r"\S+").mean()
+    length = f.sample.str.len_chars().mean()
+    if isinstance(words, float) and isinstance(length, float) and (words >= 5 or length >= 40):
+        return Seeming(Role.IDENTIFIER, "free text can name people: read it, or leave it out")
+    if f.unique:
+        return Seeming(Role.IDENTIFIER, "each record has a text of its own")
+    if 2 * len(f.distinct) >= len(f.values):
+        return Seeming(Role.IDENTIFIER, "most texts belong to one record or two")
+    return None
+
+
+def _other_id(f: Facts) -> Seeming | None:
+    if record_score(f) >= 2:
+        return Seeming(Role.IDENTIFIER, "an id of its own for each record, beside the record column")
+    if (f.whole or f.text) and _named_id(f) and not f.few(FEW_NUMBERS):
+        return Seeming(Role.IDENTIFIER, "its name is that of an id, which several records share", kind=Kind.CATEGORICAL)
+    return None
+
+
+def _named_id(f: Facts) -> bool:
+    """Whether a word of the name ends as ids do: `UTILITYID`, but not `paid`."""
+    return f.named(r"ids?|\w*id") and not f.named(_NO_IDS)
+
+
+def record_score(f: Facts) -> float:
+    """How well a column would do as the record's id; 0 where it would not."""
+    if not (f.whole or f.text) or not f.unique or f.variable.role != Role.OTHER:
+        return 0
+    if f.named(_RECORD_WORDS):
+        return 3
+    if f.named("key|code|number|no|nr") or _named_id(f):
+        return 2
+    if f.says(_KEY_WORDS) or f.says(_SENSITIVE_WORDS):
+        return 0
+    if f.whole and f.high - f.low + 1 == f.rows and f.rows > 2:
+        return 1  # a run without gaps
+    code = f.looks(r"\S{0,39}\d\S{0,39}") if f.text else len(str(int(f.low))) == len(str(int(f.high)))
+    return 0.5 if code and f.rows >= _MANY else 0
+
+
+BY_FORM: tuple[_Rule, ...] = (
+    _said,
+    _health_number,
+    _form,
+    _identifier_name,
+    _date,
+    _coordinates,
+    _household,
+    _weight,
+)
+BY_NAME: tuple[_Rule, ...] = (_other_id, _sensitive, _key, _text)
+
+
+def nhs_check_digit(stem: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give the tenth digit of NHS numbers (modulus 11); 10 where the first nine digits are never used.
+
+    Parameters
+    ----------
+    stem
+        The first nine digits as a number, shape (n,).
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    References
+    ----------
+    NHS Data Model and Dictionary, attribute "NHS number".
+
+    Examples
+    --------
+    >>> nhs_check_digit(np.array([943476591])).tolist()
+    [9]
+    """
+    total = sum((stem // 10 ** (8 - i)) % 10 * (10 - i) for i in range(9))
+    return np.asarray((11 - total % 11) % 11, dtype=np.int64)
