@@ -112,7 +112,11 @@ def cli() -> str:
             ("exit status", "meaning"),
             [
                 ("0", "done"),
-                ("1", "a limit of the plan is exceeded; `protect` then writes nothing unless `--force` is given"),
+                (
+                    "1",
+                    "a limit of the plan is exceeded: `protect` then writes nothing unless `--force` is given; or nothing "
+                    "is left to release",
+                ),
                 ("2", "misuse, a plan that cannot run, or unfit data; the message says what to do"),
                 ("70", "a fault of sfumato's own; its text is held back, since it might show data"),
                 ("130", "stopped with Ctrl-C; nothing is left behind"),

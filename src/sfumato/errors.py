@@ -5,6 +5,7 @@
     SfumatoError               what was wrong, what was given, what is allowed, what to do
     ├── PlanError              a plan that cannot run; holds every problem at once
     ├── DataError              data that a step, a measure or a file format cannot take
+    │   ├── EmptyRelease       nothing is left to release: no column, or no record
     │   └── FileError          a file that cannot be read or written
     ├── FormulaError           a formula or expression outside our grammar
     ├── SecretError            a secret that is missing, too short or unreadable
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "DataError",
+    "EmptyRelease",
     "FileError",
     "FormulaError",
     "LimitExceeded",
@@ -91,6 +93,10 @@ class PlanError(SfumatoError):
 
 class DataError(SfumatoError):
     """Data that a step, a measure or a file format cannot take."""
+
+
+class EmptyRelease(DataError):
+    """Nothing is left to release: the steps left out every column, or every record."""
 
 
 class FileError(DataError):

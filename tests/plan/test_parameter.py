@@ -91,5 +91,5 @@ def test_what_is_no_number_is_refused(path, complaint):
 
 
 def test_a_value_that_the_step_refuses():
-    with pytest.raises(PlanError, match=r"steps\.1\.k = 1: .*greater than or equal to 2"):
+    with pytest.raises(PlanError, match=r"steps\.1\.k = 1: .*at least 2"):
         Parameter("steps.1.k", PLAN).tuned(1)

@@ -94,7 +94,7 @@ def test_problems_are_values_with_line_path_and_message():
         )
     first, second = found.value.problems
     assert (first.line, first.path) == (3, ("variables", "drop", "role"))
-    assert first.message.startswith("Input should be 'identifier'")
+    assert first.message.startswith("'identifier', 'key'")
     assert (second.line, second.path, second.place) == (5, ("steps", 0, "share"), "step 1, share")
 
     plan = Plan.from_yaml(

@@ -181,7 +181,7 @@ def test_tidy_has_a_row_for_each_value():
         ({"range": (5, 3)}, "lower number first"),
         ({"range": (3, math.inf)}, "lower number first"),
         ({"range": (3, 4.5)}, "whole numbers only"),
-        ({"range": (1, 9)}, "greater than or equal to 2"),
+        ({"range": (1, 9)}, "at least 2"),
         ({"range": (2, 9)}, "k must be at least 3"),
         ({"parameter": "steps.0.kk"}, "numbers of centroids"),
         ({"limit": None}, "no limit to tune to"),

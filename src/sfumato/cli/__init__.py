@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import typer
+
 __all__ = ["main"]
 
 
@@ -29,7 +33,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    from sfumato.errors import LimitExceeded, SfumatoError
+    from sfumato.errors import EmptyRelease, LimitExceeded, SfumatoError
 
     try:
         from sfumato.cli.app import app
@@ -37,7 +41,7 @@ def _run() -> int:
         return int(app(standalone_mode=False) or 0)
     except SfumatoError as error:
         print(f"sfumato: {error}", file=sys.stderr)
-        return 1 if isinstance(error, LimitExceeded) else 2
+        return 1 if isinstance(error, EmptyRelease | LimitExceeded) else 2
     except Exception as error:
         return _fault(error)
 
@@ -49,6 +53,7 @@ def _fault(error: Exception) -> int:
     if isinstance(error, typer.Abort):
         raise KeyboardInterrupt from None
     if isinstance(error, typer.TyperException) and (show := getattr(error, "show", None)):
+        _in_plain_words(error)
         show()
         return 2
     if os.environ.get("SFUMATO_DEBUG"):
@@ -59,3 +64,13 @@ def _fault(error: Exception) -> int:
         file=sys.stderr,
     )
     return 70
+
+
+def _in_plain_words(error: typer.TyperException) -> None:
+    """Say what is wrong with an option's value as plans' errors are said, in place of pydantic's words."""
+    from pydantic import ValidationError
+
+    from sfumato.data.plain_errors import plain_errors
+
+    if isinstance(cause := error.__cause__, ValidationError):
+        error.message = "; ".join(sentence for _, sentence in plain_errors(cause, None))

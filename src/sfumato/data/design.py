@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.formula import Factor, Term
+from sfumato.data.holding import holding
 from sfumato.data.pair import numbers
 from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.errors import DataError
@@ -208,7 +209,9 @@ def stated_order(dtype: pl.DataType, codebook: Codebook, name: str) -> tuple[str
 def _distinct_values(frame: pl.DataFrame, codebook: Codebook, name: str) -> list[Scalar]:
     dtype = frame.schema[name]
     if dtype.is_nested() or dtype.is_temporal():
-        raise DataError(f"Column {name!r} holds {dtype}; a model needs numbers or categories. Derive a column first.")
+        raise DataError(
+            f"Column {name!r} holds {holding(dtype)}; a model needs numbers or categories. Derive a column first."
+        )
     values = frame.select(pl.col(name).filter(~codebook.missing(name, dtype)).unique()).to_series()
     if values.len() > MAX_COLUMNS:
         raise DataError(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from sfumato.data.codebook import Scalar
+from sfumato.data.plain_errors import plain_errors
 from sfumato.errors import DataError
 
 __all__ = ["Additive", "Growth", "Misclassified", "covariance_problem", "transition_problem"]
@@ -33,7 +34,7 @@ class ErrorModel(BaseModel):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            told = "; ".join(p["msg"].removeprefix("Value error, ") for p in error.errors(include_url=False))
+            told = "; ".join(": ".join([*map(str, path[-1:]), said]) for path, said in plain_errors(error, given))
             raise DataError(f"{type(self).__name__}: {told}.") from None
 
 

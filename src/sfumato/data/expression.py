@@ -31,6 +31,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.grammar import FUNCTIONS, Apply, Name, Node, Value, read_formula, refusal, walk
+from sfumato.data.holding import holding
 from sfumato.errors import FormulaError
 
 __all__ = ["FUNCTIONS", "Expression", "parse"]
@@ -190,7 +191,7 @@ class _Types:
         if dtype in (pl.Date, pl.Datetime):
             return "date"
         raise self.refuse(
-            f"column {name!r} is {dtype.base_type()}; formulas take numbers, truth values, text and dates."
+            f"column {name!r} holds {holding(dtype)}; formulas take numbers, truth values, text and dates."
         )
 
     def wanted(self, node: Apply, types: Sequence[_Type]) -> Sequence[_Type]:

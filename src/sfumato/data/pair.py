@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.holding import holding
 from sfumato.errors import DataError
 
 __all__ = ["Pair", "numbers"]
@@ -43,7 +44,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> 
     for j, name in enumerate(columns):
         dtype = frame.schema[name]
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
-            raise DataError(f"Column {name!r} holds {dtype}; a numeric column is needed here.")
+            raise DataError(f"Column {name!r} holds {holding(dtype)}; a numeric column is needed here.")
         value = pl.when(~codebook.missing(name, dtype)).then(pl.col(name).cast(pl.Float64))
         out[:, j] = frame.select(value.fill_null(float("nan"))).to_series().to_numpy()
     return out

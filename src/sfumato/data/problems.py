@@ -1,4 +1,4 @@
-"""What pydantic finds wrong in YAML, as problems with their place and in plain words."""
+"""What pydantic finds wrong in YAML, as problems with their place."""
 
 from __future__ import annotations
 
@@ -7,22 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from sfumato.data.plain_errors import plain_errors
 from sfumato.data.yaml import Lines
 from sfumato.errors import Problem
 
 __all__ = ["problems_of"]
 
 Path = tuple[str | int, ...]
-
-_WORDS = {
-    "extra_forbidden": "there is no such key",
-    "missing": "it is required",
-    **dict.fromkeys(("tuple_type", "list_type"), "a list is needed here"),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "a mapping is needed here"),
-}
-"""Our own words, by pydantic's type of error, where its are for programmers."""
-_KEY = "[key]"
-_KEY_WORDS = "a name is text: put it in quotes"
 
 
 def _listed(path: Sequence[str | int]) -> str:
@@ -50,7 +41,7 @@ def problems_of(
     place
         Says a place in words.
     words
-        Further words, by pydantic's type of error.
+        Own sentences, by pydantic's type of error.
 
     Examples
     --------
@@ -59,35 +50,12 @@ def problems_of(
     ...     TypeAdapter(dict[str, int]).validate_python(given := {"k": [3]})
     ... except ValidationError as error:
     ...     print(*problems_of(error, given, {("k",): 7}))
-    line 7: k: Input should be a valid integer
+    line 7: k: a whole number is needed here, not a list
     """
-    known = {**_WORDS, **(words or {})}
-    said: dict[Path, dict[str, None]] = {}
-    choices: set[Path] = set()
-    for one in error.errors(include_url=False):
-        path = _path(one["loc"], given, one["type"] == "missing")
-        of_key = one["loc"][-1:] == (_KEY,)
-        sentence = _KEY_WORDS if of_key else known.get(one["type"]) or one["msg"].removeprefix("Value error, ")
-        said.setdefault(path, {})[sentence] = None
-        if not of_key and path[-1:] != one["loc"][-1:]:
-            choices.add(path)
-    # Of a value that may have several forms, the form that was meant is the one that could be read further.
-    kept = [p for p in said if p not in choices or not any(q[: len(p)] == p and len(q) > len(p) for q in said)]
-    found = [Problem("; or: ".join(said[path]), _line(path, lines), path, place(path)) for path in kept]
+    found = [
+        Problem(sentence, _line(path, lines), path, place(path)) for path, sentence in plain_errors(error, given, words)
+    ]
     return sorted(found, key=lambda problem: (problem.line or 0, str(problem)))
-
-
-def _path(location: Sequence[str | int], given: Any, key_is_missing: bool) -> Path:
-    """The way through the value that was read, without the names of types that pydantic puts between."""
-    path: list[str | int] = []
-    for part in location:
-        inside = part in given if isinstance(given, Mapping) else isinstance(given, list) and isinstance(part, int)
-        if inside:
-            path.append(part)
-            given = given[part]
-    if key_is_missing:
-        path.append(location[-1])
-    return tuple(path)
 
 
 def _line(path: Path, lines: Lines) -> int | None:

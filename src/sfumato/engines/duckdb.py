@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
@@ -133,7 +134,7 @@ class DuckDBDataset:
         """SQL for the values of a column as doubles, null wherever there is none."""
         dtype = self.schema[column]
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
+            raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
         value = f"{_name(column)}::DOUBLE"
         tests = [f"isnan({value})"]
         for code in self.codebook[column].missing:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
@@ -123,7 +124,7 @@ class PolarsDataset:
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
             if self.frame[column].null_count() == self.frame.height:  # an empty column of a text file is text
                 raise DataError(f"Column {column!r} has no value at all. Leave it out here.")
-            raise DataError(f"Column {column!r} holds {dtype}; a numeric column is needed here.")
+            raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
         return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
 
     def _counts(self, query: Counts) -> pl.DataFrame:

@@ -129,8 +129,8 @@ class Method(BaseModel):
             numeric = {n: str(f.annotation) for n, f in cls.model_fields.items()}
             for name, value in given.items():
                 kind = numeric.get(name, "bool")
-                if isinstance(value, bool) and "bool" not in kind and ("float" in kind or "int" in kind):
-                    raise ValueError(f"{name} takes a number, not {str(value).lower()}")
+                if "bool" not in kind and ("float" in kind or "int" in kind) and _has_truth(value):
+                    raise ValueError(f"{name} takes numbers, not true or false")
         return given
 
     masks: ClassVar[bool] = False
@@ -199,6 +199,12 @@ class Method(BaseModel):
             The state of each stage.
         """
         return {}
+
+
+def _has_truth(value: object) -> bool:
+    """Whether a parameter is true or false, or holds one of them."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return isinstance(value, bool) or any(map(_has_truth, parts))
 
 
 def unknown_problems(codebook: Codebook, names: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Bounds
+from sfumato.data.holding import holding
 from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws
@@ -139,7 +140,7 @@ class Recode(Method):
     def _banded(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
         dtype = batch.schema[column]
         if not dtype.is_numeric():
-            raise DataError(f"Column {column!r} holds {dtype}; `band` of recode needs numbers.")
+            raise DataError(f"Column {column!r} holds {holding(dtype)}; `band` of recode needs numbers.")
         value = pl.col(column)
         low, high = self._range(codebook[column])
         outside = (value < (-math.inf if low is None else low)) | (value > (math.inf if high is None else high))
@@ -164,7 +165,7 @@ class Recode(Method):
         try:
             keys = pl.Series([str(k) for k in old] if dtype == pl.String else old, strict=True).cast(dtype)
         except (pl.exceptions.PolarsError, TypeError):
-            raise DataError(f"The keys of `map` do not fit column {column!r}, which holds {dtype}.") from None
+            raise DataError(f"The keys of `map` do not fit column {column!r}, which holds {holding(dtype)}.") from None
         missing = codebook.missing(column, dtype)
         if self.other == "error" and not batch.select((value.is_in(keys.implode()) | missing).all()).item():
             raise DataError(f"Column {column!r} holds values that `map` of recode does not list (other: error).")

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import ValidationError
 
+from sfumato.data.plain_errors import plain_errors
 from sfumato.errors import PlanError, Problem
 from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
@@ -110,7 +111,7 @@ class Parameter:
         try:
             changed = type(step).model_validate(given)
         except ValidationError as error:
-            said = [p["msg"].removeprefix("Value error, ") for p in error.errors(include_url=False)]
+            said = [sentence for _, sentence in plain_errors(error, given)]
             where, place = ("steps", self.step, self.field), f"{self.path} = {value:g}"
             raise PlanError([Problem(sentence, path=where, place=place) for sentence in said]) from None
         steps = [changed if i == self.step else s for i, s in enumerate(self.plan.steps)]

@@ -310,10 +310,10 @@ def _merged(said: Variable | None, known: Variable) -> Variable:
 
 
 def _where(path: Sequence[str | int]) -> str:
-    words = [
-        f"step {p + 1}" if isinstance(p, int) and i == 1 and path[0] == "steps" else str(p) for i, p in enumerate(path)
-    ]
-    return ", ".join(words[1:] if words[0] == "steps" and len(words) > 1 else words)
+    kind = {"steps": "step", "limits": "limit"}.get(str(path[0])) if len(path) > 1 else None
+    if kind is not None and isinstance(path[1], int):
+        return ", ".join([f"{kind} {path[1] + 1}", *map(str, path[2:])])
+    return ", ".join(map(str, path))
 
 
 def a_plan(plan: Plan | str | PathLike[str] | None) -> Plan | None:

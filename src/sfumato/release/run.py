@@ -10,8 +10,10 @@ import polars as pl
 
 from sfumato.data.dataset import Dataset
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
+from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
+from sfumato.errors import EmptyRelease
 from sfumato.methods.base import ROW, Method, StepDraws
 from sfumato.report.report import StepDone
 
@@ -64,8 +66,14 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         Keyed draws.
     progress
         Called before each step.
+
+    Raises
+    ------
+    EmptyRelease
+        As soon as no column or no record is left.
     """
     before: D | None = None
+    heights = [_height(data)]
     done: list[StepDone] = []
     disclosed: list[Disclosed] = []
     reconstructions: dict[str, pl.DataFrame] = {}
@@ -74,6 +82,8 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         if step.masks and before is None:
             before = data
         data, states, frames = _run(step, data, draws)
+        heights.append(_height(data))
+        _refuse_empty(steps, data, heights)
         said = step.disclose(states)
         disclosed = _told(disclosed, step, said)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
@@ -85,6 +95,25 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
                     view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
                 )
     return Ran(before or data, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
+
+
+def _height(data: Dataset) -> int:
+    return int(data.ask(Counts(())).item(0, COUNT))
+
+
+def _refuse_empty(steps: Sequence[Method], data: Dataset, heights: Sequence[int]) -> None:
+    """Refuse to go on with nothing, and name the steps that left it out; `heights` are those before and after each."""
+    done = steps[: len(heights) - 1]
+    if not [name for name in data.codebook if name != ROW]:
+        named = _named([i for i, step in enumerate(done) if step.name == "drop"], done)
+        raise EmptyRelease(f"No column is left to release. Look at {named}: keep at least one column.")
+    if heights[0] and not heights[-1]:
+        named = _named([i for i in range(len(done)) if heights[i + 1] < heights[i]], done)
+        raise EmptyRelease(f"No record is left to release. Look at {named}: leave out fewer records.")
+
+
+def _named(numbers: Sequence[int], steps: Sequence[Method]) -> str:
+    return " and ".join(f"step {i + 1} ({steps[i].name})" for i in numbers)
 
 
 def _told(disclosed: Sequence[Disclosed], step: Method, said: Sequence[Disclosed]) -> list[Disclosed]:

@@ -329,7 +329,7 @@ DATES = SMALL.with_columns(region=pl.date(2024, 1, 1))
         ({"retention": 0.8, "invariant": True}, RARE, r"min_count \(3\)"),
         ({"retention": 0.8, "invariant": True, "min_count": 1, "min_stratum": 1000}, RARE, r"min_stratum \(1000\)"),
         ({"retention": 0.1, "invariant": True}, SMALL, "higher retention"),
-        ({"retention": 0.8}, DATES, "holds Date"),
+        ({"retention": 0.8}, DATES, "holds dates"),
         ({"retention": 0.8}, SMALL.with_columns(region=pl.lit(None, pl.String)), "no value at all"),
         ({"retention": 0.8}, SMALL.with_columns(region=pl.col("id").cast(pl.String)), "more than 200 categories"),
         (

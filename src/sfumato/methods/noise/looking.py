@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.error_model import Growth
+from sfumato.data.holding import holding
 from sfumato.data.pair import numbers
 from sfumato.data.query import COUNT, Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
@@ -174,8 +175,8 @@ class Looking:
         dtype = counts.schema[column]
         if not (dtype.is_numeric() or dtype == pl.Boolean):
             raise DataError(
-                f"noise: column {column!r} holds {dtype}, and noise needs numbers. Use pram, recode it to 0 and 1, or "
-                f"name its categories: dummies: {{{column}: [...]}}."
+                f"noise: column {column!r} holds {holding(dtype)}, and noise needs numbers. Use pram, recode it to 0 "
+                f"and 1, or name its categories: dummies: {{{column}: [...]}}."
             )
         present = counts.filter(~self.codebook.missing(column, dtype))
         return present.with_columns(pl.col(column).cast(pl.Float64))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.disclosure import Misclassified
+from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
 from sfumato.draws import bits
 from sfumato.errors import DataError
@@ -76,7 +77,9 @@ class Exchanging:
         """Settle the categories and the matrices from counts by stratum and category."""
         dtype = answer.schema[self.column]
         if not (dtype.is_numeric() or dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum)):
-            raise DataError(f"pram: column {self.column!r} holds {dtype}; text, codes or true/false are needed here.")
+            raise DataError(
+                f"pram: column {self.column!r} holds {holding(dtype)}; text, codes or true/false are needed here."
+            )
         present = answer.filter(~self.codebook.missing(self.column, dtype))
         levels, rows = self._levels(present, dtype)
         if len(levels) > MAX_LEVELS:
@@ -131,7 +134,7 @@ class Exchanging:
             return tuple(str(v) for v in levels)
         whole = all(isinstance(v, bool) == (dtype == pl.Boolean) and not isinstance(v, str) for v in levels)
         if dtype == pl.String or not whole:
-            raise DataError(f"pram: the `levels` do not fit column {self.column!r}, which holds {dtype}.")
+            raise DataError(f"pram: the `levels` do not fit column {self.column!r}, which holds {holding(dtype)}.")
         return tuple(_scalar(v) for v in levels)
 
     def _codes(self, frame: pl.DataFrame, levels: tuple[Scalar, ...]) -> Ints:
@@ -215,7 +218,7 @@ class Exchanging:
             return pl.Series(levels, dtype=plain).cast(dtype)
         except pl.exceptions.PolarsError:
             raise DataError(
-                f"pram: column {self.column!r}, which holds {dtype}, cannot take all of `levels`."
+                f"pram: column {self.column!r}, which holds {holding(dtype)}, cannot take all of `levels`."
             ) from None
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.holding import holding
 from sfumato.data.query import Moments
 from sfumato.draws import bits
 from sfumato.errors import DataError
@@ -103,7 +104,8 @@ class Swapping:
         """Values as numbers that sort as they do."""
         if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype == pl.Boolean):
             raise DataError(
-                f"swap: column {value.name!r} holds {value.dtype}; `window` needs numbers or dates. Use `random: true`."
+                f"swap: column {value.name!r} holds {holding(value.dtype)}; `window` needs numbers or dates. "
+                "Use `random: true`."
             )
         return (value.cast(pl.Float64) if value.dtype.is_decimal() else value.to_physical()).to_numpy()
 
@@ -176,5 +178,5 @@ def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
         known = bits(text.unique().drop_nulls().sort().to_numpy().astype(object))
         return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
     if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
-        raise DataError(f"swap: column {value.name!r} holds {value.dtype}, which cannot be exchanged.")
+        raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
     return bits(value.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy())

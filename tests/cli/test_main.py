@@ -1,0 +1,18 @@
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--cap", "x"), "Invalid value for '--cap': a whole number is needed here, not 'x'"),
+        (("--cap", "3"), "Invalid value for '--cap': a number of at least 10 is needed here, not '3'"),
+        (("--w1", "wide"), "Invalid value for '--w1': a number is needed here, not 'wide'"),
+        (("--align", "any"), "Invalid value for '--align': 'any' is not one of 'row-order'"),
+        (("--metric", "x"), "is not one of 'euclidean', 'scaled', 'mahalanobis'"),
+    ],
+)
+def test_options_that_make_no_sense(sfumato, arguments, says):
+    done = sfumato("risk", "data.csv", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Value error" not in done.stderr
