@@ -7,7 +7,7 @@ import pytest
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.data.pair import Pair
-from sfumato.release.measure import Measuring, risk_findings
+from sfumato.measures.measuring import Measuring, risk_findings
 
 N = 400
 RNG = np.random.default_rng(61)

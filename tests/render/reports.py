@@ -12,7 +12,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Averaged, Disclosure, Dropped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
-from sfumato.release.measure import Measuring
+from sfumato.measures.measuring import Measuring
 from sfumato.report.picture import Picture
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Report, StepDone

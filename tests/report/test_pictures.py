@@ -12,7 +12,7 @@ import pytest
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
-from sfumato.release.measure import Measuring
+from sfumato.measures.measuring import Measuring
 from sfumato.report import pictures
 from sfumato.report.picture import MAX_POINTS
 from sfumato.report.pictures import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled, Swapped
 from sfumato.data.error_model import Growth
-from sfumato.report.remedy import Aim, Methods, sampled
+from sfumato.report.remedy import Methods, sampled
 
 NOISE = Additive(("bmi",), [[0.1]])
 CLIPPED = Additive(("age",), [[0.1]], bounds={"age": (0, 100)})

@@ -8,11 +8,11 @@ import pytest
 import sfumato as sf
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
-from sfumato.measures.risk.attackers.attacking import Attacking
+from sfumato.measures.attacking import Attacking
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import parse_condition, parse_figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring
 from sfumato.tuning.replicate import Replica, Replications
 
 N = 150

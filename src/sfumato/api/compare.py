@@ -9,9 +9,9 @@ from typing import Any
 from sfumato.api.read import read
 from sfumato.data.finding import Findings
 from sfumato.kernels.glm import Family
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.release import assess
-from sfumato.release.measure import Measuring
 from sfumato.release.pairing import Align
 from sfumato.release.run import Progress, quiet
 

@@ -11,8 +11,8 @@ import polars as pl
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosure
 from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.attacking import Metric
 from sfumato.measures.risk.attackers.attackers import Attack
-from sfumato.measures.risk.attackers.attacking import Metric
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.release import assess
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sfumato.api.read import read
 from sfumato.kernels.glm import Family
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring
 from sfumato.release.protect import Release
 from sfumato.release.protect import protect as run_plan
 from sfumato.release.run import Progress, quiet
@@ -41,7 +41,7 @@ def protect(
         At least 16 bytes that draws are keyed with. Without it `SFUMATO_SECRET` is taken; without that, one from the
         operating system, and the report says that the release cannot be made again.
     model, family
-        The intended analysis, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
+        The user's model, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
         explained by all other variables.
     w1, w2
         Widths of the robust Mahalanobis risk.

@@ -10,10 +10,10 @@ from typing import Any
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
-from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking, Metric
+from sfumato.measures.attacking import DEFAULT, Attacking, Metric
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.release import assess
-from sfumato.release.measure import Measuring
 from sfumato.release.package.papers import papers_beside
 from sfumato.release.package.renaming import as_planned, record_of_both
 from sfumato.release.pairing import Align

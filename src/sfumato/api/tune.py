@@ -8,10 +8,10 @@ from typing import Any
 
 from sfumato.api.read import read
 from sfumato.kernels.glm import Family
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, parse_condition, parse_figure
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring
 from sfumato.release.run import Progress, quiet
 from sfumato.tuning import tune as tuning
 
@@ -56,7 +56,7 @@ def tune(
         plan has them; by default the plan's own.
     utility
         Figures to report beside the risk, for instance `"delta[variable=bmi]"`; by default how far the coefficients of
-        the intended analysis moved, or else `u_main`.
+        the user's model moved, or else `u_main`.
     replications
         Most runs at each value; by default 10, and 5 above 100,000 records.
     tolerance

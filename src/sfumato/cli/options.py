@@ -62,7 +62,7 @@ Align = Annotated[
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Plan with roles, kinds, preparing steps and limits.")]
 W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of risk1.")]
 W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
-Model = Annotated[str | None, typer.Option(help="The intended analysis, for instance 'asthma ~ bmi + C(sex)'.")]
+Model = Annotated[str | None, typer.Option(help="The user's model, for instance 'asthma ~ bmi + C(sex)'.")]
 Family = Annotated[Literal["linear", "logistic", "probit"] | None, typer.Option(help="Family of the model.")]
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Query
 
-__all__ = ["Dataset"]
+__all__ = ["Dataset", "rows"]
 
 
 @runtime_checkable
@@ -55,3 +55,24 @@ class Dataset(Protocol):
             left; columns that it does not list have an empty entry.
         """
         ...
+
+
+def rows(data: Dataset, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """The rows of a data set in memory, of some columns or of all.
+
+    For what no question can tell: comparing records, fitting models.
+
+    Examples
+    --------
+    >>> from sfumato.engines.polars import PolarsDataset
+    >>> rows(PolarsDataset(pl.DataFrame({"a": [1], "b": [2]}), Codebook()), ["b"]).columns
+    ['b']
+    """
+    batches: list[pl.DataFrame] = []
+
+    def keep(batch: pl.DataFrame) -> pl.DataFrame:
+        batches.append(batch if columns is None else batch.select(columns))
+        return batch
+
+    data.map(keep)
+    return pl.concat(batches)

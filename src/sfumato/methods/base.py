@@ -136,6 +136,9 @@ class Method(BaseModel):
     masks: ClassVar[bool] = False
     """Whether it protects; steps that only prepare the data do not."""
 
+    coarsens: ClassVar[bool] = False
+    """Whether it tells less in a way that whoever knows a value can repeat: broader categories, records left out."""
+
     draws_error: ClassVar[bool] = False
     """Whether it discloses the law of an error, which a later step on the same columns would make untrue."""
 

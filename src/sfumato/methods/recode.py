@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field, model_validator
@@ -44,6 +44,8 @@ class Recode(Method):
     >>> Recode(columns=("age",), band=(18, 65)).band_labels
     ('below 18', '18 to below 65', '65 and over')
     """
+
+    coarsens: ClassVar[bool] = True
 
     do: Literal["recode"] = "recode"
     columns: tuple[str, ...] = Field(min_length=1)

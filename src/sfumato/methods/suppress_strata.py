@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field
@@ -37,6 +37,8 @@ class SuppressStrata(Method):
     >>> SuppressStrata(by=("sex", "region"), min_count=5).max_suppressed
     0.05
     """
+
+    coarsens: ClassVar[bool] = True
 
     do: Literal["suppress_strata"] = "suppress_strata"
     by: tuple[str, ...] = Field(min_length=1)

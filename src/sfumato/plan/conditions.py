@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FormulaError
+from sfumato.measures.registry import figure as word_of
+from sfumato.measures.registry import figures
 from sfumato.plan.limits import Limit
-from sfumato.release.measure import MEASURES
-from sfumato.report.external import AT_LEAST
 
 __all__ = ["Condition", "Figure", "parse_condition", "parse_figure"]
 
@@ -34,9 +33,6 @@ _ITEM = re.compile(
 )
 _BOUND = re.compile(r"\s*(<=?|>=?)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$")
 _KEYS = ("variable", "group", "at", "attack")
-_DEFAULTS: Mapping[str, Mapping[str, Any]] = {"h_rank": {"group": "all", "attack": "worst"}}
-_HIGH_IS_GOOD = AT_LEAST | {"ci_overlap"}
-_OF_TWO_TABLES = frozenset({"mean", "sd", "correlation", "quantile"})
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class Figure:
             Where there are several of a measure that has no worst (a mean, a correlation).
         """
         values = [f.value for f in findings.select(self.measure, **dict(self.where))]
-        if len(values) > 1 and self.measure in _OF_TWO_TABLES:
+        if len(values) > 1 and not word_of(self.measure).comparable:
             raise FormulaError(
                 f"{self} has several figures, and none of them is the worst. Name one: {self.measure}[variable=...], "
                 "with at=... where there are several of that variable."
@@ -80,7 +76,7 @@ class Figure:
         known = [v for v in values if v is not None]
         if not known or len(known) < len(values):
             return None
-        return min(known) if self.measure in _HIGH_IS_GOOD else max(known)
+        return min(known) if word_of(self.measure).better == "high" else max(known)
 
 
 @dataclass(frozen=True)
@@ -154,7 +150,7 @@ def parse_condition(text: str) -> Condition:
     if not found:
         _refuse(text, end, "a comparison with a number is needed here: <, <=, > or >=")
     side = "at_least" if found[1].startswith(">") else "at_most"
-    where = {**_DEFAULTS.get(figure.measure, {}), **dict(figure.where)}
+    where = {**word_of(figure.measure).usual, **dict(figure.where)}
     bound = float(found[2])
     if not math.isfinite(bound):
         _refuse(text, found.start(2), "the number is too large")
@@ -177,7 +173,7 @@ def parse_figure(text: str) -> Figure:
     figure, end = _figure(text)
     if text[end:].strip():
         _refuse(text, end, "nothing more is allowed here")
-    where = {**_DEFAULTS.get(figure.measure, {}), **dict(figure.where)}
+    where = {**word_of(figure.measure).usual, **dict(figure.where)}
     return Figure(figure.measure, tuple((key, where[key]) for key in _KEYS if key in where))
 
 
@@ -189,8 +185,8 @@ def _figure(text: str) -> tuple[Figure, int]:
     if not head:
         _refuse(text, 0, "it begins with the name of a measure")
     measure = head[1]
-    if measure not in MEASURES:
-        raise FormulaError(f"There is no measure {measure!r}. Measures: {', '.join(MEASURES)}.")
+    if measure not in figures():
+        raise FormulaError(f"There is no measure {measure!r}. Measures: {', '.join(figures())}.")
     where: dict[str, Any] = {}
     end = head.end()
     more = head[2] is not None

@@ -8,13 +8,11 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking
+from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
+from sfumato.measures.registry import measure_of
 
-__all__ = ["USUAL", "Limit", "apply_limits", "attacking_for", "unmeasured"]
+__all__ = ["Limit", "apply_limits", "attacking_for", "unmeasured"]
 
-USUAL = Attacking(sample=100_000)
-"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""
-_OF_ATTACKERS = frozenset({"h_rank", "attribute_posterior", "attribute_nearest", "attribute_alike"})
 _LARGEST_AT = 1000
 """The largest t that a limit on P(h ≤ t) may name: counting further takes long and tells nothing of risk."""
 
@@ -105,7 +103,8 @@ def attacking_for(limits: Sequence[Limit]) -> Attacking | None:
     from sfumato.measures.risk.attackers.attackers import Attack
     from sfumato.measures.risk.h_rank.measure import WORST
 
-    if all(limit.measure not in _OF_ATTACKERS for limit in limits):
+    measured = (measure_of(limit.measure) for limit in limits)
+    if not any(measure is not None and "disclosure" in measure.needs for measure in measured):
         return None
     own = [limit for limit in limits if limit.measure == "h_rank"]
     named = [limit.attack for limit in own if limit.attack is not None and limit.attack != WORST]

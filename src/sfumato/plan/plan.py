@@ -19,10 +19,10 @@ from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
+from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
-from sfumato.release.measure import MEASURES
 
 __all__ = ["FORMAT", "Plan", "a_plan"]
 
@@ -199,9 +199,8 @@ class Plan(BaseModel):
             for n in book.with_role(Role.IDENTIFIER)
         ]
         for i, limit in enumerate(self.limits):
-            if limit.measure not in MEASURES:
-                known = ", ".join(MEASURES)
-                said = f"there is no measure {limit.measure!r}; measures: {known}"
+            if limit.measure not in figures():
+                said = f"there is no measure {limit.measure!r}; measures: {', '.join(figures())}"
                 problems.append(self._problem(said, "limits", i))
         if problems:
             raise PlanError(problems)

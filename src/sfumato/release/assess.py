@@ -12,25 +12,33 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.data.profile import profile
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
-from sfumato.measures.risk import unchanged
+from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
+from sfumato.measures.subject import Subject
 from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
-from sfumato.release.pairing import Align, categorical_keys, numeric_columns, pair_tables, refuse_unknown
-from sfumato.release.run import Progress, run_steps
+from sfumato.release.classes import classes_of, exposed
+from sfumato.release.measure import measure, sensitive_categories
+from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
+from sfumato.release.run import Progress, quiet, run_steps
 
 __all__ = ["compare", "h_rank", "risk"]
 
-
-def _quiet(what: str) -> None:
-    """Report no progress."""
+GUESSED = (
+    "What an intruder may know was guessed from names and values: {columns}. Write a plan to say otherwise: `sfumato "
+    "init FILE --out plan.yaml`, then `sfumato protect plan.yaml FILE --out release`."
+)
+NO_KEYS = (
+    "No column looks like one that an intruder may know. Name those that are with --by, or in a plan: `sfumato init "
+    "FILE --out plan.yaml`."
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,25 @@ class _Tables:
             sniffed = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
             after = PolarsDataset(after.frame, Codebook({**sniffed, **known}), after.suffix)
         return cls(ran.after, after, plan)
+
+    @classmethod
+    def of_release(cls, data: PolarsDataset, plan: Plan) -> _Tables:
+        """A table that is itself the release of a plan."""
+        return cls(data, None, plan)
+
+    def guessed(self) -> tuple[_Tables, tuple[str, ...]]:
+        """The one table with the roles that `init` would write, and a note that says so."""
+        guesses = {g.name: g.variable for g in profile(self.before.frame, self.before.codebook)}
+        before = replace(self.before, codebook=Codebook(guesses))
+        keys = before.codebook.with_role(Role.KEY)
+        note = GUESSED.format(columns=", ".join(keys)) if keys else NO_KEYS
+        return replace(self, before=before), (note,)
+
+    @property
+    def released(self) -> Codebook:
+        """What is known about the protected table's variables."""
+        assert self.after is not None
+        return Codebook({n: self.codebook[n] for n in self.after.columns if n in self.codebook})
 
     @property
     def codebook(self) -> Codebook:
@@ -119,9 +146,10 @@ def risk(
     record: str | None = None,
     align: Align | None = None,
     plan: Plan | None = None,
+    released: bool = False,
     disclosure: Disclosure | None = None,
     how: Measuring | None = None,
-    progress: Progress = _quiet,
+    progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table as it is, or of a protected table against its original.
 
@@ -134,13 +162,16 @@ def risk(
     columns
         Numeric columns that an intruder knows; by default those that the plan masks, else all.
     by
-        Categorical columns that an intruder knows (strata); by default the plan's, else the categorical keys.
+        Columns that an intruder knows: of one table its keys, of two the strata that records were kept apart in. By
+        default the plan's; of one table without a plan the keys that `init` would guess, which a note names.
     record
         Column with the record's id, on which the two are joined.
     align
         `row-order`: row i of one is row i of the other.
     plan
         Roles, kinds, limits; its preparing steps are run on `data` first.
+    released
+        Whether `data` is itself the release of the plan, so that it has been through all steps.
     disclosure
         What the release tells of `protected`; attackers know it.
 
@@ -149,13 +180,10 @@ def risk(
     DataError
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
+    how = _for_limits(how or Measuring(), plan or Plan())
+    if protected is None:
+        return _risk_of_one(data, columns, by, plan, released, how, progress)
     tables = _Tables.prepare(data, protected, plan)
-    how = _for_limits(how or Measuring(), tables.plan)
-    classes = tables.by(by) or categorical_keys(tables.before.codebook)
-    if tables.after is None:
-        if columns:
-            tables.columns(columns)
-        return _judged(class_findings(tables.before.frame, None, tables.codebook, classes, progress), tables.plan)
     record = tables.record(record)
     if record is None and align is None:
         raise DataError(
@@ -163,9 +191,48 @@ def risk(
             "i of one is row i of the other (--align row-order)."
         )
     pair = tables.pair(columns, by, record, align)
-    shared = tuple(n for n in classes if n in tables.after.columns and _still_classes(tables, n))
-    found = class_findings(tables.after.frame, tables.before.frame, tables.codebook, shared, progress)
-    return _judged(found + risk_findings(pair, how, progress, disclosure=disclosure), tables.plan)
+    after = PolarsDataset(pair.tables.after, tables.codebook)
+    seen = exposed(tables.plan, tables.released, pair)
+    strata = tuple(n for n in pair.by if n in after.columns and _still_classes(tables, n))
+    masked = (*pair.columns, *tables.plan.masked)
+    keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
+    subject = Subject(
+        after,
+        given=tables.before,
+        before=tables.before,
+        pair=pair,
+        classes=classes_of(keys, strata),
+        sensitive=tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns),
+        disclosure=disclosure or Disclosure(),
+        how=how,
+    )
+    return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
+
+
+def _risk_of_one(
+    data: PolarsDataset,
+    columns: Sequence[str] | None,
+    by: Sequence[str] | None,
+    plan: Plan | None,
+    released: bool,
+    how: Measuring,
+    progress: Progress,
+) -> Findings:
+    """The risk of a table as it is: what its keys alone give away."""
+    tables = _Tables.of_release(data, plan or Plan()) if released else _Tables.prepare(data, None, plan)
+    notes: tuple[str, ...] = ()
+    if columns:
+        tables.columns(columns)
+    if by:
+        classes = classes_of(tables.by(by), ())
+    elif released:
+        classes = exposed(tables.plan, tables.codebook).classes
+    else:
+        if not tables.codebook.with_role(Role.KEY):
+            tables, notes = tables.guessed()
+        classes = classes_of(tables.codebook.with_role(Role.KEY), tables.by(None))
+    subject = Subject(tables.before, classes=classes, sensitive=sensitive_categories(tables.before.codebook), how=how)
+    return _judged(Findings(notes=notes) + measure(subject, progress, "risk"), tables.plan)
 
 
 def _for_limits(how: Measuring, plan: Plan) -> Measuring:
@@ -192,7 +259,7 @@ def compare(
     align: Align | None = None,
     plan: Plan | None = None,
     how: Measuring | None = None,
-    progress: Progress = _quiet,
+    progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
 
@@ -201,8 +268,14 @@ def compare(
     """
     tables = _Tables.prepare(before, after, plan)
     pair = tables.pair(columns, by, tables.record(record), align)
-    found = utility_findings(pair, how or Measuring(), progress) + unchanged.findings(pair)
-    return _judged(found, tables.plan)
+    whole = pair.tables
+    subject = Subject(
+        PolarsDataset(whole.after, tables.codebook),
+        before=PolarsDataset(whole.before, tables.codebook),
+        pair=pair,
+        how=how or Measuring(),
+    )
+    return _judged(measure(subject, progress, "compare"), tables.plan)
 
 
 def h_rank(

@@ -9,10 +9,10 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import Role
 from sfumato.errors import DataError
 
-__all__ = ["Align", "categorical_keys", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
+__all__ = ["Align", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
 
 Align = Literal["row-order"]
 
@@ -38,12 +38,6 @@ def numeric_columns(codebook: Codebook, names: Sequence[str]) -> tuple[str, ...]
     """Columns that measures of numbers are of: continuous and integer ones, without ids and weights."""
     not_measured = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
     return tuple(n for n in names if n in codebook and codebook[n].numeric and codebook[n].role not in not_measured)
-
-
-def categorical_keys(codebook: Codebook) -> tuple[str, ...]:
-    """Quasi-identifiers that make classes: keys, but not numbers, texts or dates."""
-    kinds = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC)
-    return tuple(n for n in codebook.with_role(Role.KEY) if codebook[n].kind in kinds)
 
 
 def pair_tables(

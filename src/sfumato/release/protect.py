@@ -23,18 +23,21 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
 from sfumato.kernels.glm import Family
+from sfumato.measures.measuring import Measuring
+from sfumato.measures.subject import Subject
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
 from sfumato.plan.limits import apply_limits, attacking_for, unmeasured
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring, class_findings, risk_findings, utility_findings
+from sfumato.release.classes import exposed, refusals
+from sfumato.release.default_model import default_model
+from sfumato.release.measure import measure, sensitive_categories
 from sfumato.release.package.datapackage import datapackage
 from sfumato.release.package.folder import refuse_existing, whole_folder
 from sfumato.release.package.renaming import renamed_disclosure, renamed_table
-from sfumato.release.pairing import categorical_keys, unique_record
+from sfumato.release.pairing import unique_record
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
-from sfumato.release.users_model import intended_analysis
 from sfumato.report.external import external
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
@@ -193,6 +196,7 @@ def protect(
     ran = run_steps(plan.steps, numbered(plan, data), Draws(secret.value), progress)
     after = replace(data, frame=ran.after.frame.drop(ROW), codebook=ran.after.codebook.without(ROW))
     measured = measure_run(plan, ran, how or Measuring(), progress)
+    findings = apply_limits(measured.findings, plan.limits)
     progress("drawing pictures")
     report = Report(
         title=plan.title,
@@ -200,11 +204,12 @@ def protect(
         version=version("sfumato"),
         steps=ran.steps,
         disclosure=ran.disclosure,
-        findings=apply_limits(measured.findings, plan.limits),
+        findings=findings,
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        warnings=_warnings(plan, after),
+        refusals=refusals(plan, after.codebook, measured.keys, findings),
+        warnings=_warnings(after),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(after, report, plan, renderer)
@@ -238,11 +243,14 @@ class Measured:
         The tables that they are of.
     how
         How they were measured, with the model that was taken.
+    keys
+        The released keys that no step masks.
     """
 
     findings: Findings
     pair: Pair
     how: Measuring
+    keys: tuple[str, ...] = ()
 
 
 def measure_run(
@@ -254,14 +262,26 @@ def measure_run(
         how = replace(how, attacking=attacking_for(plan.limits))
     if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
         how = _with_model(how, pair)
-    after, book = ran.after.frame.drop(ROW), ran.after.codebook.without(ROW)
-    before = ran.before.frame.drop(ROW)
-    parts = [
-        class_findings(after, before, book, _classes(plan, book), progress, only),
-        risk_findings(pair, how, progress, _unscaled(pair, ran), only, ran.disclosure),
-        utility_findings(pair, how, progress, only),
-    ]
-    return Measured(Findings.together(parts), pair, how)
+    book = ran.after.codebook.without(ROW)
+    seen = exposed(plan, book, pair)
+    subject = Subject(
+        _unnumbered(ran.after),
+        given=_unnumbered(ran.given),
+        before=_unnumbered(ran.before),
+        pair=pair,
+        classes=seen.classes,
+        sensitive=sensitive_categories(book),
+        disclosure=ran.disclosure,
+        how=how,
+        unscaled=_unscaled(pair, ran),
+        asked=frozenset(only or ()),
+    )
+    return Measured(Findings(notes=seen.notes) + measure(subject, progress, only=only), pair, how, seen.keys)
+
+
+def _unnumbered(data: PolarsDataset) -> PolarsDataset:
+    """The data without the run's own numbers of records."""
+    return replace(data, frame=data.frame.drop(ROW), codebook=data.codebook.without(ROW))
 
 
 def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
@@ -290,10 +310,6 @@ def _counts(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def _classes(plan: Plan, codebook: Codebook) -> tuple[str, ...]:
-    return tuple(n for n in plan.strata if n in codebook) or categorical_keys(codebook)
-
-
 def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
     """What an attacker could rebuild of the masked columns, row by row of the pair."""
     view = ran.reconstructions.get("unscaled")
@@ -305,33 +321,24 @@ def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
 
 
 def _with_model(how: Measuring, pair: Pair) -> Measuring:
-    if how.model is None and (intended := _intended(pair.tables)) is not None:
+    if how.model is None and (usual := _usual_model(pair.tables)) is not None:
         try:
-            comparison_of(pair.tables, *intended)
+            comparison_of(pair.tables, *usual)
         except (DataError, FormulaError):  # nobody asked for this model, so that it cannot be fitted is no error
             return how
-        return replace(how, model=intended[0], family=intended[1])
+        return replace(how, model=usual[0], family=usual[1])
     return how
 
 
-def _intended(tables: Pair) -> tuple[str, Family] | None:
-    return intended_analysis(tables.before, tables.after, tables.codebook)
+def _usual_model(tables: Pair) -> tuple[str, Family] | None:
+    return default_model(tables.before, tables.after, tables.codebook)
 
 
-def _warnings(plan: Plan, after: PolarsDataset) -> tuple[str, ...]:
-    known = after.codebook.with_role(Role.KEY, Role.SENSITIVE)
-    bare = [n for n in known if n in after.columns and n not in (*plan.masked, *plan.strata)]
-    warnings: tuple[str, ...] = ()
-    if bare:
-        warnings = (
-            f"No step masks or stratifies on {', '.join(bare)}, which an intruder may know or must not learn: the "
-            "figures do not count what these columns give away.",
-        )
+def _warnings(after: PolarsDataset) -> tuple[str, ...]:
     record = after.codebook.the(Role.RECORD)
     if record is None or record not in after.columns or not _looks_real(after.frame[record]):
-        return warnings
+        return ()
     return (
-        *warnings,
         f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
         "from the real world (a hospital, pupil or insurance number), drop it before anybody receives the release.",
     )
@@ -345,14 +352,14 @@ def _looks_real(ids: pl.Series) -> bool:
 
 
 def _not_met(report: Report) -> str:
-    """Say which limits do not hold, or could not be told to, and what to try."""
-    from sfumato.report.advice import advice
+    """Say which limits do not hold, or could not be told to, what else speaks against it, and what to try."""
+    from sfumato.report.advice import advice_on
 
-    findings = report.findings
-    broken = [f for f in findings if f.ok is False]
+    broken = [f for f in report.findings if f.ok is False]
     exceeded = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if not unmeasured(f)})
     unknown = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if unmeasured(f)})
     said = [f"it exceeds the limit on {', '.join(exceeded)}"] if exceeded else []
     said += [f"the limit on {', '.join(unknown)} could not be measured"] if unknown else []
-    try_this = "".join(f"\n  - {sentence}" for sentence in advice(findings, report.disclosure).to_try)
-    return f"The release was not written: {'; '.join(said)}. What to try:{try_this}"
+    said += report.refusals
+    try_this = "".join(f"\n  - {sentence}" for sentence in advice_on(report).to_try)
+    return f"The release was not written: {'; '.join(said)}." + (f" What to try:{try_this}" if try_this else "")

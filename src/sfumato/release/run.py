@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
-from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
@@ -34,8 +34,10 @@ class Ran(Generic[D]):
 
     Parameters
     ----------
+    given
+        The data as they entered the first step that coarsens or masks; the result where none does.
     before
-        The data as they entered the first step that masks; the result where none does.
+        The data as they entered the first step that masks; `given` where none does.
     after
         The result.
     steps
@@ -46,6 +48,7 @@ class Ran(Generic[D]):
         What an attacker could compute from the result, by name: columns, with the numbers of the records.
     """
 
+    given: D
     before: D
     after: D
     steps: tuple[StepDone, ...] = ()
@@ -72,6 +75,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
     EmptyRelease
         As soon as no column or no record is left.
     """
+    given: D | None = None
     before: D | None = None
     heights = [_height(data)]
     done: list[StepDone] = []
@@ -79,6 +83,8 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
     reconstructions: dict[str, pl.DataFrame] = {}
     for i, step in enumerate(steps):
         progress(f"step {i + 1} of {len(steps)}: {step.name}")
+        if (step.masks or step.coarsens) and given is None:
+            given = data
         if step.masks and before is None:
             before = data
         data, states, frames = _run(step, data, draws)
@@ -87,14 +93,15 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         said = step.disclose(states)
         disclosed = _told(disclosed, step, said)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
-        done.append(StepDone(step.name, step.masks, sentence, step.notes(states)))
+        done.append(StepDone(step.name, step.masks, sentence, step.notes(states), step.model_dump()))
         if step.masks and ROW in data.codebook:
             for name, view in step.reconstructions(frames, states).items():
                 earlier = reconstructions.get(name)
                 reconstructions[name] = (
                     view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
                 )
-    return Ran(before or data, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
+    given = given or data
+    return Ran(given, before or given, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
 
 
 def _height(data: Dataset) -> int:
@@ -148,17 +155,5 @@ def _run(step: Method, data: D, draws: Draws) -> tuple[D, tuple[Any, ...], list[
 
         data = data.map(f, stage.by)
         states = (*states, state)
-        frames.append(_rows(data) if step.masks else pl.DataFrame())
+        frames.append(rows(data) if step.masks else pl.DataFrame())
     return data.map(lambda batch: batch, codebook=step.describe(book)), states, frames
-
-
-def _rows(data: Dataset) -> pl.DataFrame:
-    """The rows of a data set in memory."""
-    batches: list[pl.DataFrame] = []
-
-    def keep(batch: pl.DataFrame) -> pl.DataFrame:
-        batches.append(batch)
-        return batch
-
-    data.map(keep)
-    return pl.concat(batches)

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 from sfumato.data.finding import Finding
+from sfumato.measures.saying import percent
 from sfumato.render import svg, words
 from sfumato.render.html import template
 from sfumato.render.text import plain_text
-from sfumato.report.advice import percent
 from sfumato.tuning.averaging import Point
 from sfumato.tuning.tune import Tuned
 

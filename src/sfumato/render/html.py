@@ -11,10 +11,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.registry import figures
+from sfumato.measures.saying import capital
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
-from sfumato.report.advice import advice
-from sfumato.report.external import CHANGES
+from sfumato.report.advice import Advice, advice_on
 from sfumato.report.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
 from sfumato.report.report import Report
 
@@ -49,10 +50,11 @@ def render(report: Report) -> Mapping[str, bytes]:
     >>> b"INTERNAL" in render(report)["report.html"]
     True
     """
+    said = advice_on(report)
     page = template("report.html.j2").render(
         report=report,
-        verdict=_verdict(report),
-        advice=advice(report.findings, report.disclosure, published=not report.internal),
+        verdict=_verdict(report, said),
+        advice=said,
         plots=_plots(report.pictures),
         families=_families(report),
         promise=words.PROMISE,
@@ -100,28 +102,35 @@ class _Verdict:
     limits: tuple[_Limit, ...]
 
 
-def _verdict(report: Report) -> _Verdict:
+def _verdict(report: Report, said: Advice) -> _Verdict:
     limits = tuple(_limits(report))
-    broken = sum(not limit.ok for limit in limits)
-    if not limits:
-        return _Verdict(
-            "none",
-            "No limits were set",
-            "The plan names no limit, so the figures below stand without a verdict.",
-            limits,
-        )
-    if not broken:
-        headline = {1: "The limit holds", 2: "Both limits hold"}.get(len(limits), f"All {len(limits)} limits hold")
-        return _Verdict("ok", headline, "What must hold was written into the plan before the run.", limits)
-    unknown = sum(not limit.measured for limit in limits)
-    headline = "A limit is exceeded" if broken == 1 else f"{broken} limits are exceeded"
-    if unknown == broken:
-        headline = "A limit could not be measured" if unknown == 1 else f"{unknown} limits could not be measured"
-    elif unknown:
-        headline = f"{broken} limits do not hold, {unknown} of them for want of a figure"
     forced = "The data were released all the same, by the custodian's decision."
     stopped = "The data are not released unless the custodian insists."
-    return _Verdict("bad", headline, stopped if report.internal else forced, limits)
+    if not report.ok:
+        headline = _broken(limits) if any(not limit.ok for limit in limits) else "The release is refused"
+        told = [*(f"{capital(refusal)}." for refusal in report.refusals), stopped if report.internal else forced]
+        return _Verdict("bad", headline, " ".join(told), limits)
+    headline = {0: "No limits were set", 1: "The limit holds", 2: "Both limits hold"}.get(
+        len(limits), f"All {len(limits)} limits hold"
+    )
+    if said.high:
+        headline += ", but a risk is high that no limit speaks of"
+        return _Verdict("warn", headline, f"{'. '.join(said.high)}.", limits)
+    if not limits:
+        sentence = "The plan names no limit, so the figures below stand without a verdict."
+        return _Verdict("none", headline, sentence, limits)
+    return _Verdict("ok", headline, "What must hold was written into the plan before the run.", limits)
+
+
+def _broken(limits: Sequence[_Limit]) -> str:
+    """The headline where limits do not hold."""
+    broken = sum(not limit.ok for limit in limits)
+    unknown = sum(not limit.measured for limit in limits)
+    if unknown == broken:
+        return "A limit could not be measured" if unknown == 1 else f"{unknown} limits could not be measured"
+    if unknown:
+        return f"{broken} limits do not hold, {unknown} of them for want of a figure"
+    return "A limit is exceeded" if broken == 1 else f"{broken} limits are exceeded"
 
 
 def _limits(report: Report) -> Iterator[_Limit]:
@@ -140,7 +149,7 @@ def _limits(report: Report) -> Iterator[_Limit]:
 
 
 def _limit_key(line: Finding) -> tuple[int, str, float]:
-    known = list(words.WORDS)
+    known = list(figures())
     place = known.index(line.measure) if line.measure in known else len(known)
     return place, line.measure, float("-inf") if line.limit is None else line.limit
 
@@ -236,7 +245,7 @@ def _families(report: Report) -> list[_Family]:
     measures = sorted(Counter(f.measure for f in report.findings), key=lambda m: _limit_key(Finding(m)))
     found = []
     for name, title in words.FAMILIES.items():
-        tables = tuple(_table(report.findings, m, report.internal) for m in measures if words.word(m).family == name)
+        tables = tuple(_table(report.findings, m, report.internal) for m in measures if words.family_of(m) == name)
         if tables:
             found.append(_Family(name, title, tables))
     return found
@@ -245,10 +254,10 @@ def _families(report: Report) -> list[_Family]:
 def _table(findings: Findings, measure: str, internal: bool) -> _Table:
     word = words.word(measure)
     shown, folded = words.fold(list(findings.select(measure)), _MOST_GROUPS)
-    changed = not internal and measure in CHANGES
+    changed = not internal and word.published == "change"
     what = word.what
     if changed:
-        unit = "" if measure == "correlation" else ", in standard deviations of the original column"
+        unit = "" if word.of == "pair" else ", in standard deviations of the original column"
         what += f" What is shown is the change from the original to the release{unit}."
     return _Table(
         measure=measure,

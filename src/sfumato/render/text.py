@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
-from sfumato.report.advice import advice
+from sfumato.report.advice import Advice, advice_on
 from sfumato.report.report import Report
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def summary(report: Report, console: Console) -> None:
     <BLANKLINE>
     No limits were set.
     """
-    said = advice(report.findings, report.disclosure, published=not report.internal)
+    said = advice_on(report)
     console.print()
     console.print(plain_text(report.title, style="bold"))
     for warning in report.warnings:
@@ -111,21 +111,23 @@ def summary(report: Report, console: Console) -> None:
         for sentence in said.to_try:
             console.print(plain_text(f"- {sentence}"))
     console.print()
-    console.print(_verdict(report))
+    console.print(_verdict(report, said))
 
 
-def _verdict(report: Report) -> Text:
+def _verdict(report: Report, said: Advice) -> Text:
     findings = report.findings
     broken = [f for f in findings if f.ok is False]
     unknown = sorted({f.measure for f in broken if report.internal and unmeasured(f)})
     exceeded = sorted({f.measure for f in broken if not (report.internal and unmeasured(f))})
-    if broken:
-        said = [f"Limit exceeded: {', '.join(exceeded)}"] if exceeded else []
-        said += [f"Limit that could not be measured: {', '.join(unknown)}"] if unknown else []
-        return plain_text(". ".join(said), style="bold red")
-    if any(f.ok for f in findings):
-        return plain_text("All limits hold.", style="bold green")
-    return plain_text("No limits were set.", style="bold")
+    if broken or report.refusals:
+        told = [f"Limit exceeded: {', '.join(exceeded)}."] if exceeded else []
+        told += [f"Limit that could not be measured: {', '.join(unknown)}."] if unknown else []
+        told += [f"Refused: {refusal}." for refusal in report.refusals]
+        return plain_text(" ".join(told), style="bold red")
+    verdict = "All limits hold" if any(f.ok for f in findings) else "No limits were set"
+    if said.high:
+        return plain_text(f"{verdict}, but no limit speaks of this: {'; '.join(said.high)}.", style="bold yellow")
+    return plain_text(f"{verdict}.", style="bold green" if any(f.ok for f in findings) else "bold")
 
 
 def _worst(lines: Sequence[Finding]) -> list[Finding]:

@@ -1,7 +1,7 @@
 """What of a report may be published: no data value, no record id, no category label, no count from the data.
 
-Everything is refused that is not allowed by name: a measure that this module does not know is left out, and only its
-verdict stays. So a new measure is confidential until somebody has thought about it.
+Everything is refused that is not allowed: a figure of which its measure's file does not say how it may be published is
+left out, and only its verdict stays. So a new measure is confidential until somebody has thought about it.
 """
 
 from __future__ import annotations
@@ -11,41 +11,15 @@ from dataclasses import replace
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.kernels.grid import significant
+from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
+from sfumato.measures.subject import KEYS, STRATA
 from sfumato.report.picture import Coefficients
 from sfumato.report.report import Report, StepDone
 
-__all__ = ["AT_LEAST", "CHANGES", "at_least", "external"]
+__all__ = ["at_least", "external"]
 
-AT_LEAST = frozenset({"k_anonymity", "class_size", "l_distinct"})
-"""Measures that are counts: published as the largest of a ladder that they reach."""
-CHANGES = frozenset({"mean", "sd", "correlation"})
-"""Measures of one table: published as the change from original to release, in sds of the original column."""
-_RATES = frozenset(
-    {
-        "attribute_alike",
-        "attribute_nearest",
-        "attribute_posterior",
-        "ci_overlap",
-        "delta",
-        "h_rank",
-        "il1s",
-        "interval_disclosure",
-        "linkage_nearest",
-        "linkage_one_to_one",
-        "out_of_range",
-        "risk1",
-        "risk2",
-        "standardised_difference",
-        "t_equal",
-        "u_interactions",
-        "u_main",
-        "u_trees",
-        "unchanged",
-    }
-)
-_OF_COEFFICIENTS = frozenset({"standardised_difference", "ci_overlap"})
-_GROUPS = frozenset({None, "all", "overall", "stratum", "unscaled", "wrong record"})
+_GROUPS = frozenset({None, KEYS, STRATA, "all", "overall", "stratum", "unscaled", "wrong record"})
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
 _NOTES = frozenset({FRACTION})
@@ -136,14 +110,19 @@ def _line(line: Finding, names: Mapping[str, str | None], sds: Mapping[str | Non
     """One finding as it may be published, or None."""
     if line.group not in _GROUPS:
         return None
-    if line.measure in AT_LEAST:
-        return replace(line, value=_rung(line.value), baseline=_rung(line.baseline), interval=None)
-    if line.measure in CHANGES:
-        return _change(line, sds.get(line.variable))
-    if line.measure in _OF_COEFFICIENTS and line.variable is not None:
-        name = names.get(line.variable)
-        return None if name is None else _rounded(replace(line, variable=name))
-    return _rounded(line) if line.measure in _RATES else None
+    said = figure(line.measure)
+    match said.published:
+        case "ladder":
+            return replace(line, value=_rung(line.value), baseline=_rung(line.baseline), interval=None)
+        case "change":
+            return _change(line, 1.0 if said.of == "pair" else sds.get(line.variable))
+        case "rate" if said.of == "coefficient" and line.variable is not None:
+            name = names.get(line.variable)
+            return None if name is None else _rounded(replace(line, variable=name))
+        case "rate":
+            return _rounded(line)
+        case _:
+            return None
 
 
 def _rung(count: float | None) -> float | None:
@@ -156,13 +135,8 @@ def _rounded(line: Finding) -> Finding:
     return replace(line, value=value, baseline=baseline, interval=interval)
 
 
-def _change(line: Finding, sd: float | None) -> Finding | None:
-    """The change in sds of the original; the limit's number goes, for it is in the column's own units.
-
-    Quantiles are not published: the released one, the sd and a rounded change would give the original one back, which
-    is some record's value.
-    """
-    unit = 1.0 if line.measure == "correlation" else sd
+def _change(line: Finding, unit: float | None) -> Finding | None:
+    """The change in sds of the original, or as it is; the limit's number goes, for it is in the column's own units."""
     if line.value is None or line.baseline is None or not unit:
         return None
     change = round((line.value - line.baseline) / unit, 2) + 0.0
@@ -175,7 +149,7 @@ def _verdicts(left_out: Iterable[Finding], kept: Iterable[Finding]) -> list[Find
     held: dict[tuple[str, float | None], bool] = {}
     for line in left_out:
         if line.ok is not None:
-            limit = None if line.measure in CHANGES else line.limit
+            limit = None if figure(line.measure).published == "change" else line.limit
             held[line.measure, limit] = held.get((line.measure, limit), True) and line.ok
     return [
         Finding(measure, group="stratum", limit=limit, ok=ok)

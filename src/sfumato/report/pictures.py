@@ -37,11 +37,11 @@ from sfumato.report.picture import (
 )
 
 if TYPE_CHECKING:
+    from sfumato.measures.measuring import Measuring
     from sfumato.measures.risk.mahalanobis import Boxes as RobustBoxes
     from sfumato.measures.risk.mahalanobis import RobustRisk
     from sfumato.measures.utility.model import ModelComparison, ModelFit
     from sfumato.measures.utility.propensity import Propensity
-    from sfumato.release.measure import Measuring
 
 __all__ = [
     "Boxes",
@@ -72,7 +72,7 @@ def draw_pictures(pair: Pair, how: Measuring | None = None, findings: Findings |
     pair
         Original and protected table.
     how
-        Widths of the robust Mahalanobis risk and the intended analysis.
+        Widths of the robust Mahalanobis risk and the user's model.
     findings
         What was measured, where figures themselves are drawn.
 
@@ -89,7 +89,7 @@ def draw_pictures(pair: Pair, how: Measuring | None = None, findings: Findings |
     >>> draw_pictures(Pair(before, before, Codebook(), by=("ward",)))
     (Strata(by=('ward',), rows=(('ward=B', 1), ('ward=A', 2))),)
     """
-    from sfumato.release.measure import Measuring
+    from sfumato.measures.measuring import Measuring
 
     how = how or Measuring()
     numeric = bool(pair.columns)
@@ -143,7 +143,7 @@ def _propensities(pair: Pair) -> Mapping[str, Propensity]:
 
 
 def _comparison(pair: Pair, how: Measuring) -> ModelComparison | None:
-    """The intended analysis, where there is one and it can be fitted."""
+    """The user's model, where there is one and it can be fitted."""
     if how.model is None:
         return None
     from sfumato.measures.utility.model import ModelComparison, comparison_of

@@ -1,95 +1,159 @@
-"""What to change in a plan, in the words of the method that was used on a column."""
+"""What to change in a plan, in the words of the method that was used on a column, and never what is there already."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Literal
 
-from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Sampled
+from sfumato.data.aim import Aim
+from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled
+from sfumato.report.report import StepDone
 
-__all__ = ["DIVERSE", "RECODE", "Aim", "Methods", "sampled"]
+__all__ = ["Methods", "sampled"]
 
 Kind = Literal["additive", "averaged", "misclassified", "swapped"]
 _KINDS: tuple[Kind, ...] = ("additive", "averaged", "misclassified", "swapped")
 """What a disclosure's part tells of a method that masks; where several were used, the first of these is spoken of."""
 
-RECODE = (
-    "recode rare categories into broader ones, leave a column out of `by`, or merge small groups (`on_small: merge`)"
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of the step that is spoken of: its disclosure's parts, and its parameters where there is a plan."""
+
+    parts: tuple[Disclosed, ...]
+    steps: tuple[StepDone, ...]
+    column: str | None
+
+    def parameter(self, name: str, value: object) -> bool:
+        """Whether a step that masks the column has this value already."""
+        return any(step.parameters.get(name) == value for step in self._masking)
+
+    @property
+    def _masking(self) -> Sequence[StepDone]:
+        masking = [step for step in self.steps if step.masks]
+        return [step for step in masking if self.column in (step.parameters.get("columns") or ())] or masking
+
+    @property
+    def stratified(self) -> bool:
+        """Whether a step that masks keeps strata apart; taken to be so where the steps are not known."""
+        return not self.steps or any(step.parameters.get("by") for step in self._masking)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether groups share no record already."""
+        averaged = [part for part in self.parts if isinstance(part, Averaged)]
+        return bool(averaged) and all(part.grouping != "knn" for part in averaged)
+
+    @property
+    def noise(self) -> list[Additive]:
+        """The parts that tell of noise."""
+        return [part for part in self.parts if isinstance(part, Additive)]
+
+    def noisy(self, facts: Callable[[Additive], Mapping[str, object]]) -> bool:
+        """Whether noise on the column is clipped, rounded or the like."""
+        return any(facts(part) if self.column is None else self.column in facts(part) for part in self.noise)
+
+
+@dataclass(frozen=True)
+class _Change:
+    """One change to a plan, and when it is of no use because it is there already or cannot be made."""
+
+    text: str
+    done: Callable[[_Known], bool] = lambda known: False
+
+
+_LARGER_K = _Change("take a larger `k`")
+_DISJOINT = _Change(
+    "take groups that share no record (`grouping: mdav`), which lower this most at the same `k`", lambda k: k.disjoint
 )
-DIVERSE = "merge groups until each holds several outcomes, or leave the outcome out if the release can do without it"
-
-_LARGER_K = (
-    "take a larger `k`, or groups that share no record (`grouping: mdav`), which lower this most at the same `k`"
+_SMALLER_K = _Change("take a smaller `k`")
+_FEWER_STRATA = _Change(
+    "leave columns out of `by`, so that records find nearer neighbours in larger groups", lambda k: not k.stratified
 )
-_SMALLER_K = "take a smaller `k`, or fewer groups (fewer columns in `by`), so that records find nearer neighbours"
-_MORE_NOISE = "add more noise (`sfumato tune` finds the least that meets a limit)"
-_LESS_NOISE = (
-    "add less noise (`sfumato tune` finds the least that meets a limit), or tell analysts to take it out of their model"
+_MORE_NOISE = _Change("add more noise (`sfumato tune` finds the least that meets a limit)")
+_LESS_NOISE = _Change("add less noise (`sfumato tune` finds the least that meets a limit)")
+_IN_THE_MODEL = _Change("tell analysts to take the disclosed noise out of their model (`sfumato fit`)")
+_MORE_EXCHANGED = _Change("exchange more categories (a lower `retention`)")
+_FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)")
+_WIDER, _NARROWER = _Change("swap over a wider `window`"), _Change("swap over a narrower `window`")
+_DISTINCT = _Change(
+    "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are",
+    lambda k: k.parameter("distinct", True),
 )
-_MORE_EXCHANGED = "exchange more categories (a lower `retention`)"
-_FEWER_EXCHANGED = (
-    "exchange fewer categories (a higher `retention`), or tell analysts to take the exchange out of their model"
+_UNCLIPPED = _Change(
+    "leave `clip` out, for many values that are set to a bound are what they were",
+    lambda k: not k.noisy(lambda part: part.bounds),
 )
-_WIDER, _NARROWER = "swap over a wider `window`", "swap over a narrower `window`"
-_DISTINCT = (
-    "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are"
+_FINER = _Change(
+    "round to a smaller multiple (`round_to`), or add more noise, so that fewer values are rounded back",
+    lambda k: k.noisy(lambda part: part.bounds) or not k.noisy(lambda part: part.rounded),
 )
-_UNCLIPPED = "leave `clip` out, for many values that are set to a bound are what they were"
-_FINER = "round to a smaller multiple (`round_to`), or add more noise, so that fewer values are rounded back"
-_MEANS, _SPREAD = "keep the means (`recentre: true`)", "restore the spread (`rescale: true`)"
-_CLIP = "give the column's possible values as bounds (`clip: {column: [low, high]}`)"
-_TOP_CODE = "top-code them (`clip: {column: [low, high]}`)"
-_BROADER = "recode rare categories into broader ones, or leave the column out"
+_STRONGER = _Change(_MORE_NOISE.text, lambda k: k.noisy(lambda part: part.bounds) or k.noisy(lambda part: part.rounded))
+_GROW = _Change("let the noise grow for outliers (`grow: 2`)", lambda k: any(part.grows for part in k.noise))
+_GROW_SOONER = _Change(
+    "let the noise grow from nearer the centre on (a smaller `grow`)", lambda k: not any(part.grows for part in k.noise)
+)
+_MEANS = _Change("keep the means (`recentre: true`)", lambda k: k.parameter("recentre", True))
+_SPREAD = _Change("restore the spread (`rescale: true`)", lambda k: k.parameter("rescale", True))
+_CLIP = _Change("give the column's possible values as bounds (`clip: {column: [low, high]}`)")
+_TOP_CODE = _Change("top-code them (`clip: {column: [low, high]}`)")
+_BROADER = _Change("recode rare categories into broader ones (`recode`)")
+_OUT = _Change("leave the column out (`drop`)")
+_PRAM = _Change("exchange the column's categories (`pram`)")
+_NOISIER = _Change("add more noise to that column")
+_MERGE = _Change(
+    "merge small groups (`on_small: merge`)", lambda k: not k.stratified or k.parameter("on_small", "merge")
+)
+_SUPPRESS = _Change("leave out the records of small groups (`suppress_strata`)")
+_OUTCOME = _Change("leave the outcome out if the release can do without it (`drop`)")
 
+_ALIKE = (_BROADER, _MERGE, _SUPPRESS, _OUT)
+_DIVERSE = (_BROADER, _MERGE, _OUTCOME)
+_SHARED: dict[Aim, tuple[_Change, ...]] = {Aim.ALIKE: _ALIKE, Aim.DIVERSE: _DIVERSE, Aim.BOUNDS: (_CLIP,)}
+"""Changes that are the same whatever masked the columns."""
 
-class Aim(Enum):
-    """What a change should bring about."""
-
-    FURTHER = "values further from the truth, records harder to find"
-    GENTLER = "less loss"
-    READ = "a category that cannot be read off"
-    KEPT = "fewer values that stay as they were"
-    BOUNDS = "no impossible values"
-    APART = "people who stand apart hidden as well as the rest"
-    MEANS = "means as they were"
-    SPREAD = "spreads as they were"
-    TABLES = "tables that are harder to tell apart"
-
-
-_GENTLER: dict[Kind, str] = {
-    "additive": _LESS_NOISE,
-    "averaged": _SMALLER_K,
-    "misclassified": _FEWER_EXCHANGED,
-    "swapped": _NARROWER,
-}
-_REMEDIES: dict[Aim, dict[Kind, str]] = {
-    Aim.FURTHER: {
-        "additive": _MORE_NOISE,
-        "averaged": _LARGER_K,
-        "misclassified": _MORE_EXCHANGED,
-        "swapped": _WIDER,
+_CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
+    "additive": {
+        Aim.FURTHER: (_MORE_NOISE,),
+        Aim.GENTLER: (_LESS_NOISE, _IN_THE_MODEL),
+        Aim.READ: (_NOISIER, _PRAM, _OUT),
+        Aim.KEPT: (_UNCLIPPED, _FINER, _STRONGER),
+        Aim.APART: (_GROW, _GROW_SOONER, _TOP_CODE),
     },
-    Aim.GENTLER: _GENTLER,
-    Aim.READ: {
-        "additive": "add more noise to that column, exchange its categories (`pram`), or leave it out",
-        "averaged": "exchange the column's categories (`pram`), or leave it out",
-        "misclassified": f"{_MORE_EXCHANGED}, or leave the column out",
-        "swapped": f"{_WIDER}, or leave the column out",
+    "averaged": {
+        Aim.FURTHER: (_DISJOINT, _LARGER_K),
+        Aim.GENTLER: (_SMALLER_K, _FEWER_STRATA),
+        Aim.READ: (_PRAM, _OUT),
+        Aim.KEPT: (_DISTINCT, _LARGER_K),
+        Aim.APART: (_TOP_CODE,),
+        Aim.MEANS: (_MEANS, _SMALLER_K),
+        Aim.SPREAD: (_SPREAD, _SMALLER_K),
+        Aim.TABLES: (_MEANS, _SMALLER_K, _FEWER_STRATA),
     },
-    Aim.KEPT: {"averaged": _DISTINCT, "misclassified": _MORE_EXCHANGED, "swapped": _WIDER},
-    Aim.BOUNDS: dict.fromkeys(_KINDS, _CLIP),
-    Aim.APART: {"averaged": _TOP_CODE, "misclassified": _BROADER, "swapped": _BROADER},
-    Aim.MEANS: {**_GENTLER, "averaged": _MEANS},
-    Aim.SPREAD: {**_GENTLER, "averaged": _SPREAD},
-    Aim.TABLES: {**_GENTLER, "averaged": f"{_MEANS}, {_SMALLER_K}"},
+    "misclassified": {
+        Aim.FURTHER: (_MORE_EXCHANGED,),
+        Aim.GENTLER: (_FEWER_EXCHANGED, _IN_THE_MODEL),
+        Aim.READ: (_MORE_EXCHANGED, _OUT),
+        Aim.KEPT: (_MORE_EXCHANGED,),
+        Aim.APART: (_BROADER, _OUT),
+    },
+    "swapped": {
+        Aim.FURTHER: (_WIDER,),
+        Aim.GENTLER: (_NARROWER,),
+        Aim.READ: (_WIDER, _OUT),
+        Aim.KEPT: (_WIDER,),
+        Aim.APART: (_BROADER, _OUT),
+    },
 }
+_LIKE = {Aim.MEANS: Aim.GENTLER, Aim.SPREAD: Aim.GENTLER, Aim.TABLES: Aim.GENTLER}
+"""Aims that a method without changes of its own serves as it serves another."""
 
 
 @dataclass(frozen=True)
 class Methods:
-    """The methods that masked a release, as its disclosure tells them.
+    """The methods that masked a release, as its disclosure and the plan's steps tell them.
 
     Parameters
     ----------
@@ -97,6 +161,8 @@ class Methods:
         The disclosure; None where it is not known.
     guess
         What is taken to have been done where the disclosure tells of no masking method.
+    steps
+        The steps as they were run, where they are known: what they have already is not proposed.
 
     Examples
     --------
@@ -107,6 +173,7 @@ class Methods:
 
     disclosure: Disclosure | None
     guess: Kind = "averaged"
+    steps: tuple[StepDone, ...] = ()
 
     def kind(self, column: str | None = None) -> Kind:
         """The method that was used on a column; of the release where the column is none that was masked."""
@@ -115,30 +182,15 @@ class Methods:
 
     def remedy(self, aim: Aim, column: str | None = None) -> str:
         """What to change in the step that masked the column (without one: in the main step)."""
-        kind = self.kind(column)
-        if kind == "additive" and aim in (Aim.KEPT, Aim.APART):
-            noise = [part for part in self._parts(column) if isinstance(part, Additive)]
-            return _fewer_kept(noise, column) if aim is Aim.KEPT else _hide_outliers(noise)
-        return _REMEDIES[aim][kind]
+        of_kind = _CHANGES[self.kind(column)]
+        changes = _SHARED.get(aim) or of_kind.get(aim) or of_kind[_LIKE[aim]]
+        known = _Known(self._parts(column), self.steps, column)
+        texts = [change.text for change in changes if not change.done(known)]
+        return ", or ".join(texts) or "protect the columns that it speaks of by a stronger method, or leave them out"
 
     def _parts(self, column: str | None) -> tuple[Disclosed, ...]:
         masking = tuple(part for part in self.disclosure or () if part.what in _KINDS)
         return tuple(part for part in masking if column in part.columns) or masking
-
-
-def _fewer_kept(noise: list[Additive], column: str | None) -> str:
-    """Values stay as they were where they are clipped or rounded back."""
-    if any(part.bounds if column is None else column in part.bounds for part in noise):
-        return _UNCLIPPED
-    if any(part.rounded if column is None else column in part.rounded for part in noise):
-        return _FINER
-    return _MORE_NOISE
-
-
-def _hide_outliers(noise: list[Additive]) -> str:
-    if any(part.grows for part in noise):
-        return f"let the noise grow from nearer the centre on (a smaller `grow`), or {_TOP_CODE}"
-    return f"let the noise grow for outliers (`grow: 2`), or {_TOP_CODE}"
 
 
 def sampled(disclosure: Disclosure | None) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
@@ -30,12 +30,15 @@ class StepDone:
         What was done, in words that may be published.
     notes
         What the custodian should know of how it went. May hold counts; never published.
+    parameters
+        The step as it stands in the plan. May hold categories; never published.
     """
 
     do: str
     masks: bool
     sentence: str
     notes: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Report:
         Hash of the secret, from which it cannot be recovered.
     repeatable
         False where the secret was drawn for this run alone, so that the release cannot be made again.
+    refusals
+        Why the release is refused although no limit is exceeded; each a clause that says what to do.
     warnings
         Sentences for the custodian, before anything else.
     pictures
@@ -81,14 +86,15 @@ class Report:
     plan_yaml: str
     fingerprint: str
     repeatable: bool
+    refusals: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
     internal: bool = True
 
     @property
     def ok(self) -> bool:
-        """Whether every limit of the plan holds."""
-        return self.findings.ok
+        """Whether every limit of the plan holds, and nothing else speaks against the release."""
+        return self.findings.ok and not self.refusals
 
 
 class Renderer(Protocol):

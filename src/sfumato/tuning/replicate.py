@@ -21,10 +21,10 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.draws import Draws, Purpose
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring
 from sfumato.release.protect import measure_run, numbered
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged
@@ -106,7 +106,7 @@ class Replications:
     conditions
         The limits, at least one.
     utility
-        The utility figures; without any the intended analysis' largest standardised difference, or `u_main` where
+        The utility figures; without any the user's model's largest standardised difference, or `u_main` where
         there is no such analysis.
     how
         How things are measured.

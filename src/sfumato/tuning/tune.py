@@ -12,11 +12,12 @@ import polars as pl
 
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import PlanError
+from sfumato.measures.attacking import USUAL
+from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, Figure
-from sfumato.plan.limits import USUAL, apply_limits, attacking_for
+from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
-from sfumato.release.measure import Measuring
 from sfumato.release.run import Progress
 from sfumato.report.advice import advice
 from sfumato.tuning.averaging import Point

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.codebook import Scalar
 from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified
 from sfumato.data.finding import Finding, Findings
@@ -19,6 +20,7 @@ from sfumato.data.pair import Pair
 from sfumato.errors import DataError
 from sfumato.kernels.rows import Distinct, distinct, scatter, set_apart
 from sfumato.measures.confidence import wilson
+from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.risk.attackers.attackers import posterior
 from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws
 from sfumato.measures.risk.attackers.households import (
@@ -30,8 +32,10 @@ from sfumato.measures.risk.attackers.households import (
 )
 from sfumato.measures.risk.h_rank.h_rank import Laws
 from sfumato.measures.risk.h_rank.measure import known_columns
+from sfumato.measures.saying import percent, value_of, with_value, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["findings", "nearest_outcomes", "posterior_right"]
+__all__ = ["MEASURE", "findings", "nearest_outcomes", "posterior_right"]
 
 Floats = NDArray[np.float64]
 NEAREST = 5
@@ -306,3 +310,69 @@ def _outcomes(pair: Pair, column: str) -> tuple[NDArray[np.int64], NDArray[np.in
     both = pl.concat([before.cast(pl.String), after.cast(pl.String)]).rank("dense").fill_null(0).cast(pl.Int64)
     numbers = both.to_numpy()
     return numbers[: len(before)], numbers[len(before) :]
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two, subject.disclosure, subject.sensitive)
+
+
+def _random(subject: Subject) -> bool:
+    """Whether values were drawn at random: elsewhere the figures of linkage and of groups say it."""
+    if not any(isinstance(part, Additive | Misclassified) for part in subject.disclosure):
+        return subject.how.attacking is not None and bool(subject.two.columns)
+    return True
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    lines = [f for f in with_value(findings, "attribute_posterior") if value_of(f) > (f.baseline or 0) + 0.05]
+    if not lines:
+        return None
+    line = worst(lines)
+    return (
+        f"The true category of {line.variable} can be told from the noisy record for {percent(value_of(line))} "
+        f"({percent(line.baseline or 0.0)} by guessing the most frequent one)."
+    )
+
+
+MEASURE = Measure(
+    family="linkage",
+    place=30,
+    doing="what wrong records give away",
+    needs=frozenset({"pair", "disclosure"}),
+    figures=(
+        Figure(
+            "attribute_posterior",
+            title="Noisy category read off the record",
+            what="Somebody who has the right record, or any, takes the most probable true category given the noisy "
+            "values; this share is right. Noise that hides whose record it is may still leave a category readable.",
+            form="share",
+            published="rate",
+            baseline="The most frequent category for everybody",
+            aim=Aim.READ,
+        ),
+        Figure(
+            "attribute_nearest",
+            title="Right outcome from the nearest record",
+            what="An attacker takes the outcome of the nearest released record, right or wrong; this share has the "
+            "person's own outcome. Of wrong records it should be no more than chance.",
+            form="share",
+            published="rate",
+            baseline="A random record's outcome",
+            aim=Aim.DIVERSE,
+        ),
+        Figure(
+            "attribute_alike",
+            title="The nearest records all have one outcome",
+            what="Share of people whose five nearest released records all have the same outcome, so that it does not "
+            "matter which of them is theirs.",
+            form="share",
+            published="rate",
+            baseline="Five random records",
+            at="{0:g} nearest",
+            aim=Aim.DIVERSE,
+        ),
+    ),
+    compute=_compute,
+    when=_random,
+    say=_say,
+)

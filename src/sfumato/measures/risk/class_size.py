@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
-
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.measures.risk.k_anonymity import NO_CLASS, class_sizes
+from sfumato.data.query import COUNT
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.risk.k_anonymity import NO_CLASS, class_sizes, has_columns, key_counts
+from sfumato.measures.subject import Classes, Subject
 
-__all__ = ["average_class_size", "findings"]
+__all__ = ["MEASURE", "average_class_size", "findings"]
 
 
-def average_class_size(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
+def average_class_size(data: Dataset, by: Sequence[str]) -> float | None:
     """Number of records over the number of classes.
 
     Small classes are where people can be singled out; the average tells how far the table is from that as a whole, and
@@ -21,7 +24,7 @@ def average_class_size(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
 
     Parameters
     ----------
-    frame, by
+    data, by
         As in `class_sizes`.
 
     Returns
@@ -31,49 +34,81 @@ def average_class_size(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
 
     Examples
     --------
-    >>> average_class_size(pl.DataFrame({"sex": ["f", "m", "m"]}), ["sex"])
+    >>> import sfumato as sf
+    >>> average_class_size(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"])
     1.5
     """
-    if not by or not frame.height:
+    if not by:
         return None
-    return frame.height / class_sizes(frame, by).height
+    counts = key_counts(data, by)[COUNT]
+    return int(counts.sum()) / counts.len() if counts.len() and counts.sum() else None
 
 
-def findings(
-    frame: pl.DataFrame,
-    by: Sequence[str],
-    *,
-    before: pl.DataFrame | None = None,
-    most: int = 200,
-) -> Findings:
-    """Give the lines `class_size`: the average first, then one for each class, smallest first.
+def findings(data: Dataset, classes: Sequence[Classes], *, given: Dataset | None = None, most: int = 200) -> Findings:
+    """Give the lines `class_size`: the mean of each group of classes, then one for each class, smallest first.
 
     Parameters
     ----------
-    frame
+    data
         The table as it is, or as it is to be released.
-    by
-        The keys.
-    before
+    classes
+        The columns whose combinations are classes; single classes of equal columns have their lines once.
+    given
         The original table, where there is one; its figures are the baselines, and a class that it did not have has
         none. The two need not be joined.
     most
-        Largest number of classes that get a line of their own.
+        Largest number of classes of a group that get a line of their own.
     """
-    if not by or not frame.height:
-        return Findings((Finding("class_size"),), (NO_CLASS,))
-    sizes = class_sizes(frame, by)
+    subject = Subject(data, given=given, classes=tuple(classes))
+    lines: list[Finding] = []
+    notes: dict[str, None] = {}
+    for group, told in subject.each_once():
+        known = subject.given if subject.given is not None and has_columns(subject.given, group.by) else None
+        value = average_class_size(subject.after, group.by)
+        baseline = None if known is None else average_class_size(known, group.by)
+        lines.append(Finding("class_size", group=group.group, value=value, baseline=baseline))
+        if value is None:
+            notes[NO_CLASS] = None
+        elif not told:
+            single, cut = _single(subject.after, known, group.by, most)
+            lines += single
+            notes |= dict.fromkeys([f"Class sizes: only the {most} smallest classes have a line."] if cut else [])
+    return Findings(tuple(lines), tuple(notes))
+
+
+def _single(data: Dataset, given: Dataset | None, by: Sequence[str], most: int) -> tuple[list[Finding], bool]:
+    """Lines of the smallest classes, and whether there are more."""
+    sizes = class_sizes(data, by, most)
     first = sizes.head(most)
-    baseline = None
     known: dict[str, float] = {}
-    if before is not None and before.height and all(name in before.columns for name in by):
-        original = class_sizes(before, by)
-        baseline = before.height / original.height
-        shown = original.filter(pl.col("class").is_in(first["class"].to_list()))
-        known = {str(label): float(size) for label, size in shown.rows()}
-    lines = [Finding("class_size", value=frame.height / sizes.height, baseline=baseline)]
-    lines += [
-        Finding("class_size", group=label, value=float(size), baseline=known.get(label)) for label, size in first.rows()
-    ]
-    notes = (f"Class sizes: only the {most} smallest classes have a line.",) if sizes.height > most else ()
-    return Findings(tuple(lines), notes)
+    if given is not None:
+        original = class_sizes(given, by).join(first.select("class"), on="class", how="semi")
+        known = {str(label): float(size) for label, size in original.rows()}
+    lines = [Finding("class_size", None, label, value=float(n), baseline=known.get(label)) for label, n in first.rows()]
+    return lines, key_counts(data, by).height > most
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.after, subject.classes, given=subject.given)
+
+
+MEASURE = Measure(
+    family="groups",
+    place=20,
+    doing="class sizes",
+    needs=frozenset({"table", "keys", "strata"}),
+    figures=(
+        Figure(
+            "class_size",
+            title="Size of each group",
+            what="How many records share each combination of values.",
+            form="count",
+            better="high",
+            published="ladder",
+            baseline="Original",
+            whole="mean of all groups",
+            aim=Aim.ALIKE,
+        ),
+    ),
+    compute=_compute,
+)

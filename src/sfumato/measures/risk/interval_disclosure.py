@@ -7,11 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 
-__all__ = ["findings", "interval_disclosure"]
+__all__ = ["MEASURE", "findings", "interval_disclosure"]
 
 Floats = NDArray[np.float64]
 
@@ -76,3 +79,28 @@ def findings(pair: Pair, *, k: float = 0.05, inside: Literal["all", "any"] = "al
     if value is None:
         return Findings((line,), (NO_RECORD,))
     return Findings((line,), () if pair.whole.all() else (INCOMPLETE,))
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two, k=subject.how.interval)
+
+
+MEASURE = Measure(
+    family="closeness",
+    place=30,
+    doing="interval disclosure",
+    needs=frozenset({"pair", "columns"}),
+    figures=(
+        Figure(
+            "interval_disclosure",
+            title="Original within an interval",
+            what="Share of records whose original values all lie within a small interval around the released ones.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            at="± {0:g} standard deviations",
+            aim=Aim.FURTHER,
+        ),
+    ),
+    compute=_compute,
+)

@@ -6,57 +6,67 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import FEW_ALIKE, value_of, with_value
+from sfumato.measures.subject import Classes, Subject
 
-__all__ = ["NO_CLASS", "class_label", "class_sizes", "findings", "k_anonymity", "numbered_keys"]
+__all__ = ["MEASURE", "NO_CLASS", "class_label", "class_sizes", "findings", "has_columns", "k_anonymity", "key_counts"]
 
 NO_CLASS = "The table has no records or no keys were named, so there are no classes to measure."
 
 
-def numbered_keys(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Give the keys as columns `0`, `1`, … in which null, NaN and every user-missing code are one category: null.
+def has_columns(data: Dataset, names: Sequence[str]) -> bool:
+    """Whether a table has all of some columns."""
+    return all(name in data.codebook for name in names)
+
+
+def key_counts(data: Dataset, by: Sequence[str]) -> pl.DataFrame:
+    """Count the records of each combination of key values: the keys, then `COUNT`.
 
     Raises
     ------
     DataError
         Where a key is not a column.
     """
-    unknown = [n for n in by if n not in frame.columns]
+    unknown = [n for n in by if n not in data.codebook]
     if unknown:
         raise DataError(
-            f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(frame.columns)}."
+            f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(data.codebook)}."
         )
-    floats = {n for n in by if frame.schema[n].is_float()}
-    return frame.select(
-        (pl.col(n).fill_nan(None) if n in floats else pl.col(n)).alias(str(i)) for i, n in enumerate(by)
-    )
+    return data.ask(Counts(tuple(by)))
 
 
 def class_label(by: Sequence[str]) -> pl.Expr:
-    """Expression that names a class of `numbered_keys`: `Pclass=1, Sex=female`, or `Sex missing` without a value.
+    """Expression that names a class: `Pclass=1, Sex=female`, or `Sex missing` without a value.
 
     A value with a comma or a quotation mark stands in quotation marks, so that no two classes share a name.
     """
     parts = []
-    for i, name in enumerate(by):
-        value = pl.col(str(i)).cast(pl.String)
+    for name in by:
+        value = pl.col(name).cast(pl.String)
         quoted = pl.concat_str(pl.lit('"'), value.str.replace_all('"', '""', literal=True), pl.lit('"'))
         value = pl.when(value.str.contains('[,"]')).then(quoted).otherwise(value)
         parts.append(pl.concat_str(pl.lit(f"{name}="), value).fill_null(f"{name} missing"))
     return pl.concat_str(parts, separator=", ").alias("class")
 
 
-def class_sizes(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Count the records of each combination of key values.
+def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None) -> pl.DataFrame:
+    """Count the records of each combination of key values, and name it.
 
     Parameters
     ----------
-    frame
+    data
         The table.
     by
         The keys, at least one. Null and NaN are together one category of a key; a user-missing code is one of its
         own, since the release shows it.
+    most
+        Name only the smallest classes, so many and those that tie with them.
 
     Returns
     -------
@@ -65,14 +75,17 @@ def class_sizes(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
     Examples
     --------
-    >>> class_sizes(pl.DataFrame({"sex": ["f", "m", "m"]}), ["sex"]).rows()
+    >>> import sfumato as sf
+    >>> class_sizes(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"]).rows()
     [('sex=f', 1), ('sex=m', 2)]
     """
-    counted = numbered_keys(frame, by).group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("size"))
-    return counted.select(class_label(by), "size").sort("size", "class")
+    counted = key_counts(data, by)
+    if most is not None and counted.height > most:
+        counted = counted.filter(pl.col(COUNT) <= counted[COUNT].bottom_k(most).max())
+    return counted.select(class_label(by), pl.col(COUNT).alias("size")).sort("size", "class")
 
 
-def k_anonymity(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
+def k_anonymity(data: Dataset, by: Sequence[str]) -> float | None:
     """Size of the smallest class of records that share their key values.
 
     It protects against singling out: an intruder who knows only the keys of a person is left with at least k records.
@@ -83,7 +96,7 @@ def k_anonymity(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
 
     Parameters
     ----------
-    frame, by
+    data, by
         As in `class_sizes`.
 
     Returns
@@ -93,28 +106,94 @@ def k_anonymity(frame: pl.DataFrame, by: Sequence[str]) -> float | None:
 
     Examples
     --------
-    >>> k_anonymity(pl.DataFrame({"sex": ["f", "m", "m"]}), ["sex"])
+    >>> import sfumato as sf
+    >>> k_anonymity(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"])
     1.0
     """
-    if not by or not frame.height:
+    if not by:
         return None
-    return float(class_sizes(frame, by)["size"][0])
+    smallest = key_counts(data, by)[COUNT].min()
+    return float(smallest) if isinstance(smallest, int) and smallest else None
 
 
-def findings(frame: pl.DataFrame, by: Sequence[str], *, before: pl.DataFrame | None = None) -> Findings:
-    """Give the line `k_anonymity`; the baseline is that of the original table.
+def findings(data: Dataset, classes: Sequence[Classes], *, given: Dataset | None = None) -> Findings:
+    """Give the line `k_anonymity` of each group of classes; the baseline is that of the original table.
 
     Parameters
     ----------
-    frame
+    data
         The table as it is, or as it is to be released.
-    by
-        The keys.
-    before
+    classes
+        The columns whose combinations are classes.
+    given
         The original table, where there is one. The two need not be joined.
     """
-    value = k_anonymity(frame, by)
-    baseline = None
-    if before is not None and all(name in before.columns for name in by):
-        baseline = k_anonymity(before, by)
-    return Findings((Finding("k_anonymity", value=value, baseline=baseline),), () if value is not None else (NO_CLASS,))
+    lines, notes = [], []
+    for group in classes:
+        value = k_anonymity(data, group.by)
+        known = given is not None and has_columns(given, group.by)
+        baseline = k_anonymity(given, group.by) if given is not None and known else None
+        lines.append(Finding("k_anonymity", group=group.group, value=value, baseline=baseline))
+        notes += [NO_CLASS] if value is None else []
+    return Findings(tuple(lines), tuple(dict.fromkeys(notes)))
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.after, subject.classes, given=subject.given)
+
+
+def _smallest(findings: Findings) -> float | None:
+    """Size of the smallest group; where only single groups are told of, of these."""
+    single = [
+        f for f in findings.select("class_size") if f.value is not None and f.group not in (None, "keys", "strata")
+    ]
+    return min((value_of(line) for line in with_value(findings, "k_anonymity") or single), default=None)
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    k = _smallest(findings)
+    if k is None:
+        return None
+    if k < 2:
+        return (
+            "Somebody who knows what is released unmasked of a person (the keys) may find that person at once: at "
+            "least one record is alone with its combination of values."
+        )
+    few = f", which is few: {FEW_ALIKE} is the most used lower bound" if k < FEW_ALIKE else ""
+    return (
+        "Somebody who knows no more of a person than what is released unmasked (the keys) cannot tell the record from "
+        f"the others of its group; the smallest group holds at least {k:.0f} records{few}."
+    )
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    k = _smallest(findings)
+    if k is None or k >= FEW_ALIKE:
+        return ()
+    return (Complaint("Some groups of people with equal categories are very small", Aim.ALIKE, urgent=True),)
+
+
+MEASURE = Measure(
+    family="groups",
+    place=10,
+    doing="k-anonymity",
+    needs=frozenset({"table", "keys", "strata"}),
+    figures=(
+        Figure(
+            "k_anonymity",
+            title="Smallest group (k-anonymity)",
+            what="The fewest records that share one combination of values: of all released keys that no step masks, "
+            "and of the strata of masking steps. Somebody who knows only these values of a person cannot tell the "
+            "record from the others of its group. It says nothing of somebody who knows masked numbers too.",
+            form="count",
+            better="high",
+            published="ladder",
+            baseline="Original",
+            whole="smallest group",
+            aim=Aim.ALIKE,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

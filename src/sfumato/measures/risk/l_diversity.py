@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
-from sfumato.measures.risk.k_anonymity import NO_CLASS, class_label, numbered_keys
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.risk.k_anonymity import NO_CLASS, class_label, has_columns
+from sfumato.measures.saying import listed, value_of, with_value
+from sfumato.measures.subject import Classes, Subject
 
-__all__ = ["MissingSensitive", "class_lines", "findings", "l_distinct", "value_counts"]
+__all__ = ["MEASURE", "MissingSensitive", "class_lines", "findings", "l_distinct", "value_counts"]
 
 MissingSensitive = Literal["ignore", "category"]
 
 
 def value_counts(
-    frame: pl.DataFrame,
-    by: Sequence[str],
-    sensitive: str,
-    codebook: Codebook | None = None,
-    missing: MissingSensitive = "ignore",
+    data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSensitive = "ignore"
 ) -> pl.DataFrame:
     """Count the records of each class and sensitive value.
 
     Returns
     -------
     pl.DataFrame
-        The keys as columns `0`, `1`, …, then `value` and `count`; without missing values if they are to be ignored.
+        The keys, then the sensitive column and `COUNT`; without missing values if they are to be ignored.
     """
-    if sensitive not in frame.columns:
-        raise DataError(f"There is no column {sensitive!r}. Columns of the table: {', '.join(frame.columns)}.")
-    absent = (codebook or Codebook()).missing(sensitive, frame.schema[sensitive])
-    value = frame.select(pl.when(~absent).then(pl.col(sensitive)).alias("value"))
-    named = numbered_keys(frame, by).hstack(value)
+    unknown = [n for n in (*by, sensitive) if n not in data.codebook]
+    if unknown:
+        names = ", ".join(map(repr, unknown))
+        raise DataError(f"There is no column {names}. Columns of the table: {', '.join(data.codebook)}.")
+    counts = data.ask(Counts((*by, sensitive)))
+    absent = data.codebook.missing(sensitive, counts.schema[sensitive])
+    counts = counts.with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
     if missing == "ignore":
-        named = named.filter(pl.col("value").is_not_null())
-    return named.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias("count"))
+        return counts.filter(pl.col(sensitive).is_not_null())
+    return counts.group_by(*by, sensitive).agg(pl.col(COUNT).sum())
 
 
 def l_distinct(
-    frame: pl.DataFrame,
-    by: Sequence[str],
-    sensitive: str,
-    codebook: Codebook | None = None,
-    *,
-    missing: MissingSensitive = "ignore",
+    data: Dataset, by: Sequence[str], sensitive: str, *, missing: MissingSensitive = "ignore"
 ) -> pl.DataFrame:
     """Count the different sensitive values in each class.
 
@@ -59,14 +58,12 @@ def l_distinct(
 
     Parameters
     ----------
-    frame
-        The table.
+    data
+        The table; its codebook says which codes stand for missing.
     by
         The keys, at least one. Null and NaN are together one category of a key; a user-missing code is one of its own.
     sensitive
         A column that an intruder must not learn.
-    codebook
-        Says which codes stand for missing.
     missing
         A missing sensitive value is no value (`ignore`), or one common `category`; never several different values.
 
@@ -77,85 +74,132 @@ def l_distinct(
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["yes", "no", "no"]})
-    >>> l_distinct(frame, ["sex"], "ill").rows()
+    >>> import sfumato as sf
+    >>> data = sf.read(pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["yes", "no", "no"]}))
+    >>> l_distinct(data, ["sex"], "ill").rows()
     [('sex=m', 1), ('sex=f', 2)]
     """
-    counts = value_counts(frame, by, sensitive, codebook, missing)
-    diversity = counts.group_by([str(i) for i in range(len(by))]).agg(pl.len().cast(pl.Int64).alias("l"))
+    counts = value_counts(data, by, sensitive, missing)
+    diversity = counts.group_by(by).agg(pl.len().cast(pl.Int64).alias("l"))
     return diversity.select(class_label(by), "l").sort("l", "class")
 
 
 def findings(
-    frame: pl.DataFrame,
-    codebook: Codebook,
-    by: Sequence[str],
+    data: Dataset,
+    classes: Sequence[Classes],
     sensitive: Sequence[str],
     *,
     missing: MissingSensitive = "ignore",
-    before: pl.DataFrame | None = None,
+    given: Dataset | None = None,
     most: int = 200,
 ) -> Findings:
-    """Give the lines `l_distinct`: for each sensitive variable the smallest first, then one for each class.
+    """Give the lines `l_distinct`: of each group and sensitive variable the smallest, then one for each class.
 
     Parameters
     ----------
-    frame
+    data
         The table as it is, or as it is to be released.
-    codebook
-        Says which codes stand for missing.
-    by
-        The keys.
+    classes
+        The columns whose combinations are classes; single classes of equal columns have their lines once.
     sensitive
-        Columns that an intruder must not learn.
+        Columns that an intruder must not learn; one that is itself among a group's columns is passed over there.
     missing
         As in `l_distinct`.
-    before
+    given
         The original table, where there is one; its figures are the baselines, and a class that it did not have has
         none. The two need not be joined.
     most
         Largest number of classes that get a line of their own, for each variable.
     """
-    return class_lines(
-        "l_distinct",
-        lambda table, name: l_distinct(table, by, name, codebook, missing=missing),
-        frame,
-        before,
-        by,
-        sensitive,
-        most,
-    )
+    per_class = partial(l_distinct, missing=missing)
+    return class_lines("l_distinct", per_class, Subject(data, given=given, classes=tuple(classes)), sensitive, most)
 
 
 def class_lines(
     measure: str,
-    per_class: Callable[[pl.DataFrame, str], pl.DataFrame],
-    frame: pl.DataFrame,
-    before: pl.DataFrame | None,
-    by: Sequence[str],
+    per_class: Callable[[Dataset, Sequence[str], str], pl.DataFrame],
+    subject: Subject,
     sensitive: Sequence[str],
-    most: int,
+    most: int = 200,
 ) -> Findings:
-    """Give the lines of a measure of sensitive values in classes: per variable the worst, then one for each class.
+    """Give the lines of a measure of sensitive values in classes: per group and variable the worst, then each class.
 
-    `per_class` takes a table and a sensitive column and gives two columns, class and figure, the worst first.
+    `per_class` takes a table, its keys and a sensitive column, and gives class and figure, the worst first.
     """
     lines: list[Finding] = []
     notes: dict[str, None] = {}
-    for name in sensitive:
-        if not by or not frame.height:
-            lines.append(Finding(measure, variable=name))
-            notes[NO_CLASS] = None
-            continue
-        found = [(str(label), float(figure)) for label, figure in per_class(frame, name).rows()]
-        known: dict[str, float] = {}
-        if before is not None and all(n in before.columns for n in (*by, name)):
-            known = {str(label): float(figure) for label, figure in per_class(before, name).rows()}
-        worst, baseline = next(iter(found), (None, None))[1], next(iter(known.values()), None)
-        lines.append(Finding(measure, variable=name, value=worst, baseline=baseline))
-        lines += [Finding(measure, name, label, value=x, baseline=known.get(label)) for label, x in found[:most]]
-        if worst is None:
-            notes[f"Column {name!r} holds no value in any class, so there is no {measure}."] = None
-        if len(found) > most:
-            notes[f"{measure}: only the {most} worst classes have a line."] = None
-    return Findings(tuple(lines), tuple(notes))
+    for group, told in subject.each_once():
+        for name in (n for n in sensitive if n not in group.by):
+            found = _figures(per_class, subject.after, group.by, name)
+            known = _figures(per_class, subject.given, group.by, name)
+            figure, baseline = next(iter(found.values()), None), next(iter(known.values()), None)
+            lines.append(Finding(measure, name, group.group, value=figure, baseline=baseline))
+            if not told:
+                single = list(found.items())[:most]
+                lines += [Finding(measure, name, label, value=x, baseline=known.get(label)) for label, x in single]
+            if figure is None:
+                notes[f"Column {name!r} holds no value in any class, so there is no {measure}."] = None
+            if len(found) > most:
+                notes[f"{measure}: only the {most} worst classes have a line."] = None
+    return Findings(tuple(lines), tuple(notes) if subject.classes else (NO_CLASS,))
+
+
+def _figures(
+    per_class: Callable[[Dataset, Sequence[str], str], pl.DataFrame],
+    data: Dataset | None,
+    by: Sequence[str],
+    sensitive: str,
+) -> dict[str, float]:
+    """The figure of each class by its name, the worst first; none of a table without these columns."""
+    if data is None or not has_columns(data, (*by, sensitive)):
+        return {}
+    return {str(label): float(figure) for label, figure in per_class(data, by, sensitive).rows()}
+
+
+def _compute(subject: Subject) -> Findings:
+    return class_lines("l_distinct", l_distinct, subject, subject.sensitive)
+
+
+def _homogeneous(findings: Findings) -> list[str]:
+    lines = [f for f in with_value(findings, "l_distinct") if value_of(f) < 2]
+    return list(dict.fromkeys(f.variable or "sensitive value" for f in lines))
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    names = _homogeneous(findings)
+    if not names:
+        return None
+    return (
+        f"In at least one group everyone has the same {listed(names)}, so whoever knows that a person is in that group "
+        "learns it without finding the record."
+    )
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    names = _homogeneous(findings)
+    return (Complaint(f"Everyone in at least one group has the same {listed(names)}", Aim.DIVERSE),) if names else ()
+
+
+MEASURE = Measure(
+    family="groups",
+    place=30,
+    doing="diversity",
+    needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    figures=(
+        Figure(
+            "l_distinct",
+            title="Different outcomes in a group (l-diversity)",
+            what="How many different values of a sensitive variable a group has. With 1, whoever knows that a person "
+            "is in the group knows the value, without finding the record.",
+            form="count",
+            better="high",
+            published="ladder",
+            baseline="Original",
+            whole="worst group",
+            aim=Aim.DIVERSE,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter, set_apart
 from sfumato.measures.confidence import wilson
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
+__all__ = ["MEASURE", "OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -271,3 +275,71 @@ def _nearest_lines(before: Floats, after: Floats, groups: list[tuple[str, Ints |
         figures = (_nearest(x, z, s), None, _unprotected(values, s))
         lines.append(Finding("linkage_nearest", None, group, None, "nearest", *figures))
     return lines
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two, unscaled=subject.unscaled)
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    """What the best of the attackers find who link by nearest record, and by assignment with the same knowledge."""
+    nearest, together = with_value(findings, "linkage_nearest"), with_value(findings, "linkage_one_to_one")
+    if not nearest and not together:
+        return None
+    best = worst(nearest or together)
+    overall = best.group in (None, "overall")
+    together = [f for f in together if (f.group in (None, "overall")) == overall]
+    said = []
+    if nearest:
+        undo = "undoing the restored spread and " if best.group == "unscaled" else ""
+        said.append(f"{_found(best)} found by {undo}taking the nearest released record")
+    if together:
+        said.append(f"{_found(worst(together))} found by assigning the records of very many people at once")
+    known = "exact original values" if overall else "exact original values and group"
+    return f"Of people whose {known} are known, {', and '.join(said)}. {judged(nearest + together)}"
+
+
+def _found(line: Finding) -> str:
+    return f"{percent(value_of(line))}{without_protection(line)} are"
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    lines = with_value(findings, "linkage_nearest") + with_value(findings, "linkage_one_to_one")
+    if not lines or value_of(worst(lines)) <= CONTRACT:
+        return ()
+    text = "Many records are found by somebody who knows the exact original values"
+    return (Complaint(text, Aim.FURTHER, urgent=True),)
+
+
+MEASURE = Measure(
+    family="linkage",
+    place=20,
+    doing="linkage",
+    needs=frozenset({"pair", "columns"}),
+    figures=(
+        Figure(
+            "linkage_nearest",
+            title="Right guesses by nearest record",
+            what="An attacker who knows the exact original values of a person takes the nearest released record; this "
+            "share of the people is found. Most real attackers know less. To be found is not yet to be harmed, but it "
+            "should be rare.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            aim=Aim.FURTHER,
+        ),
+        Figure(
+            "linkage_one_to_one",
+            title="Right guesses by assigning all records",
+            what="An attacker who knows the exact original values of very many people assigns all released records at "
+            "once, each to one person; this share is right. Measured on a sample, hence the interval.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            aim=Aim.FURTHER,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

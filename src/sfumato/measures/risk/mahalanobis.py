@@ -14,11 +14,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import capital, percent, value_of, with_value, without_protection, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["Boxes", "RiskGrid", "RobustRisk", "boxes", "boxes_of", "findings", "robust_grid", "robust_risk"]
+__all__ = ["MEASURE", "Boxes", "RiskGrid", "RobustRisk", "boxes", "boxes_of", "findings", "robust_grid", "robust_risk"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -322,3 +326,65 @@ def findings(
     if not ready.whole.all():
         notes.append(INCOMPLETE)
     return Findings(lines, tuple(notes))
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two, w1=subject.how.w1, w2=subject.how.w2)
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    first, second = with_value(findings, "risk1"), with_value(findings, "risk2")
+    if not first:
+        return None
+    line = worst(first)
+    text = (
+        f"{capital(percent(value_of(line)))} of the records have a released value so close to the original that "
+        f"somebody who sees it comes near the truth{without_protection(line)}"
+    )
+    if second:
+        text += (
+            f", and {percent(value_of(worst(second)))} have besides no other released record near that could hide them"
+        )
+    return text + "."
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    usual = (("risk1", 0.05), ("risk2", 0.01))
+    high = [f for name, bound in usual for f in with_value(findings, name) if value_of(f) > bound]
+    return (Complaint("Many released values lie close to the originals", Aim.FURTHER),) if high else ()
+
+
+MEASURE = Measure(
+    family="closeness",
+    place=10,
+    doing="robust Mahalanobis risk",
+    needs=frozenset({"pair", "columns"}),
+    figures=(
+        Figure(
+            "risk1",
+            title="Released close to the original (risk1)",
+            what="Share of records with a released value in a narrow interval around its original, wider for unusual "
+            "records (robust Mahalanobis distance). Whoever sees such a value comes near the truth. It does not ask "
+            "whether the record can be found.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            at="w1 = {0:g}",
+            aim=Aim.FURTHER,
+        ),
+        Figure(
+            "risk2",
+            title="Close, and no other record near (risk2)",
+            what="The part of risk1 whose released record has no other released record near that could be taken for "
+            "it.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            at="w2 = {0:g}",
+            aim=Aim.FURTHER,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

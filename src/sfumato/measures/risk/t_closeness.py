@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Findings
+from sfumato.data.query import COUNT
+from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.risk.k_anonymity import class_label
 from sfumato.measures.risk.l_diversity import MissingSensitive, class_lines, value_counts
+from sfumato.measures.subject import Classes, Subject
 
-__all__ = ["findings", "t_equal"]
+__all__ = ["MEASURE", "findings", "t_equal"]
 
 
-def t_equal(
-    frame: pl.DataFrame,
-    by: Sequence[str],
-    sensitive: str,
-    codebook: Codebook | None = None,
-    *,
-    missing: MissingSensitive = "ignore",
-) -> pl.DataFrame:
+def t_equal(data: Dataset, by: Sequence[str], sensitive: str, *, missing: MissingSensitive = "ignore") -> pl.DataFrame:
     """Measure how far each class's distribution of a sensitive variable is from the whole table's.
 
     The distance is the total variation (the earth mover's distance when all values are equally far apart): half the
@@ -33,7 +31,7 @@ def t_equal(
 
     Parameters
     ----------
-    frame, by, sensitive, codebook, missing
+    data, by, sensitive, missing
         As in `l_distinct`.
 
     Returns
@@ -43,61 +41,62 @@ def t_equal(
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "ill": ["yes", "no", "no", "no"]})
-    >>> t_equal(frame, ["sex"], "ill").rows()
+    >>> import sfumato as sf
+    >>> data = sf.read(pl.DataFrame({"sex": ["f", "f", "m", "m"], "ill": ["yes", "no", "no", "no"]}))
+    >>> t_equal(data, ["sex"], "ill").rows()
     [('sex=f', 0.25), ('sex=m', 0.25)]
     """
-    counts = value_counts(frame, by, sensitive, codebook, missing)
-    keys = [str(i) for i in range(len(by))]
+    counts = value_counts(data, by, sensitive, missing)
     # where a class has more than its part of a value it has so much less of the others: one half tells all
-    excess = pl.col("count") / pl.col("count").sum().over(keys) - pl.col("everywhere") / pl.col("count").sum()
+    excess = pl.col(COUNT) / pl.col(COUNT).sum().over(by) - pl.col("sfumato:everywhere") / pl.col(COUNT).sum()
     return (
-        counts.sort("value")
-        .with_columns(everywhere=pl.col("count").sum().over("value"))
-        .with_columns(excess=excess.clip(lower_bound=0.0))
-        .group_by(keys)
-        .agg(pl.col("excess").sum().alias("t"))
+        counts.sort(sensitive)
+        .with_columns(pl.col(COUNT).sum().over(sensitive).alias("sfumato:everywhere"))
+        .with_columns(excess.clip(lower_bound=0.0).alias("sfumato:excess"))
+        .group_by(by)
+        .agg(pl.col("sfumato:excess").sum().alias("t"))
         .select(class_label(by), "t")
         .sort(pl.col("t").round(12), "class", descending=[True, False])
     )
 
 
 def findings(
-    frame: pl.DataFrame,
-    codebook: Codebook,
-    by: Sequence[str],
+    data: Dataset,
+    classes: Sequence[Classes],
     sensitive: Sequence[str],
     *,
     missing: MissingSensitive = "ignore",
-    before: pl.DataFrame | None = None,
+    given: Dataset | None = None,
     most: int = 200,
 ) -> Findings:
-    """Give the lines `t_equal`: for each sensitive variable the largest first, then one for each class.
+    """Give the lines `t_equal`: of each group and sensitive variable the largest, then one for each class.
 
-    Parameters
-    ----------
-    frame
-        The table as it is, or as it is to be released.
-    codebook
-        Says which codes stand for missing.
-    by
-        The keys.
-    sensitive
-        Columns that an intruder must not learn.
-    missing
-        As in `l_distinct`.
-    before
-        The original table, where there is one; its figures are the baselines, and a class that it did not have has
-        none. The two need not be joined.
-    most
-        Largest number of classes that get a line of their own, for each variable.
+    Parameters as in `sfumato.measures.risk.l_diversity.findings`.
     """
-    return class_lines(
-        "t_equal",
-        lambda table, name: t_equal(table, by, name, codebook, missing=missing),
-        frame,
-        before,
-        by,
-        sensitive,
-        most,
-    )
+    per_class = partial(t_equal, missing=missing)
+    return class_lines("t_equal", per_class, Subject(data, given=given, classes=tuple(classes)), sensitive, most)
+
+
+def _compute(subject: Subject) -> Findings:
+    return class_lines("t_equal", t_equal, subject, subject.sensitive)
+
+
+MEASURE = Measure(
+    family="groups",
+    place=40,
+    doing="closeness",
+    needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    figures=(
+        Figure(
+            "t_equal",
+            title="Outcome in a group against all (t-closeness)",
+            what="How far the outcome's distribution in a group is from that of the whole table: half the sum of the "
+            "differences of shares. 0 is equal; 1 has nothing in common.",
+            published="rate",
+            baseline="Original",
+            whole="worst group",
+            aim=Aim.DIVERSE,
+        ),
+    ),
+    compute=_compute,
+)

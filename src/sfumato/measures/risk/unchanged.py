@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Misclassified, Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import percent, value_of, with_value, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["findings", "unchanged"]
+__all__ = ["MEASURE", "findings", "unchanged"]
 
 NOT_ALIGNED = "The tables are not joined record by record, so unchanged cells were not counted."
 
@@ -75,3 +80,49 @@ def findings(pair: Pair, columns: Sequence[str] | None = None) -> Findings:
         if value is None:
             notes.append(f"Column {name!r} held no value, so there are no unchanged cells to count.")
     return Findings(tuple(lines), tuple(notes))
+
+
+def _compute(subject: Subject) -> Findings:
+    """Of numbers that were masked, and of columns whose values were exchanged, numbers or not."""
+    parts = (part for part in subject.disclosure if isinstance(part, Misclassified | Swapped))
+    exchanged = (n for part in parts for n in part.columns)
+    return findings(subject.two, tuple(dict.fromkeys((*subject.two.columns, *exchanged))))
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    lines = [f for f in with_value(findings, "unchanged") if value_of(f) > 0]
+    if not lines:
+        return None
+    line = worst(lines)
+    return f"Of the values of {line.variable or 'the columns'}, {percent(value_of(line))} are exactly what they were."
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    return tuple(
+        Complaint(f"Many values of {f.variable or 'the columns'} are exactly what they were", Aim.KEPT, f.variable)
+        for f in with_value(findings, "unchanged")
+        if value_of(f) > 0.1
+    )
+
+
+MEASURE = Measure(
+    family="closeness",
+    place=40,
+    doing="unchanged values",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "unchanged",
+            title="Values that are exactly as they were",
+            what="Share of a column's values that protection left alone.",
+            form="share",
+            published="rate",
+            baseline="Without protection",
+            aim=Aim.KEPT,
+        ),
+    ),
+    compute=_compute,
+    faces=("risk", "compare"),
+    say=_say,
+    complain=_complain,
+)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.moments import moments
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import capital, percent, value_of, with_value, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["delta", "findings"]
+__all__ = ["MEASURE", "delta", "findings"]
 
 NOT_ALIGNED = "The tables are not joined record by record, so delta was not measured."
 
@@ -64,3 +68,46 @@ def findings(pair: Pair) -> Findings:
         if value is None:
             notes.append(f"Column {name!r} does not vary, or has too few values in both tables, so it has no delta.")
     return Findings(tuple(lines), tuple(notes))
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two)
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    lines = with_value(findings, "delta")
+    if not lines:
+        return None
+    most = worst(lines)
+    if value_of(most) == 0:
+        return "No value was moved."
+    text = (
+        f"{capital(percent(value_of(most)))} of the spread of {most.variable or 'a column'} comes from the protection"
+    )
+    return text + (" and less than that in every other column." if len(lines) > 1 else ".")
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    far = any(value_of(f) > 0.1 for f in with_value(findings, "delta"))
+    return (Complaint("Values were moved far", Aim.GENTLER),) if far else ()
+
+
+MEASURE = Measure(
+    family="values",
+    place=10,
+    doing="delta",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "delta",
+            title="Spread that comes from protection (delta)",
+            what="Mean squared move of a column's values, divided by the column's variance: the part of the released "
+            "spread that protection made. 0 is none.",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

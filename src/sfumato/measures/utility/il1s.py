@@ -7,11 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.moments import moments
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 
-__all__ = ["Il1s", "findings", "il1s"]
+__all__ = ["MEASURE", "Il1s", "findings", "il1s"]
 
 NOT_ALIGNED = "The tables are not joined record by record, so IL1s was not measured."
 CONSTANT = "IL1s: columns that do not vary in the original were left out."
@@ -83,3 +86,25 @@ def findings(pair: Pair) -> Findings:
     result = il1s(pair.x, pair.z)
     notes = ((CONSTANT,) if result.constant else ()) + ((NOTHING,) if result.mean is None else ())
     return Findings((Finding("il1s", value=result.mean),), notes)
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two)
+
+
+MEASURE = Measure(
+    family="values",
+    place=20,
+    doing="information loss per cell",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "il1s",
+            title="Mean move of a cell (IL1s)",
+            what="Mean absolute move of a value, in √2 standard deviations of the original column.",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+)

@@ -1,4 +1,4 @@
-"""What a release does to an intended analysis: the same regression fitted to the original and to the release."""
+"""What a release does to the user's model: the same regression fitted to the original and to the release."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.design import Levels, build_design, find_levels, is_factor, level_codes
 from sfumato.data.finding import Finding, Findings
@@ -18,8 +19,12 @@ from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import Pair, numbers
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family, Fit, fit
+from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.saying import value_of, with_value, worst
+from sfumato.measures.subject import Subject
 
 __all__ = [
+    "MEASURE",
     "ModelComparison",
     "ModelFit",
     "ci_overlap",
@@ -352,3 +357,66 @@ def _notes(fitted: Fit, left_out: float) -> Iterator[str]:
         yield "The outcome of some records is certain (separation), so their coefficients have no finite estimate."
     elif not fitted.converged:
         yield "The fit did not converge; its coefficients are those of the last step."
+
+
+def _compute(subject: Subject) -> Findings:
+    how = subject.how
+    if how.model is None:
+        return Findings()
+    return findings(subject.two.tables, how.model, how.family or "linear")
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    lines = with_value(findings, "standardised_difference")
+    if not lines:
+        return None
+    most = worst(lines)
+    d = value_of(most)
+    meaning = (
+        "more than chance alone would move it in another sample of the same size"
+        if d > 1
+        else "well within what another sample of the same size would give"
+        if d <= 0.5
+        else "about what another sample of the same size would give"
+    )
+    return (
+        f"In the model that was fitted to both tables, the coefficient that moved most ({most.variable}) moved by "
+        f"{d:.2g} of its standard errors, {meaning}."
+    )
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    moved = any(value_of(f) > 1 for f in with_value(findings, "standardised_difference"))
+    return (Complaint("A coefficient moved by more than its standard error", Aim.GENTLER),) if moved else ()
+
+
+MEASURE = Measure(
+    family="models",
+    place=10,
+    doing="the user's model",
+    needs=frozenset({"pair", "model"}),
+    figures=(
+        Figure(
+            "standardised_difference",
+            title="Moved coefficients",
+            what="How far each coefficient of the user's model moved, in standard errors of the original fit. Below 1 "
+            "it moved less than another sample would move it.",
+            published="rate",
+            of="coefficient",
+            aim=Aim.GENTLER,
+        ),
+        Figure(
+            "ci_overlap",
+            title="Overlap of confidence intervals",
+            what="How much the 95% intervals of a coefficient from original and release overlap. 1 is all; 0 or less "
+            "is none.",
+            better="high",
+            published="rate",
+            of="coefficient",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+    complain=_complain,
+)

@@ -1,101 +1,102 @@
-"""Means, standard deviations and correlations before and after."""
+"""Means and standard deviations before and after."""
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.pair import Pair
-from sfumato.kernels.moments import moments
+from sfumato.data.query import Moments
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 
-__all__ = ["correlation", "findings", "mean_and_sd"]
-
-Floats = NDArray[np.float64]
+__all__ = ["MEASURE", "findings", "mean_and_sd"]
 
 
-def mean_and_sd(values: Floats) -> tuple[float | None, float | None]:
-    """Mean and standard deviation (divisor n − 1) of one column, the same whatever the order of the rows.
+def mean_and_sd(data: Dataset, columns: Sequence[str]) -> dict[str, tuple[float | None, float | None]]:
+    """Mean and standard deviation (divisor n − 1) of each column, the same whatever the order of the rows.
 
     Parameters
     ----------
-    values : ndarray, shape (n,)
-        NaN where missing.
+    data
+        The table; its codebook says which codes stand for missing.
+    columns
+        Names of numeric or boolean columns.
 
     Returns
     -------
-    mean, sd
+    dict of str to (mean, sd)
         None where there is no value, or fewer than two.
 
     Examples
     --------
-    >>> mean_and_sd(np.array([1.0, 2.0, np.nan, 3.0]))
-    (2.0, 1.0)
+    >>> import polars as pl, sfumato as sf
+    >>> mean_and_sd(sf.read(pl.DataFrame({"age": [1.0, 2.0, None, 3.0]})), ["age"])
+    {'age': (2.0, 1.0)}
     """
-    n, mean, variance = moments(values[~np.isnan(values)])
-    return (mean if n else None), (math.sqrt(variance) if n > 1 else None)
+    answer = data.ask(Moments(tuple(columns)))
+    return {
+        str(row["variable"]): (row["mean"], None if row["variance"] is None else math.sqrt(row["variance"]))
+        for row in answer.iter_rows(named=True)
+    }
 
 
-def correlation(x: Floats, y: Floats) -> float | None:
-    """Pearson's correlation of two columns over the rows that have both values, −1 to 1.
+def findings(before: Dataset, after: Dataset, columns: Sequence[str]) -> Findings:
+    """Give `mean` and `sd` of each column: the value is the release's, the baseline the original's.
 
     Parameters
     ----------
-    x, y : ndarray, shape (n,)
-        NaN where missing.
-
-    Returns
-    -------
-    float or None
-        None where a column does not vary over these rows. The same to 1e-15 whatever the order of the rows.
-
-    Examples
-    --------
-    >>> round(correlation(np.array([1.0, 2.0, 3.0]), np.array([6.0, 4.0, 2.0])), 9)
-    -1.0
-    """
-    both = ~(np.isnan(x) | np.isnan(y))
-    a, b = _unit(x[both]), _unit(y[both])
-    if a is None or b is None:
-        return None
-    return float(np.clip(a @ b, -1.0, 1.0))
-
-
-def _unit(x: Floats) -> Floats | None:
-    """`x` centred and brought to length 1; None where it does not vary."""
-    if len(x) < 2 or x.min() == x.max():
-        return None
-    centred = x - x.mean()
-    centred /= np.abs(centred).max()
-    return np.asarray(centred / np.linalg.norm(centred))
-
-
-def findings(pair: Pair) -> Findings:
-    """Give `mean` and `sd` of each of the pair's columns and `correlation` of every two.
-
-    The value is the release's, the baseline the original's. A correlation's variable is written `Age × Fare`.
-
-    Parameters
-    ----------
-    pair
+    before, after
         Original and released table; they need not be joined.
+    columns
+        Numeric columns of both.
     """
-    lines, notes = [], []
-    before = [mean_and_sd(x) for x in pair.x.T]
-    after = [mean_and_sd(z) for z in pair.z.T]
-    for i, measure in enumerate(("mean", "sd")):
-        for name, old, new in zip(pair.columns, before, after, strict=True):
-            lines.append(Finding(measure, variable=name, value=new[i], baseline=old[i]))
-    for name, old, new in zip(pair.columns, before, after, strict=True):
-        if old[1] is None or new[1] is None:
-            notes.append(f"Column {name!r} has too few values in one of the tables for a mean or a standard deviation.")
-    for i, j in itertools.combinations(range(len(pair.columns)), 2):
-        old_r, new_r = correlation(pair.x[:, i], pair.x[:, j]), correlation(pair.z[:, i], pair.z[:, j])
-        variable = f"{pair.columns[i]} × {pair.columns[j]}"
-        lines.append(Finding("correlation", variable=variable, value=new_r, baseline=old_r))
-        if old_r is None or new_r is None:
-            notes.append(f"{variable}: a column that does not vary has no correlation.")
-    return Findings(tuple(lines), tuple(notes))
+    old, new = mean_and_sd(before, columns), mean_and_sd(after, columns)
+    lines = [
+        Finding(measure, variable=name, value=new[name][i], baseline=old[name][i])
+        for i, measure in enumerate(("mean", "sd"))
+        for name in columns
+    ]
+    notes = tuple(
+        f"Column {name!r} has too few values in one of the tables for a mean or a standard deviation."
+        for name in columns
+        if old[name][1] is None or new[name][1] is None
+    )
+    return Findings(tuple(lines), notes)
+
+
+def _compute(subject: Subject) -> Findings:
+    if subject.before is None:
+        return Findings()
+    return findings(subject.before, subject.after, subject.two.columns)
+
+
+MEASURE = Measure(
+    family="summaries",
+    place=10,
+    doing="means and spreads",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "mean",
+            title="Mean",
+            what="The mean of each column.",
+            better="near",
+            published="change",
+            baseline="Original",
+            aim=Aim.MEANS,
+        ),
+        Figure(
+            "sd",
+            title="Standard deviation",
+            what="The spread of each column.",
+            better="near",
+            published="change",
+            baseline="Original",
+            aim=Aim.SPREAD,
+        ),
+    ),
+    compute=_compute,
+)

@@ -10,13 +10,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.glm import Fit, fit, predict
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, left_out, stack
+from sfumato.measures.utility.told_apart import told_apart
 
-__all__ = ["Propensity", "findings", "propensity", "propensity_of", "u_statistic"]
+__all__ = ["MEASURE", "Propensity", "findings", "propensity", "propensity_of", "u_statistic"]
 
 Floats = NDArray[np.float64]
 
@@ -223,3 +227,34 @@ class _Design:
             coarse = main if self.levels == MAX_LEVELS else parts(self.both.columns, self.levels)
             out += [a * b for i, j in self.pairs for a in coarse[i] for b in coarse[j]]
         return np.asarray(np.stack(out).T)
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two.tables)
+
+
+MEASURE = Measure(
+    family="tables",
+    place=10,
+    doing="propensity",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "u_main",
+            title="U, main effects",
+            what="A regression model is asked to tell released from original records by the variables as they are. 0: "
+            "it cannot; 0.25: it always can. This one sees little more than shifted means.",
+            published="rate",
+            aim=Aim.TABLES,
+        ),
+        Figure(
+            "u_interactions",
+            title="U, with interactions",
+            what="The same with all pairs of variables, so that changed relations show as well.",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+    say=told_apart("u_interactions", "u_main", unless="u_trees"),
+)

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.pair import Pair
+from sfumato.data.query import Quantiles
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 
-__all__ = ["PROBS", "findings", "quantiles"]
+__all__ = ["MEASURE", "PROBS", "findings", "quantiles"]
 
 PROBS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Probabilities that reports give quantiles at."""
 
 
-def quantiles(values: NDArray[np.float64], probs: Sequence[float] = PROBS) -> tuple[float | None, ...]:
+def quantiles(data: Dataset, column: str, probs: Sequence[float] = PROBS) -> tuple[float | None, ...]:
     """Quantiles of one column by linear interpolation (type 7 of Hyndman & Fan).
 
     Parameters
     ----------
-    values : ndarray, shape (n,)
-        NaN where missing.
+    data
+        The table; its codebook says which codes stand for missing.
+    column
+        A numeric or boolean column.
     probs
         Probabilities, 0 to 1.
 
@@ -33,34 +36,62 @@ def quantiles(values: NDArray[np.float64], probs: Sequence[float] = PROBS) -> tu
 
     Examples
     --------
-    >>> quantiles(np.array([1.0, 2.0, np.nan, 4.0]), (0.25, 0.5))
+    >>> import polars as pl, sfumato as sf
+    >>> quantiles(sf.read(pl.DataFrame({"age": [1.0, 2.0, None, 4.0]})), "age", (0.25, 0.5))
     (1.5, 2.0)
 
     References
     ----------
     Hyndman & Fan (1996), doi:10.1080/00031305.1996.10473566.
     """
-    present = values[~np.isnan(values)]
-    if not len(present):
-        return (None,) * len(probs)
-    return tuple(float(q) for q in np.quantile(present, probs, method="linear"))
+    return tuple(data.ask(Quantiles(column, tuple(probs)))["value"].to_list())
 
 
-def findings(pair: Pair) -> Findings:
-    """Give `quantile` of each of the pair's columns at each of `PROBS`: the release's, with the original's as baseline.
+def findings(before: Dataset, after: Dataset, columns: Sequence[str]) -> Findings:
+    """Give `quantile` of each column at each of `PROBS`: the release's, with the original's as baseline.
 
     Parameters
     ----------
-    pair
+    before, after
         Original and released table; they need not be joined.
+    columns
+        Numeric columns of both.
     """
     lines, notes = [], []
-    for j, name in enumerate(pair.columns):
-        before, after = quantiles(pair.x[:, j]), quantiles(pair.z[:, j])
+    for name in columns:
+        old, new = quantiles(before, name), quantiles(after, name)
         lines += [
-            Finding("quantile", variable=name, at=prob, value=new, baseline=old)
-            for prob, old, new in zip(PROBS, before, after, strict=True)
+            Finding("quantile", variable=name, at=prob, value=b, baseline=a)
+            for prob, a, b in zip(PROBS, old, new, strict=True)
         ]
-        if before[0] is None or after[0] is None:
+        if old[0] is None or new[0] is None:
             notes.append(f"Column {name!r} has no value in one of the tables, so it has no quantiles there.")
     return Findings(tuple(lines), tuple(notes))
+
+
+def _compute(subject: Subject) -> Findings:
+    if subject.before is None:
+        return Findings()
+    return findings(subject.before, subject.after, subject.two.columns)
+
+
+MEASURE = Measure(
+    family="summaries",
+    place=30,
+    doing="quantiles",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "quantile",
+            title="Quantiles",
+            what="The value that the stated share of records lies below.",
+            better="near",
+            # not published: the released one, the sd and a rounded change would give back some record's value
+            published="no",
+            baseline="Original",
+            at="{1}% quantile",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+)

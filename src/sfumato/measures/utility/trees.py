@@ -9,15 +9,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash, scatter
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.subject import Subject
 from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, u_statistic
 from sfumato.measures.utility.stacked import Stacked, left_out, stack
+from sfumato.measures.utility.told_apart import told_apart
 
-__all__ = ["FOLDS", "MAX_RECORDS", "findings", "u_trees", "u_trees_of"]
+__all__ = ["FOLDS", "MAX_RECORDS", "MEASURE", "findings", "u_trees", "u_trees_of"]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -189,3 +193,26 @@ def _out_of_fold(features: Floats, released: Floats, units: Words, factors: list
             trees.fit(features[~test], released[~test])
             scores[test] = trees.predict_proba(features[test])[:, 1]
     return scores
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.two.tables)
+
+
+MEASURE = Measure(
+    family="tables",
+    place=20,
+    doing="propensity with trees",
+    needs=frozenset({"pair"}),
+    figures=(
+        Figure(
+            "u_trees",
+            title="U, with trees",
+            what="The same with an ensemble of decision trees, which sees any pattern. The sharpest of the three.",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+    say=told_apart("u_trees"),
+)

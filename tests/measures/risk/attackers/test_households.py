@@ -8,7 +8,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
-from sfumato.measures.risk.attackers.attacking import Attacking
+from sfumato.measures.attacking import Attacking
 from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.attackers.households import Households, households, shared_columns, shared_posterior_right
 from sfumato.measures.risk.h_rank.measure import SHARED, UNSEEN, findings

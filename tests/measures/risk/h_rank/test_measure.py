@@ -8,8 +8,8 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding
 from sfumato.data.pair import Pair
+from sfumato.measures.attacking import Attacking
 from sfumato.measures.risk.attackers.attackers import Attack
-from sfumato.measures.risk.attackers.attacking import Attacking
 from sfumato.measures.risk.attackers.error_law import laws, observed_law
 from sfumato.measures.risk.h_rank.h_rank import AT, GROUPS, h_rank
 from sfumato.measures.risk.h_rank.measure import (

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.kernels.neighbours.h_rank import HiddenRanks, hidden_ranks, isolation, together
 from sfumato.kernels.rows import distinct, scatter, set_apart
+from sfumato.measures.attacking import Metric
 from sfumato.measures.confidence import wilson
 from sfumato.measures.risk.attackers.attackers import Attack, likelihood_space
-from sfumato.measures.risk.attackers.attacking import Metric
 from sfumato.measures.risk.attackers.error_law import ErrorLaw
 from sfumato.measures.risk.attackers.households import Households
 from sfumato.measures.risk.attackers.likelihood_choice import by_likelihood, unlike_normal

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
+from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.risk.attackers.attackers import Attack
-from sfumato.measures.risk.attackers.attacking import DEFAULT, Attacking
 from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws, observed_law
 from sfumato.measures.risk.attackers.households import households, shared_columns
 from sfumato.measures.risk.h_rank.h_rank import AT, HRank, Laws, h_rank
+from sfumato.measures.saying import CONTRACT, PUBLISHED, judged, percent, value_of, worst
+from sfumato.measures.subject import Subject
 
-__all__ = ["WORST", "findings", "known_columns"]
+__all__ = ["MEASURE", "WORST", "findings", "known_columns"]
 
 WORST = "worst"
 """Name of the maximum over the attackers asked for."""
@@ -182,3 +188,108 @@ def _in_file_order(found: dict[str, HRank], share: float, t: int) -> Iterator[Fi
 def _worst(lines: Sequence[Finding]) -> Finding:
     best = max(lines, key=lambda line: line.value or 0.0)
     return Finding("h_rank", None, best.group, best.at, WORST, best.value, best.interval, best.baseline)
+
+
+def _compute(subject: Subject) -> Findings:
+    pair, how = subject.two, subject.how.attacking
+    if not pair.columns and not (pair.aligned and known_columns(pair, subject.disclosure)[0]):
+        return Findings()
+    return findings(pair, subject.disclosure, how or USUAL)
+
+
+def _noisy(subject: Subject) -> bool:
+    """Whether noise is disclosed or attackers are named: elsewhere linkage says it all."""
+    drawn = any(isinstance(part, Additive | Misclassified) for part in subject.disclosure)
+    return drawn or subject.how.attacking is not None
+
+
+def _of_those_in_it(findings: Findings, fraction: float) -> Findings:
+    """The findings with the h-rank of targets who are in the file, where it is a sample."""
+    if fraction == 1:
+        return findings
+    lines = (
+        replace(f, value=min(1.0, f.value / fraction)) if f.measure == "h_rank" and f.value is not None else f
+        for f in findings
+    )
+    return Findings(tuple(lines), findings.notes)
+
+
+def _at_once(findings: Findings) -> list[Finding]:
+    """Who is found at once in the whole file."""
+    lines = [f for f in findings.select("h_rank", group="all", at=0.0) if f.value is not None]
+    return [f for f in lines if f.attack == WORST] or lines
+
+
+def _apart(findings: Findings) -> list[Finding]:
+    """Who is found at once of those who stand apart from the others."""
+    return [f for f in findings.select("h_rank", attack=WORST, at=0.0) if f.group in ("decile 10", "worst")]
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    """What the best of the attackers finds among noisy records, beside the k of groups that would hide as well.
+
+    Figures of a sample count the chance that the target is in it: that is said, and judged is what is found of those
+    who are in it, since taking part is often known.
+    """
+    lines = _at_once(findings)
+    if not lines:
+        return None
+    known = _of_those_in_it(findings, fraction)
+    line = worst(_at_once(known))
+    found = value_of(line)
+    k = f", as a group of {1 / found:.0f} alike would be by a single guess" if 0 < found <= 0.5 else ""
+    text = f"Of people whose true values are known, {percent(found)} are found by the best of the attackers{k}"
+    if fraction < 1:
+        text = (
+            "Of people whose true values are known, but who may or may not be in the file (sampled "
+            f"{percent(fraction)}), {percent(value_of(worst(lines)))} are found by the best of the attackers; of those "
+            f"who are known to be in the file {percent(found)}{k}"
+        )
+    apart = _apart(known)
+    if apart and value_of(worst(apart)) > 2 * found:
+        text += f"; of those who stand apart from the others, {percent(value_of(worst(apart)))}"
+    return f"{text}. {judged([line])}"
+
+
+def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    """Many who are found, and outliers who are although the rest is hidden."""
+    known = _of_those_in_it(findings, fraction)
+    lines, apart = _at_once(known), _apart(known)
+    if not lines:
+        return ()
+    all_ = value_of(worst(lines))
+    said = []
+    if all_ > CONTRACT:
+        text = "Many records are found by somebody who knows the true values"
+        said.append(Complaint(text, Aim.FURTHER, urgent=True))
+    if apart and value_of(worst(apart)) > max(PUBLISHED, 2 * all_):
+        said.append(Complaint("People who stand apart from the others are hidden worse", Aim.APART))
+    return tuple(said)
+
+
+MEASURE = Measure(
+    family="linkage",
+    place=10,
+    doing="how well records are hidden",
+    needs=frozenset({"pair", "disclosure"}),
+    figures=(
+        Figure(
+            "h_rank",
+            title="Right record among the nearest (h-rank)",
+            what="An attacker who knows true values of a person takes the released record that fits best. h counts the "
+            "people who are truly nearer to that person than the one whose record was taken; 0 is the right one. The "
+            "figure is the share of people for whom h is at most the number given: small is well hidden. Tenths go by "
+            "distance from the centre; the worst records are the most isolated 1%.",
+            form="share",
+            published="rate",
+            baseline="Any record at random",
+            at="h ≤ {0:g}",
+            aim=Aim.FURTHER,
+            usual=MappingProxyType({"group": "all", "attack": WORST}),
+        ),
+    ),
+    compute=_compute,
+    when=_noisy,
+    say=_say,
+    complain=_complain,
+)

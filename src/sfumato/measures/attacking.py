@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["DEFAULT", "Attacking", "Metric"]
+__all__ = ["DEFAULT", "USUAL", "Attacking", "Metric"]
 
 Metric = Literal["euclidean", "scaled", "mahalanobis"]
 
@@ -42,3 +42,7 @@ class Attacking:
     fraction: float | None = None
     file_order: bool = False
     at: tuple[int, ...] = ()
+
+
+USUAL = Attacking(sample=100_000)
+"""Who attacks a release, where nobody says otherwise: with so many targets standard errors are below 0.002."""

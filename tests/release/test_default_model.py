@@ -1,7 +1,7 @@
 import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.release.users_model import intended_analysis
+from sfumato.release.default_model import default_model
 
 FRAME = pl.DataFrame(
     {
@@ -28,16 +28,16 @@ BOOK = Codebook(
 
 
 def test_the_outcome_is_explained_by_all_that_can_explain_it():
-    assert intended_analysis(FRAME, FRAME, BOOK) == ("asthma ~ bmi + C(sex) + `birth weight`", "logistic")
+    assert default_model(FRAME, FRAME, BOOK) == ("asthma ~ bmi + C(sex) + `birth weight`", "logistic")
 
 
 def test_a_number_is_explained_linearly():
     book = BOOK.replace(bmi=Variable(role="outcome", kind="continuous"), asthma=Variable(kind="categorical"))
-    assert intended_analysis(FRAME, FRAME, book) == ("bmi ~ C(asthma) + C(sex) + `birth weight`", "linear")
+    assert default_model(FRAME, FRAME, book) == ("bmi ~ C(asthma) + C(sex) + `birth weight`", "linear")
 
 
 def test_no_outcome_or_one_with_three_values_means_no_analysis():
-    assert intended_analysis(FRAME, FRAME, BOOK.without("asthma")) is None
+    assert default_model(FRAME, FRAME, BOOK.without("asthma")) is None
     three = FRAME.with_columns(asthma=pl.Series([0, 1, 2, 2]))
-    assert intended_analysis(three, three, BOOK) is None
-    assert intended_analysis(FRAME, FRAME.drop("asthma"), BOOK) is None
+    assert default_model(three, three, BOOK) is None
+    assert default_model(FRAME, FRAME.drop("asthma"), BOOK) is None

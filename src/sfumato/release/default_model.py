@@ -1,4 +1,4 @@
-"""The intended analysis: the model that utility is judged by where the user names none."""
+"""The default model: what utility is judged by where the user names no model."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind, Role
 from sfumato.kernels.glm import Family
 
-__all__ = ["intended_analysis"]
+__all__ = ["default_model"]
 
 _NOT_MODELLED = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT, Role.OUTCOME)
 _MAX_LEVELS = 20
 _MAX_TERMS = 20
 
 
-def intended_analysis(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> tuple[str, Family] | None:
+def default_model(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> tuple[str, Family] | None:
     """Formula and family of the first outcome on all other variables, main effects only.
 
     Parameters

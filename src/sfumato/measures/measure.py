@@ -1,0 +1,202 @@
+"""What a measure is: a value in one file that holds everything said about its figures.
+
+Reports, terminal, documentation, limits and advice read all of it from here, so that to add a measure touches its own
+file, its test, its page and its line under `[project.entry-points."sfumato.measures"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from sfumato.data.aim import Aim
+from sfumato.data.finding import Findings
+from sfumato.measures.subject import KEYS, STRATA, Subject
+
+__all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published"]
+
+Need = Literal["table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "model"]
+"""What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
+do); columns that nobody must learn; what the release discloses; the user's model."""
+Form = Literal["share", "count", "number"]
+"""A share between 0 and 1, a count of records or values, or a plain number."""
+Better = Literal["low", "high", "near", "change"]
+"""Whether protection (or utility) is better where a figure is low, high, near its baseline, or unchanged."""
+Published = Literal["rate", "ladder", "change", "no"]
+"""How a figure may be published: with 3 significant digits; as "at least 2, 3, 5, 10, …"; as the change from original
+to release; or not at all."""
+Face = Literal["risk", "compare"]
+"""The commands that show a measure; `protect` shows all."""
+
+FAMILIES: Mapping[str, str] = MappingProxyType(
+    {
+        "groups": "Risk: groups of people alike",
+        "linkage": "Risk: finding a person's record",
+        "closeness": "Risk: values close to the truth",
+        "tables": "Loss: telling the tables apart",
+        "values": "Loss: how far values moved",
+        "models": "Loss: models",
+        "summaries": "Loss: means, spreads and the like",
+        "other": "Other figures",
+    }
+)
+"""Parts of a report in order, with their headings."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a measure: a name that a limit may use, and everything that is said about it.
+
+    Parameters
+    ----------
+    name
+        What findings and limits call it.
+    title
+        Its name for people.
+    what
+        What it is, and what it is not, in a sentence or three.
+    form, better
+        What kind of number it is, and where it is good.
+    published
+        How it may be published. Unless its file says otherwise: not.
+    baseline
+        What its baseline is; None where it has none.
+    whole
+        What a line speaks of that names no variable and no single group.
+    at
+        How `at` is told, a format with the number and a percentage: `w1 = {0:g}`, `{1}% quantile`.
+    of
+        What `variable` names: a column, a coefficient of a model, or a pair of columns.
+    aim
+        What would mend it where it is bad.
+    usual
+        What of `group` and `attack` is meant where a condition of `tune` says nothing.
+    """
+
+    name: str
+    title: str
+    what: str
+    form: Form = "number"
+    better: Better = "low"
+    published: Published = "no"
+    baseline: str | None = None
+    whole: str = "all records"
+    at: str = "at {0:g}"
+    of: Literal["column", "coefficient", "pair"] = "column"
+    aim: Aim | None = None
+    usual: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def comparable(self) -> bool:
+        """Whether of several figures one is the worst. Of means and the like none is."""
+        return self.better != "near"
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A figure that is bad by a convention of its field.
+
+    Parameters
+    ----------
+    text
+        What is bad, in words that may be published.
+    aim
+        What would mend it.
+    variable
+        The column that it is about, where it is about one.
+    urgent
+        Whether it is a risk so high that no headline may pass over it.
+    """
+
+    text: str
+    aim: Aim
+    variable: str | None = None
+    urgent: bool = False
+
+
+def _silent(findings: Findings, fraction: float) -> str | None:
+    """Say nothing."""
+    return None
+
+
+def _content(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
+    """Complain of nothing."""
+    return ()
+
+
+def _always(subject: Subject) -> bool:
+    """Measure whenever there is what it needs."""
+    return True
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of risk or utility.
+
+    Parameters
+    ----------
+    family
+        The part of reports that it stands in, see `FAMILIES`.
+    place
+        Where in its family it stands; smaller first.
+    doing
+        What is being measured, for the progress of long work.
+    needs
+        What it looks at. Without it the measure is passed over.
+    figures
+        What it gives.
+    compute
+        Gives the findings of a subject that has what it needs.
+    faces
+        The commands that show it; by default `risk` for families of risk and `compare` for the others.
+    when
+        Whether it is worth its time for a subject; figures that somebody asks for by name are measured anyway.
+    say
+        A sentence for the headline paragraph, of findings that hold this measure's lines perhaps, and the share of the
+        people whom the release holds; None where there is nothing to say.
+    complain
+        What is bad by the conventions of the field, most pressing first; arguments as of `say`.
+
+    Examples
+    --------
+    >>> from sfumato.measures.registry import measures
+    >>> measures()["delta"].figures[0].title
+    'Spread that comes from protection (delta)'
+    """
+
+    family: str
+    place: int
+    doing: str
+    needs: frozenset[Need]
+    figures: tuple[Figure, ...]
+    compute: Callable[[Subject], Findings] = field(repr=False)
+    faces: tuple[Face, ...] = ()
+    when: Callable[[Subject], bool] = field(default=_always, repr=False)
+    say: Callable[[Findings, float], str | None] = field(default=_silent, repr=False)
+    complain: Callable[[Findings, float], tuple[Complaint, ...]] = field(default=_content, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.faces:
+            object.__setattr__(self, "faces", ("risk",) if self.of_risk else ("compare",))
+
+    @property
+    def of_risk(self) -> bool:
+        """Whether it is a measure of risk rather than of loss."""
+        return self.family in ("groups", "linkage", "closeness")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of its figures."""
+        return frozenset(figure.name for figure in self.figures)
+
+    def can(self, subject: Subject) -> bool:
+        """Whether a subject has what it needs: of classes of keys and of strata one will do."""
+        classes = self.needs & {KEYS, STRATA}
+        there = subject.provides
+        return self.needs - classes <= there and (not classes or bool(classes & there))
+
+    def wanted(self, subject: Subject) -> bool:
+        """Whether it is asked for by name, or worth its time anyway."""
+        return bool(self.names & subject.asked) or self.when(subject)

@@ -1,0 +1,62 @@
+"""The registry: every measure, ours and anyone's, comes through the entry point group `sfumato.measures`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+
+from sfumato.measures.measure import FAMILIES, Figure, Measure
+
+__all__ = ["figure", "figures", "measure_of", "measures"]
+
+
+@cache
+def measures() -> MappingProxyType[str, Measure]:
+    """Every measure by the name of its file, in the order of reports.
+
+    Examples
+    --------
+    >>> next(iter(measures()))
+    'k_anonymity'
+    """
+    found = {entry.name: entry.load() for entry in entry_points(group="sfumato.measures")}
+    order = list(FAMILIES)
+    return MappingProxyType(
+        dict(sorted(found.items(), key=lambda item: (order.index(item[1].family), item[1].place, item[0])))
+    )
+
+
+@cache
+def figures() -> MappingProxyType[str, Figure]:
+    """Every figure by its name, the word that limits use, in the order of reports.
+
+    Examples
+    --------
+    >>> "k_anonymity" in figures(), figures()["risk1"].better
+    (True, 'low')
+    """
+    return MappingProxyType({f.name: f for measure in measures().values() for f in measure.figures})
+
+
+def figure(name: str) -> Figure:
+    """What is said of a figure; its bare name for one that nothing here measures.
+
+    Examples
+    --------
+    >>> figure("delta").title, figure("of_a_plug_in_that_is_gone").published
+    ('Spread that comes from protection (delta)', 'no')
+    """
+    return figures().get(name) or Figure(name, name, "A measure that was added to sfumato.")
+
+
+@cache
+def measure_of(name: str) -> Measure | None:
+    """The measure that gives a figure; None where none does.
+
+    Examples
+    --------
+    >>> measure_of("risk2") is measure_of("risk1")
+    True
+    """
+    return next((measure for measure in measures().values() if name in measure.names), None)

@@ -1,0 +1,119 @@
+"""What measures look at: the released table, what it was, and what is known of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfumato.data.dataset import Dataset
+from sfumato.data.disclosure import Disclosure
+from sfumato.data.pair import Pair
+from sfumato.data.remembered import Remembered
+from sfumato.errors import DataError
+from sfumato.measures.measuring import Measuring
+
+__all__ = ["KEYS", "STRATA", "Classes", "Subject"]
+
+KEYS, STRATA = "keys", "strata"
+"""Groups of class measures: over all released keys that no step masks, and over the strata of masking steps."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Columns whose combinations are classes of people alike.
+
+    Parameters
+    ----------
+    group
+        `keys` or `strata`: the `group` of the findings.
+    by
+        The columns.
+    """
+
+    group: str
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A released table with all that measures of it may need; what a measure does not need may be missing.
+
+    Parameters
+    ----------
+    after
+        The released table, or the one table that there is.
+    given
+        The table before anything in it was coarsened or masked: the baseline of class measures.
+    before
+        The table as it entered the first step that masks: what `after` is compared with as a whole.
+    pair
+        `before` and `after` side by side, for measures of records.
+    classes
+        Which columns make classes. Where two groups have the same columns, single classes are told once.
+    sensitive
+        Released categories that nobody must learn.
+    disclosure
+        What the release tells, and attackers therefore know.
+    how
+        How things are measured.
+    unscaled : ndarray, shape (n, p), optional
+        What an attacker could rebuild of the pair's columns.
+    asked
+        Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
+    """
+
+    after: Dataset
+    given: Dataset | None = None
+    before: Dataset | None = None
+    pair: Pair | None = None
+    classes: tuple[Classes, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    how: Measuring = field(default_factory=Measuring)
+    unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    asked: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("after", "given", "before"):
+            data = getattr(self, name)
+            if data is not None and not isinstance(data, Remembered):
+                object.__setattr__(self, name, Remembered(data))
+
+    @property
+    def two(self) -> Pair:
+        """The pair, for measures that need one.
+
+        Raises
+        ------
+        DataError
+            Where there is none.
+        """
+        if self.pair is None:
+            raise DataError("This measure compares two tables: give the original and the protected one.")
+        return self.pair
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """Which of the needs of measures are met, see `sfumato.measures.measure.Need`."""
+        groups = {c.group for c in self.classes}
+        has = {
+            "table": True,
+            "pair": self.pair is not None,
+            "columns": self.pair is not None and bool(self.pair.columns),
+            KEYS: KEYS in groups,
+            STRATA: STRATA in groups,
+            "sensitive": bool(self.sensitive),
+            "disclosure": True,  # an empty one says that nothing is disclosed
+            "model": self.how.model is not None,
+        }
+        return frozenset(name for name, there in has.items() if there)
+
+    def each_once(self) -> Iterable[tuple[Classes, bool]]:
+        """Each group of classes, and whether its single classes have been told of by an earlier one."""
+        told: set[frozenset[str]] = set()
+        for classes in self.classes:
+            yield classes, frozenset(classes.by) in told
+            told.add(frozenset(classes.by))

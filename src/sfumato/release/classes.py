@@ -1,0 +1,133 @@
+"""Which columns make classes of people alike, and which of a plan's keys nothing protects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Findings
+from sfumato.data.pair import Pair
+from sfumato.data.roles import Role
+from sfumato.measures.registry import measure_of
+from sfumato.measures.risk.unchanged import unchanged
+from sfumato.measures.subject import KEYS, STRATA, Classes
+from sfumato.plan.plan import Plan
+
+__all__ = ["Exposed", "classes_of", "exposed", "refusals"]
+
+_MOST_LEFT = 0.5
+"""A number that masking left as it was in more than this share of the records counts as released."""
+_NO_PART = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+
+HARDLY_MASKED = (
+    "{columns}: masking left most of the values as they were, so that they count among the released keys (group keys)."
+)
+NO_RISK = (
+    "no risk was measured, since no variable has the role key and no step masks anything. Say under `variables` what "
+    "an intruder may know (role: key) or must not learn (role: sensitive), and add a step that protects it; `sfumato "
+    "init` drafts both"
+)
+UNTOUCHED = (
+    "nothing protects {columns}, which an intruder may know: no step recodes, no masking step stratifies on it (`by`), "
+    "and no limit is set on the released keys. Add a limit, for instance {{measure: k_anonymity, group: keys, "
+    "at_least: 5}}, or a step: recode, suppress_strata, or drop"
+)
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Columns whose combinations an intruder can look up in a release.
+
+    Parameters
+    ----------
+    classes
+        Groups of classes: of keys, of strata.
+    notes
+        What is to be said of how they were chosen.
+    """
+
+    classes: tuple[Classes, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The released keys that no step masks."""
+        return next((c.by for c in self.classes if c.group == KEYS), ())
+
+
+def classes_of(keys: Sequence[str], strata: Sequence[str]) -> tuple[Classes, ...]:
+    """Groups of classes; one without columns is none.
+
+    Examples
+    --------
+    >>> classes_of(["age"], [])
+    (Classes(group='keys', by=('age',)),)
+    """
+    groups = ((KEYS, keys), (STRATA, strata))
+    return tuple(Classes(group, tuple(by)) for group, by in groups if by)
+
+
+def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed:
+    """The classes of a release.
+
+    Parameters
+    ----------
+    plan
+        The plan that made it.
+    codebook
+        Of the release.
+    pair
+        The table before and after masking, to see what masking left as it was.
+    """
+    left = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if _left(pair, codebook, n))
+    keys = [n for n in codebook.with_role(Role.KEY) if n not in plan.masked or n in left]
+    strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]
+    notes = (HARDLY_MASKED.format(columns=", ".join(left)),) if left else ()
+    return Exposed(classes_of(keys, strata), notes)
+
+
+def _left(pair: Pair, codebook: Codebook, column: str) -> bool:
+    """Whether masking left a number that is a key as it was in most records."""
+    if column not in pair.before.columns or column not in codebook or codebook[column].role != Role.KEY:
+        return False
+    if not pair.codebook[column].numeric or not pair.before.schema[column].is_numeric():
+        return False
+    share = unchanged(pair.before, pair.after, column, pair.codebook)
+    return share is not None and share > _MOST_LEFT
+
+
+def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Findings) -> tuple[str, ...]:
+    """Why a release is refused although no limit is exceeded: nothing was measured, or a key is left to itself.
+
+    Parameters
+    ----------
+    plan
+        The plan that made it.
+    codebook
+        Of the release.
+    keys
+        Its keys that no step masks.
+    findings
+        With the limits applied.
+
+    Returns
+    -------
+    tuple of str
+        Each a clause that says what to do; it names columns only.
+    """
+    told = []
+    if not any(f.value is not None and _of_risk(f.measure) for f in findings):
+        told.append(NO_RISK)
+    coarsened = {n for step in plan.steps if step.coarsens for n in step.changes}
+    bare = [n for n in keys if n in codebook and n not in coarsened and n not in plan.strata]
+    bound = any(f.group == KEYS and f.limit is not None for f in findings)
+    if bare and not bound:
+        told.append(UNTOUCHED.format(columns=", ".join(bare)))
+    return tuple(told)
+
+
+def _of_risk(name: str) -> bool:
+    """Whether a figure says how a person could be found or what be learnt: that values stayed does not."""
+    measure = measure_of(name)
+    return measure is not None and measure.of_risk and name != "unchanged"
