@@ -99,7 +99,30 @@ def test_unknown_and_unfit_columns():
 
 
 def test_nothing_to_go_by_is_said():
-    assert "no classes" in " ".join(sf.risk(FRAME.select("bmi")).notes).lower()
+    found = sf.risk(pl.DataFrame({"id": range(100)}))
+    assert "No column looks like one that an intruder may know" in found.notes[0]
+    assert "No classes were measured" in found.notes[1]
+
+
+def test_a_bare_table_is_measured_by_the_roles_that_init_would_guess():
+    found = sf.risk(FRAME)
+    assert "guessed from names and values" in found.notes[0]
+    assert "sfumato init" in found.notes[0]
+    assert found.of("k_anonymity", group="keys").value == 1
+
+
+def test_a_file_in_its_release_folder_has_been_through_all_steps(tmp_path):
+    plan = sf.Plan(
+        variables={"id": {"role": "record"}, "sex": {"role": "key", "kind": "categorical"}},
+        steps=[sf.steps.Drop(columns=["name"]), sf.steps.Centroids(columns=["bmi"], by=["sex"], k=5)],
+    )
+    release = sf.protect(plan, cohort(300).select("id", "sex", "name", "bmi"), secret=bytes(16))
+    release.write(tmp_path / "r")
+    for given in (tmp_path / "r" / "plan.yaml", None):
+        found = sf.risk(tmp_path / "r" / "data.parquet", plan=given)
+        for group in ("keys", "strata"):
+            expected = release.report.findings.of("k_anonymity", group=group).value
+            assert found.of("k_anonymity", group=group).value == expected
 
 
 def test_the_record_id_is_not_what_the_attacker_knows():

@@ -24,8 +24,11 @@ STEPS = [Drop(columns=["name"]), Centroids(columns=["bmi", "height"], by=["sex"]
 SECRET = bytes(range(16))
 
 
-def plan(*steps, **more):
-    return Plan(title="t", variables=VARIABLES, steps=steps or STEPS, **more)
+KEYS = {"measure": "k_anonymity", "group": "keys", "at_least": 5}
+
+
+def plan(*steps, limits=(KEYS,)):
+    return Plan(title="t", variables=VARIABLES, steps=steps or STEPS, limits=limits)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +61,13 @@ def test_measures_are_of_masked_columns_within_their_strata(release):
     found = release.report.findings
     assert [f.variable for f in found.select("delta")] == ["bmi", "height"]
     assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled"}
-    assert found.of("k_anonymity").value == FRAME["sex"].value_counts()["count"].min()
+    assert found.of("k_anonymity", group="strata").value == FRAME["sex"].value_counts()["count"].min()
+    assert found.of("k_anonymity", group="keys").value == FRAME.group_by("sex", "smoker").len()["len"].min()
     # baseline is the unprotected table: everybody's own values are released
     assert found.of("risk1").baseline == 1
 
 
-def test_the_intended_analysis_is_the_outcome_on_the_rest(release):
+def test_the_users_model_is_by_default_the_outcome_on_the_rest(release):
     labels = [f.variable for f in release.report.findings.select("standardised_difference")]
     assert labels[0] == "Intercept"
     assert {"bmi", "height"} <= set(labels)
@@ -164,10 +168,27 @@ def test_ids_that_look_real_are_warned_of():
     assert "does not look like" in warned(FRAME.with_columns(id=pl.col("id") + 9_434_765_870))
 
 
-def test_keys_that_no_step_touches_are_warned_of():
-    (warning,) = sf.protect(plan(), FRAME, secret=SECRET).report.warnings
-    assert "smoker" in warning
-    assert "sex" not in warning
+def test_keys_that_nothing_protects_are_refused_until_a_limit_speaks_of_them():
+    refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
+    (said,) = refused.report.refusals
+    assert "smoker" in said
+    assert "sex" not in said
+    assert not refused.ok
+    assert sf.protect(plan(), FRAME, secret=SECRET).ok
+
+
+def test_a_refused_release_is_written_only_by_force_and_says_why(tmp_path):
+    refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
+    with pytest.raises(LimitExceeded, match="nothing protects smoker"):
+        refused.write(tmp_path / "r")
+    refused.write(tmp_path / "r", force=True)
+    assert "Nothing protects smoker" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_release_without_any_measured_risk_is_refused():
+    nothing = Plan(variables={"id": {"role": "record"}}, steps=[Drop(columns=["name"])])
+    (said,) = sf.protect(nothing, FRAME, secret=SECRET).report.refusals
+    assert said.startswith("no risk was measured")
 
 
 def test_a_plan_that_masks_nothing_is_still_reported():

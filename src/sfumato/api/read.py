@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sfumato.data.codebook import Codebook
@@ -46,4 +48,5 @@ def read(
         return source
     table = read_table(source, delimiter=delimiter, encoding=encoding, decimal=decimal)
     known = Codebook({**table.codebook, **(codebook or {})})
-    return PolarsDataset(table.frame, known, table.suffix, table.notes)
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)

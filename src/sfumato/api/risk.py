@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from sfumato.api.read import read
@@ -14,8 +13,8 @@ from sfumato.measures.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.release import assess
-from sfumato.release.package.papers import papers_beside
-from sfumato.release.package.renaming import as_planned, record_of_both
+from sfumato.release.package.papers import papers_of
+from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
 from sfumato.release.run import Progress, quiet
 
@@ -87,12 +86,14 @@ def risk(
     2.0
     """
     first, second = read(data), None if protected is None else read(protected)
-    if disclosure is None and isinstance(protected, str | PathLike):
-        papers = papers_beside(Path(protected))
-        if papers is not None and second is not None:
-            second, disclosure = as_planned(second, papers)
-            if record is None and align is None and plan is None:
-                record = record_of_both(papers, first, second)
+    plan, released = a_plan(plan), False
+    if second is None:
+        first, plan, released = as_released(first, plan)
+    elif (papers := papers_of(second)) is not None:
+        second, told = as_planned(second, papers)
+        if record is None and align is None and plan is None and disclosure is None:
+            record = record_of_both(papers, first, second)
+        disclosure = told if disclosure is None else disclosure
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
@@ -103,7 +104,8 @@ def risk(
         by=by,
         record=record,
         align=align,
-        plan=a_plan(plan),
+        plan=plan,
+        released=released,
         disclosure=disclosure,
         how=Measuring(w1=w1, w2=w2, attacking=attacking),
         progress=progress,

@@ -64,17 +64,9 @@ def risk(
     """
     from sfumato.api.risk import risk as measure
     from sfumato.cli.talk import finish, open_table, working
-    from sfumato.release.package.papers import papers_beside
-    from sfumato.release.package.renaming import as_planned, record_of_both
 
     first = open_table(data, delimiter, encoding, decimal)
     second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
-    papers = None if protected is None else papers_beside(protected)
-    disclosure = None
-    if second is not None and papers is not None:
-        second, disclosure = as_planned(second, papers)
-        if record is None and align is None and plan is None:
-            record = record_of_both(papers, first, second)
     with working() as progress:
         found = measure(
             first,
@@ -84,7 +76,6 @@ def risk(
             record=record,
             align=align,
             plan=plan,
-            disclosure=disclosure,
             attack=names(attack),
             cap=cap,
             metric=metric,

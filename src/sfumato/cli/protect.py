@@ -76,7 +76,15 @@ def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bo
     if as_json:
         plain = [f.to_plain() for f in report.findings]
         place = None if out is None else str(out)
-        print_json({"release": place, "ok": release.ok, "findings": plain, "notes": list(report.findings.notes)})
+        print_json(
+            {
+                "release": place,
+                "ok": release.ok,
+                "findings": plain,
+                "refusals": list(report.refusals),
+                "notes": list(report.findings.notes),
+            }
+        )
     else:
         summary(report, Console())
     if out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class PolarsDataset:
         What reading it had to say.
     batch_rows
         Most rows in a batch of `map`; all at once if None.
+    source
+        The file that it was read from, where it is one: a release's papers lie beside it.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class PolarsDataset:
     suffix: str = ".parquet"
     notes: tuple[str, ...] = ()
     batch_rows: int | None = None
+    source: Path | None = None
 
     def __post_init__(self) -> None:
         if list(self.codebook) != self.frame.columns:

@@ -12,12 +12,13 @@ from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
+from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import MOST_BYTES
 
-__all__ = ["PACKAGE", "Papers", "papers_beside", "read_papers"]
+__all__ = ["PACKAGE", "Papers", "papers_beside", "papers_of", "read_papers"]
 
-PACKAGE = "datapackage.json"
+PACKAGE, PLAN = "datapackage.json", "plan.yaml"
 _NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
 
 
@@ -107,6 +108,11 @@ def papers_beside(data: Path) -> Papers | None:
         return None
     papers = read_papers(data.parent)
     return papers if papers.data.name == data.name else None
+
+
+def papers_of(data: PolarsDataset) -> Papers | None:
+    """The papers of a table that was read from a release folder; None of any other."""
+    return None if data.source is None else papers_beside(data.source)
 
 
 def _papers(path: Path, package: Mapping[str, Any]) -> Papers:

@@ -10,9 +10,10 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.roles import Role
 from sfumato.engines.polars import PolarsDataset
-from sfumato.release.package.papers import Papers
+from sfumato.plan.plan import Plan
+from sfumato.release.package.papers import PLAN, Papers, papers_of
 
-__all__ = ["as_planned", "record_of_both", "renamed_disclosure", "renamed_table"]
+__all__ = ["as_planned", "as_released", "record_of_both", "renamed_disclosure", "renamed_table"]
 
 _LISTS = frozenset({"columns", "by", "merged"})
 _SINGLE = frozenset({"column", "weight", "indicators_of"})
@@ -86,6 +87,32 @@ def as_planned(data: PolarsDataset, papers: Papers) -> tuple[PolarsDataset, Disc
     if not papers.names or len(set(there)) < len(there):  # not the file that the papers describe
         return data, papers.disclosure
     return renamed_table(data, papers.names), renamed_disclosure(papers.disclosure, papers.names)
+
+
+def as_released(data: PolarsDataset, plan: Plan | None) -> tuple[PolarsDataset, Plan | None, bool]:
+    """A table of a release folder as its papers describe it, with its plan: it has been through all steps.
+
+    Parameters
+    ----------
+    data
+        A table as read.
+    plan
+        The plan that is given; by default the one that lies beside the table.
+
+    Returns
+    -------
+    table, plan, released
+        Both as they were, and False, of a table that lies in no release folder.
+    """
+    papers = papers_of(data)
+    if papers is None:
+        return data, plan, False
+    beside = papers.data.parent / PLAN
+    if plan is None and beside.is_file():
+        plan = Plan.load(beside)
+    table, _ = as_planned(data, papers)
+    book = {papers.names.get(n, n): variable for n, variable in papers.codebook.items()}
+    return replace(table, codebook=Codebook({**table.codebook, **book})), plan, True
 
 
 def record_of_both(papers: Papers, *tables: PolarsDataset) -> str | None:
