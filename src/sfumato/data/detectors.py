@@ -119,7 +119,7 @@ def _said(f: Facts) -> Seeming | None:
 
 def _health_number(f: Facts) -> Seeming | None:
     """Ten digits whose last is the check digit; one random number in eleven passes, nearly all of them do not."""
-    if not (f.text or f.dtype.is_integer()) or f.distinct.is_empty():
+    if not (f.text or (f.dtype.is_integer() and f.high >= 1e9)) or f.distinct.is_empty():
         return None
     digits = f.sample.str.replace_all(r"[ -]", "")
     valid = digits.filter(digits.str.contains(r"^\d{10}$")).cast(pl.Int64).to_numpy()
@@ -250,7 +250,7 @@ def _named_id(f: Facts) -> bool:
 
 def record_score(f: Facts) -> float:
     """How well a column would do as the record's id; 0 where it would not."""
-    if not (f.whole or f.text) or not f.unique or f.variable.role != Role.OTHER:
+    if f.variable.role != Role.OTHER or not (f.whole or f.text) or not f.unique:
         return 0
     if f.named(_RECORD_WORDS):
         return 3

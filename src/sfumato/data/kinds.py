@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.roles import Kind
@@ -30,6 +31,7 @@ FEW_NUMBERS = 10
 FEW_TEXTS = 60
 """Most different texts of a categorical variable."""
 _SAMPLE = 2_000  # different values whose form is looked at
+_HEAD = 1_000  # first values, which settle most questions
 NEARLY_ALL = 0.9
 """Share of the different values that must have a form."""
 
@@ -62,22 +64,35 @@ def sniff_kinds(frame: pl.DataFrame, codebook: Codebook) -> Codebook:
     for name in frame.columns:
         variable = codebook[name] if name in codebook else Variable()
         if variable.kind is None:
-            variable = variable.model_copy(update={"kind": Facts(frame, name, variable).kind})
+            variable = variable.model_copy(update={"kind": Facts(frame.get_column(name), variable).kind})
         filled[name] = variable
     return Codebook(filled | {n: v for n, v in codebook.items() if n not in filled})
 
 
 class Facts:
-    """One column: its name in words, its values without missing ones, and what they have in common."""
+    """One column: its name in words, its values without missing ones, and what they have in common.
 
-    def __init__(self, frame: pl.DataFrame, name: str, variable: Variable, proposed: bool = False) -> None:
-        self.name = name
+    Each fact is worked out when it is first asked for, and the costly ones (which values differ) only where the first
+    values do not settle the question already: a wide table asks most of them in vain.
+    """
+
+    def __init__(self, column: pl.Series, variable: Variable, proposed: bool = False) -> None:
+        self.name = column.name
         self.variable = variable
         self.proposed = proposed  # whether the missing codes of `variable` are guessed
-        self.dtype = frame.schema[name]
-        known = Codebook({name: variable})
-        self.values = frame.select(pl.col(name).filter(~known.missing(name, self.dtype))).to_series()
-        self.rows = frame.height
+        self.dtype = column.dtype
+        self.rows = len(column)
+        self._column = column
+
+    @cached_property
+    def values(self) -> pl.Series:
+        """Its values without missing ones."""
+        column = self._column
+        if not self.variable.missing and not column.null_count():
+            if not self.dtype.is_float() or not column.is_nan().any():
+                return column
+        known = Codebook({self.name: self.variable})
+        return column.to_frame().select(pl.col(self.name).filter(~known.missing(self.name, self.dtype))).to_series()
 
     @cached_property
     def words(self) -> str:
@@ -114,12 +129,16 @@ class Facts:
             return len(self.values) > 0
         if not self.dtype.is_float() or self.values.is_empty():
             return False
-        return bool((self.values.is_finite() & (self.values == self.values.floor())).all())
+        numbers = self.values.to_numpy()
+        return all(bool((np.isfinite(v) & (v == np.floor(v))).all()) for v in (numbers[:_HEAD], numbers))
 
     @cached_property
     def unique(self) -> bool:
         """Whether each record has a value, and another one."""
-        return len(self.values) == self.rows > 1 and len(self.distinct) == self.rows
+        if not len(self.values) == self.rows > 1 or (self.dtype.is_integer() and self.high - self.low + 1 < self.rows):
+            return False
+        head = self.values.head(_HEAD)
+        return head.n_unique() == len(head) and len(self.distinct) == self.rows
 
     @cached_property
     def low(self) -> float:
@@ -133,6 +152,8 @@ class Facts:
 
     def few(self, limit: int) -> bool:
         """Whether at most `limit` values differ and each occurs twice or more on average."""
+        if self.values.head(_HEAD).n_unique() > limit:
+            return False
         return 0 < len(self.distinct) <= limit and 2 * len(self.distinct) <= len(self.values)
 
     def named(self, pattern: str) -> bool:
@@ -181,46 +202,52 @@ class Facts:
 def facts_of(frame: pl.DataFrame, name: str, codebook: Codebook) -> Facts:
     """The facts of a column, without the missing codes that are proposed for it."""
     variable = codebook[name] if name in codebook else Variable()
-    facts = Facts(frame, name, variable)
+    facts = Facts(frame.get_column(name), variable)
     codes = [] if variable.missing or variable.kind in (Kind.TEXT, Kind.DATE) else _missing_codes(facts)
     if not codes:
         return facts
     proposed = tuple(Missing(code=int(c)) for c in sorted(codes))
-    return Facts(frame, name, variable.model_copy(update={"missing": proposed}), proposed=True)
+    return Facts(frame.get_column(name), variable.model_copy(update={"missing": proposed}), proposed=True)
 
 
 _NEGATIVE_CODES = (*range(-9, 0), -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -7777, -8888, -9998, -9999)
 _POSITIVE_CODES = ((8.0, 9.0), (88.0, 98.0, 99.0), (888.0, 998.0, 999.0), (8888.0, 9998.0, 9999.0))
+_HIGHEST = {code for codes in _POSITIVE_CODES for code in codes}
 
 
 def _missing_codes(facts: Facts) -> list[float]:
-    """Conventional missing codes that stand apart from all other values, and are repeated."""
+    """Conventional missing codes that stand apart from all other values, and are repeated.
+
+    They are the lowest or the highest values, so most columns are settled by these.
+    """
     if not facts.dtype.is_numeric() or facts.values.is_empty():
         return []
-    values, distinct = facts.values.cast(pl.Float64), facts.distinct.cast(pl.Float64)
-    negative = distinct.filter(distinct < 0)
-    rest = distinct.filter(distinct >= 0)
+    if facts.low not in _NEGATIVE_CODES and (facts.low < 0 or facts.high not in _HIGHEST):
+        return []
+    distinct = np.sort(facts.distinct.cast(pl.Float64).to_numpy())
+    negative, rest = distinct[distinct < 0], distinct[distinct >= 0]
     codes = _negative_codes(negative) if len(rest) > 1 else []
-    if negative.is_empty() or codes:
+    if codes or not len(negative):
         codes = codes + _high_codes(rest)
-    return codes if int(values.is_in(codes).sum()) > len(codes) else []
+    return codes if codes and int(facts.values.cast(pl.Float64).is_in(codes).sum()) > len(codes) else []
 
 
-def _negative_codes(negative: pl.Series) -> list[float]:
+def _negative_codes(negative: NDArray[np.float64]) -> list[float]:
     """All negative values, if they are up to five conventional codes with one of −7 or less among them."""
-    found = negative.to_list()
-    usual = len(found) <= 5 and set(found) <= set(_NEGATIVE_CODES) and min(found, default=0) <= -7
+    found: list[float] = negative.tolist()
+    usual = 0 < len(found) <= 5 and set(found) <= set(_NEGATIVE_CODES) and found[0] <= -7
     return found if usual else []
 
 
-def _high_codes(rest: pl.Series) -> list[float]:
+def _high_codes(rest: NDArray[np.float64]) -> list[float]:
     """Codes such as 99 above all other values and as far from them as they are spread; 8 and 9 only above 0 to 4."""
     for codes in _POSITIVE_CODES:
-        found = sorted(rest.filter(rest.is_in(list(codes))).to_list())
-        below = rest.filter(~rest.is_in(list(codes))).to_list()
-        if not found or not below or max(below) > found[0]:
+        known = np.isin(rest, codes)
+        found: list[float] = rest[known].tolist()
+        below = rest[~known]
+        if not found or not len(below) or below[-1] > found[0]:
             continue
-        apart = found[0] - max(below) >= max(max(below) - min(below), 3)
-        if apart and (codes[-1] > 9 or max(below) <= 4):
+        apart = found[0] - below[-1] >= max(below[-1] - below[0], 3)
+        if apart and (codes[-1] > 9 or below[-1] <= 4):
             return found
     return []
