@@ -88,9 +88,9 @@ class Facts:
     def values(self) -> pl.Series:
         """Its values without missing ones."""
         column = self._column
-        if not self.variable.missing and not column.null_count():
-            if not self.dtype.is_float() or not column.is_nan().any():
-                return column
+        empty = column.null_count() or (self.dtype.is_float() and column.is_nan().any())
+        if not self.variable.missing and not empty:
+            return column
         known = Codebook({self.name: self.variable})
         return column.to_frame().select(pl.col(self.name).filter(~known.missing(self.name, self.dtype))).to_series()
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.files.infer import infer, mixed, sniff_decimal
+from sfumato.data.files.infer import infer, infer_columns, mixed, sniff_decimal
 from sfumato.errors import DataError
 
 
@@ -114,3 +114,35 @@ def test_which_decimal_sign():
 def test_python_writes_floats_that_read_exactly(values):
     column, _ = typed([repr(v) for v in values])
     assert column.to_list() == values
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_many_columns_at_once_are_typed_as_each_alone(decimal):
+    cells = [
+        ["1", "2", None],
+        ["1.5", "-.5", "2e3"],
+        ["1,5", "2", "3"],
+        ["007", "1", "2"],
+        [" 1", "2 ", "3"],
+        ["1", "NA", "2"],
+        [None, None, None],
+        ["9223372036854775808", "1", "2"],
+        ["-0", "0", "1"],
+        ["true", "false", None],
+        ["2020-01-01", None, "2020-02-01"],
+        ["a", "1", None],
+        ["+1", "2", "3"],
+        ["", "1", "2"],
+        ["1_0", "2", "3"],
+    ]
+    columns = [pl.Series(f"c{j}", values) for j, values in enumerate(cells)]
+    columns = [c.cast(pl.String) for c in columns]
+    together = infer_columns(columns, decimal)
+    alone = [infer(c, decimal) for c in columns]
+    assert [t.dtype for t, _ in together] == [t.dtype for t, _ in alone]
+    assert [(t.name, t.to_list(), notes) for t, notes in together] == [(t.name, t.to_list(), n) for t, n in alone]
+
+
+def test_an_infinite_number_among_plain_ones_is_refused_by_name():
+    with pytest.raises(DataError, match="'x'"):
+        infer_columns([pl.Series("y", ["1"]), pl.Series("x", ["1e999"])])

@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
-from sfumato.data.files.infer import Decimal, infer, sniff_decimal
+from sfumato.data.files.infer import Decimal, infer, infer_columns, sniff_decimal
 from sfumato.data.files.prepare import refuse_zero_characters
 from sfumato.data.files.sniff import DELIMITERS, decode, sniff_delimiter
 from sfumato.data.files.table import Table, about, checked, checked_names, finite, opening, peek, unheld
@@ -76,7 +76,7 @@ def read_csv(
         point: Decimal = "," if decimal == "," else "."
         if decimal is None and sign != ",":
             point = sniff_decimal(columns)
-        typed = [infer(column, point) for column in columns]
+        typed = infer_columns(columns, point)
         frame = checked(pl.DataFrame([column for column, _ in typed]))
     notes = _how(path, (told, encoding), (DELIMITERS[sign], delimiter), (point, decimal))
     notes += tuple(note for _, said in typed for note in said)
@@ -97,7 +97,7 @@ def _decoded(path: Path, encoding: str | None) -> tuple[bytes, str]:
         data, told = decode(path.read_bytes(), encoding)
     except FileError as error:
         raise FileError(f"{str(path)!r}: {error}") from None
-    if not data.strip():
+    if not data or data.isspace():
         raise FileError(f"{str(path)!r} is empty.")
     return data, told
 

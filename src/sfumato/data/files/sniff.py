@@ -79,6 +79,8 @@ def _same(name: str | None, other: str | None) -> bool:
 
 def _valid_utf8(data: bytes) -> bytes | None:
     """Give the bytes if they are UTF-8. Checked in pieces, so that no second copy of the text is held."""
+    if data.isascii():
+        return data
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(data), _CHUNK):
