@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.measures.utility.stacked import MAX_LEVELS, stack
+from sfumato.measures.utility.stacked import MAX_LEVELS, equal, stack
 
 
 def design(column, max_levels=MAX_LEVELS):
@@ -80,3 +80,13 @@ def test_huge_numbers_do_not_overflow():
     frame = pl.DataFrame({"x": [-1e200, 0.0, 1e200]})
     (column,) = stack(frame, frame, Codebook()).columns
     np.testing.assert_allclose(design(column)[:3], np.array([[-1], [0], [1]]) * np.sqrt(1.5))
+
+
+def test_equal_tables_are_those_that_nothing_could_tell_apart():
+    frame = pl.DataFrame({"id": [1, 2], "age": [30.0, None], "sex": ["f", "m"]})
+    book = Codebook({"id": Variable(role="record")})
+    assert equal(frame, frame.with_columns(id=pl.Series([7, 8])), book)
+    assert not equal(frame, frame.with_columns(sex=pl.lit("f")), book)
+    assert not equal(frame, frame.head(1), book)
+    assert not equal(frame.select("id"), frame.select("id"), book)  # nothing to compare
+    assert not equal(frame.head(1), frame.head(1), book)  # nothing varies

@@ -90,8 +90,11 @@ def test_a_score_is_of_trees_that_have_not_seen_the_record():
 def test_both_copies_of_a_record_are_chosen_or_none(monkeypatch):
     monkeypatch.setattr(trees, "MAX_RECORDS", 100)
     before = table(n=300)
-    result = u_trees(before, before, BOOK, record="id")
-    assert result.u == 0
+    nearly = before.with_columns(
+        pl.when(pl.col("id") == before["id"][0]).then(0).otherwise(pl.col("id") * 0 + 1).alias("one")
+    )
+    result = u_trees(before.with_columns(one=1), nearly, BOOK, record="id")
+    assert result.u == pytest.approx(0, abs=1e-3)
     assert len(result.before) == len(result.after) == 100
     assert "chosen by a public hash" in result.note
     fewer = u_trees(before, before.head(150), BOOK, record="id")
@@ -117,3 +120,10 @@ def test_findings_are_one_line():
 def test_aligned_tables_have_equal_heights():
     with pytest.raises(DataError, match="equal numbers of rows"):
         u_trees(table(3), table(4), BOOK, aligned=True)
+
+
+def test_equal_tables_are_told_apart_by_guessing_alone():
+    same = table(n=40)
+    result = u_trees(same, same, BOOK, record="id")
+    assert result.u == 0
+    assert set(result.before) == set(result.after) == {0.5}

@@ -17,7 +17,7 @@ from sfumato.data.pair import Pair
 from sfumato.kernels.glm import Fit, fit, predict
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
-from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, left_out, stack
+from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, equal, left_out, stack
 from sfumato.measures.utility.told_apart import told_apart
 
 __all__ = ["MEASURE", "Propensity", "findings", "propensity", "propensity_of", "u_statistic"]
@@ -129,16 +129,20 @@ def propensity(
     ----------
     Woo, Reiter, Oganian & Karr (2009), doi:10.29012/jpc.v1i1.568; Snoke et al. (2018), doi:10.1111/rssa.12358.
     """
-    both = stack(before, after, codebook, leave_out)
-    return _propensity(both, interactions, first)
+    if equal(before, after, codebook, leave_out):
+        return guessed(before.height, after.height)
+    return _propensity(stack(before, after, codebook, leave_out), interactions, first)
 
 
 def propensity_of(pair: Pair, *, interactions: bool = False) -> Propensity:
     """Give the propensities of a pair, worked out once."""
 
+    tables = (pair.before, pair.after, pair.codebook, left_out(pair))
+
     def compute() -> Propensity:
-        both = pair.once("stacked", lambda: stack(pair.before, pair.after, pair.codebook, left_out(pair)))
-        return _propensity(both, interactions, pair.columns)
+        if pair.once("equal", lambda: equal(*tables)):
+            return guessed(pair.before.height, pair.after.height)
+        return _propensity(pair.once("stacked", lambda: stack(*tables)), interactions, pair.columns)
 
     return pair.once(("propensity", interactions), compute)
 
@@ -171,6 +175,11 @@ def _propensity(both: Stacked, interactions: bool, first: Sequence[str]) -> Prop
     before, after = scores[: both.n], scores[both.n :]
     notes = (*both.notes, *design.notes, *_trouble(fitted))
     return Propensity(u_statistic(before, after), before, after, " ".join(notes))
+
+
+def guessed(n: int, m: int) -> Propensity:
+    """What any model makes of equal tables of n and m rows: it can only guess."""
+    return Propensity(0.0, np.full(n, m / (n + m)), np.full(m, m / (n + m)))
 
 
 def _trouble(fitted: Fit) -> Iterator[str]:

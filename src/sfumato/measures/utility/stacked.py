@@ -14,7 +14,7 @@ from sfumato.data.design import is_factor
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["MAX_LEVELS", "Column", "Stacked", "left_out", "stack"]
+__all__ = ["MAX_LEVELS", "Column", "Stacked", "compared", "equal", "left_out", "stack"]
 
 Floats = NDArray[np.float64]
 
@@ -131,9 +131,7 @@ def stack(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_o
     [[False, False, False, True]]
     """
     columns, notes = [], []
-    for name in before.columns:
-        if name not in after.columns or name in leave_out or not _compared(name, before, after, codebook):
-            continue
+    for name in compared(before, after, codebook, leave_out):
         dtypes = before.schema[name], after.schema[name]
         if all((d.is_numeric() or d == pl.Null) and not is_factor(name, d, codebook) for d in dtypes):
             column = _numeric(name, before, after, codebook)
@@ -147,6 +145,29 @@ def stack(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_o
         if column.width(MAX_LEVELS):
             columns.append(column)
     return Stacked(before.height, after.height, tuple(columns), tuple(notes))
+
+
+def compared(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: Sequence[str] = ()) -> list[str]:
+    """Names of the columns by which two tables are told apart; arguments as of `stack`."""
+    names = [n for n in before.columns if n in after.columns and n not in leave_out]
+    return [n for n in names if _compared(n, before, after, codebook)]
+
+
+def equal(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: Sequence[str] = ()) -> bool:
+    """Whether two tables are the same in every cell that could tell them apart, and something in them varies.
+
+    Then any model can only guess, and there is nothing to fit.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"age": [30, 50]})
+    >>> equal(table, table, Codebook()), equal(table, table.reverse(), Codebook())
+    (True, False)
+    """
+    names = compared(before, after, codebook, leave_out)
+    one, other = before.select(names), after.select(names)
+    same = one.schema == other.schema and one.equals(other)
+    return same and any(values.n_unique() > 1 for values in one)
 
 
 def _compared(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> bool:

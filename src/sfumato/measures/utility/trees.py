@@ -17,8 +17,8 @@ from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash, scatter
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
-from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, u_statistic
-from sfumato.measures.utility.stacked import Stacked, left_out, stack
+from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, guessed, u_statistic
+from sfumato.measures.utility.stacked import Stacked, equal, left_out, stack
 from sfumato.measures.utility.told_apart import told_apart
 
 __all__ = ["FOLDS", "MAX_RECORDS", "MEASURE", "findings", "u_trees", "u_trees_of"]
@@ -92,7 +92,10 @@ def u_trees(
     """
     if aligned and before.height != after.height:
         raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
-    both = stack(before, after, codebook, (*leave_out, *([record] if record else [])))
+    left = (*leave_out, *([record] if record else []))
+    if equal(before, after, codebook, left):
+        return guessed(min(before.height, MAX_RECORDS), min(after.height, MAX_RECORDS))
+    both = stack(before, after, codebook, left)
     why = EMPTY if not (both.n and both.m) else NOTHING if not both.columns else ""
     if why:
         return Propensity(None, np.zeros(0), np.zeros(0), why)
