@@ -21,12 +21,16 @@ from sfumato.cli.options import (
     Family,
     FileOrder,
     Fraction,
+    Header,
     Json,
     Metric,
     Model,
     PlanFile,
+    Reading,
     Record,
     Sample,
+    Sheet,
+    SkipRows,
     names,
 )
 
@@ -56,6 +60,9 @@ def risk(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
 ) -> None:
     """Measure the risk of one file, or of a protected file against its original.
 
@@ -65,8 +72,9 @@ def risk(
     from sfumato.api.risk import risk as measure
     from sfumato.cli.talk import finish, open_table, working
 
-    first = open_table(data, delimiter, encoding, decimal)
-    second = None if protected is None else open_table(protected, delimiter, encoding, decimal)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    first = open_table(data, how)
+    second = None if protected is None else open_table(protected, how)
     with working() as progress:
         found = measure(
             first,
@@ -103,13 +111,16 @@ def compare(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
 ) -> None:
     """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
     from sfumato.api.compare import compare as measure
     from sfumato.cli.talk import finish, open_table, working
 
-    first = open_table(before, delimiter, encoding, decimal)
-    second = open_table(after, delimiter, encoding, decimal)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    first, second = open_table(before, how), open_table(after, how)
     with working() as progress:
         found = measure(
             first,

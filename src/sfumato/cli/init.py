@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Json, Out
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Out, Reading, Sheet, SkipRows
 
 __all__ = ["EXAMPLE", "init"]
 
@@ -22,6 +22,9 @@ def init(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
 ) -> None:
     """Look at a file and draft a commented plan: a role and a kind for each variable, with the reason.
 
@@ -38,7 +41,7 @@ def init(
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
-    table = open_table(data, delimiter, encoding, decimal)
+    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     guesses = profile(table.frame, table.codebook)
     text = draft_plan(table.frame, guesses, data.stem)
     if json:

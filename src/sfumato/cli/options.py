@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,13 +22,17 @@ __all__ = [
     "Family",
     "FileOrder",
     "Fraction",
+    "Header",
     "Json",
     "Metric",
     "Model",
     "Out",
     "PlanFile",
+    "Reading",
     "Record",
     "Sample",
+    "Sheet",
+    "SkipRows",
     "names",
 ]
 
@@ -36,6 +41,20 @@ _READING = "Reading"
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file.", rich_help_panel=_READING)]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", rich_help_panel=_READING)]
 Decimal = Annotated[str | None, typer.Option(help="Decimal sign of a CSV file.", rich_help_panel=_READING)]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first row of a CSV or Excel file holds the names; without names, columns are c1, c2, ...",
+        rich_help_panel=_READING,
+    ),
+]
+SkipRows = Annotated[
+    int, typer.Option(min=0, help="Rows of a CSV or Excel file above the table.", rich_help_panel=_READING)
+]
+Sheet = Annotated[
+    str | None, typer.Option(help="Sheet of an Excel file: its name, or its number from 0.", rich_help_panel=_READING)
+]
 Attack = Annotated[
     str | None,
     typer.Option(
@@ -64,6 +83,24 @@ W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of r
 W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
 Model = Annotated[str | None, typer.Option(help="The user's model, for instance 'asthma ~ bmi + C(sex)'.")]
 Family = Annotated[Literal["linear", "logistic", "probit"] | None, typer.Option(help="Family of the model.")]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the files of a command are read; the data file of a release is read as it was written.
+
+    Parameters
+    ----------
+    delimiter, encoding, decimal, header, skip_rows, sheet
+        As `sfumato.api.read.read` takes them.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    skip_rows: int = 0
+    sheet: str | None = None
 
 
 def names(text: str | None) -> list[str] | None:

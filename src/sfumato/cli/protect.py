@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import W1, W2, Decimal, Delimiter, Encoding, Family, Json, Model
+from sfumato.cli.options import (
+    W1,
+    W2,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Family,
+    Header,
+    Json,
+    Model,
+    Reading,
+    Sheet,
+    SkipRows,
+)
 
 __all__ = ["EXAMPLE", "protect"]
 
@@ -34,6 +47,9 @@ def protect(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
 ) -> None:
     """Protect a file as the plan says, measure risk and utility, and write the release folder.
 
@@ -50,7 +66,7 @@ def protect(
     secret = Secret.find(secret_file)
     refuse_existing(out, overwrite)
     refuse_same(internal_report, data, plan, secret_file)
-    table = open_table(data, delimiter, encoding, decimal)
+    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
     with working() as progress:
         release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress)

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from sfumato.cli.options import Reading
 from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
@@ -57,11 +58,19 @@ def refuse_same(output: Path | None, *inputs: Path | None) -> None:
         raise FileError(f"{str(output)!r} is read by this command, so it is not written over. Choose another path.")
 
 
-def open_table(path: Path, delimiter: str | None, encoding: str | None, decimal: str | None) -> PolarsDataset:
+def open_table(path: Path, how: Reading) -> PolarsDataset:
     """Read a table and tell what was found out about its file."""
     from sfumato.api.read import read
 
-    data = read(path, delimiter=delimiter, encoding=encoding, decimal=decimal)
+    data = read(
+        path,
+        delimiter=how.delimiter,
+        encoding=how.encoding,
+        decimal=how.decimal,
+        header=how.header,
+        skip_rows=how.skip_rows,
+        sheet=how.sheet,
+    )
     say(data.notes)
     return data
 

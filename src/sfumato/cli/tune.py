@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import W1, W2, Decimal, Delimiter, Encoding, Family, Json, Model
+from sfumato.cli.options import (
+    W1,
+    W2,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Family,
+    Header,
+    Json,
+    Model,
+    Reading,
+    Sheet,
+    SkipRows,
+)
 
 if TYPE_CHECKING:
     from sfumato.tuning.tune import Tuned
@@ -52,6 +65,9 @@ def tune(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
 ) -> None:
     """Find the least noise, smallest k or least of any other number of a plan that meets limits.
 
@@ -66,7 +82,7 @@ def tune(
         _refuse_no_folder(path)
     refuse_other_picture(picture)
     ends = _ends(between)
-    table = open_table(data, delimiter, encoding, decimal)
+    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     with working() as progress:
         found = search(
             plan,

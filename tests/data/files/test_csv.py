@@ -104,9 +104,13 @@ REFUSED = {
     "after empty lines": (b"\n\na,b\n\n1,2\nPLANTED\n", FileError, "line 6 has another number"),
     "unclosed quote at the end": (b'a,b\n1,"PLANTED\n2,y\n', FileError, "line 2 is badly quoted"),
     "unclosed quote": (b'a,b\n1,2\n"PLANTED,3\n4,5\n', FileError, "line 3"),
-    "duplicated names": (b"a,b,a\n1,2,3\n", DataError, "Duplicated column names: column 'a'"),
-    "empty name": (b"a,,c\n1,2,3\n", DataError, "no name"),
-    "blank name": (b"a, ,c\n1,2,3\n", DataError, "no name"),
+    "duplicated names": (b"a,b,a\n1,2,3\n", DataError, "Duplicated column names: column 1, column 3"),
+    "duplicated words that may be data": (b"PLANTED,PLANTED\nx,y\n", DataError, "column 1, column 2"),
+    "empty name": (b"a,,c\n1,2,3\n", DataError, "Column 2 has no name"),
+    "blank name": (b"a, ,c\n1,2,3\n", DataError, "Column 2 has no name"),
+    "record in place of names": (b"7,PLANTED\n8,x\n", DataError, "--no-header.*--header.*--skip-rows"),
+    "lines above": (b"PLANTED\n\na,b,c\n1,2,3\n4,5,6\n", FileError, "first line is not divided.*--skip-rows"),
+    "divided lines above": (b"PLANTED,x\n\na,b,c\n1,2,3\n4,5,6\n", FileError, "--skip-rows"),
     "empty": (b"", FileError, "is empty"),
     "empty lines": (b"\r\n\r\n \n", FileError, "is empty"),
     "mark only": (b"\xef\xbb\xbf", FileError, "is empty"),
@@ -146,10 +150,43 @@ def test_a_line_longer_than_a_block_is_refused(tmp_path):
         read(tmp_path, b"a,b\n1," + b"x" * (40 << 20) + b"\n2,y\n")
 
 
-def test_a_record_taken_for_names_is_told(tmp_path):
-    assert any("look like values" in note for note in read(tmp_path, "1,2.5,Ann\n2,3.5,Bob\n").notes)
-    assert any("look like values" in note for note in read(tmp_path, "inf,2\n2,3.5\n").notes)
-    assert not any("look like values" in note for note in read(tmp_path, "id,2020,name\n2,3.5,Bob\n").notes)
+def test_a_record_is_not_taken_for_names(tmp_path):
+    for content in ("1,2.5,PLANTED\n2,3.5,Bob\n", "inf,2\n2,3.5\n", "PLANTED@x.org,f\nb@x.org,m\n"):
+        with pytest.raises(DataError, match="looks like a record") as caught:
+            read(tmp_path, content)
+        assert "PLANTED" not in str(caught.value)
+    assert read(tmp_path, "id,2020,name\n2,3.5,Bob\n").frame.columns == ["id", "2020", "name"]
+
+
+def test_without_names_columns_are_numbered(tmp_path):
+    found = read(tmp_path, "1,2.5,Ann\n2,,Bob\n", header=False)
+    assert found.frame.to_dict(as_series=False) == {"c1": [1, 2], "c2": [2.5, None], "c3": ["Ann", "Bob"]}
+    assert read(tmp_path, "7\n", header=False).frame.rows() == [(7,)]
+
+
+def test_the_first_line_is_what_it_is_said_to_be(tmp_path):
+    assert read(tmp_path, "2019,2020\n1991,1992\n", header=True).frame.columns == ["2019", "2020"]
+    found = read(tmp_path, "id,age\n1,31\n", header=False)
+    assert found.frame["c2"].to_list() == ["age", "31"]
+    assert any("looks like names" in note for note in found.notes)
+
+
+def test_a_table_of_numbered_columns_has_names(tmp_path):
+    """Whoever reads two files without names need not know which of them sfumato wrote."""
+    for header in (None, True, False):
+        assert read(tmp_path, "c1,c2\n1,x\n", header=header).frame.rows() == [(1, "x")]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_above_the_table_are_skipped(tmp_path, end):
+    content = end.join(["Report; of, all", "", "id,age", "1,31", "2"])
+    with pytest.raises(FileError, match="line 5 has another"):
+        read(tmp_path, content, skip_rows=2)
+    assert read(tmp_path, content + ",45", skip_rows=2).frame.rows() == [(1, 31), (2, 45)]
+    assert read(tmp_path, content + ",45", skip_rows=3, header=False).frame.columns == ["c1", "c2"]
+    for lines in (5, 99, -1):
+        with pytest.raises(FileError, match="skip"):
+            read(tmp_path, content, skip_rows=lines)
 
 
 def test_as_written(tmp_path):

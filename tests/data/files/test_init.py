@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.files import SUFFIXES, Table, read_table, write_table, written_names
+from sfumato.data.files import SUFFIXES, Table, read_table, read_written, write_table, written_names
 from sfumato.errors import DataError, FileError, SfumatoError
 
 from .tables import assert_same, table
@@ -50,7 +50,7 @@ def test_any_name_comes_back_where_names_are_free_and_a_fitted_one_elsewhere(tmp
             assert "Rename" in str(error)  # noqa: PT017 - two names that fit to one
             assert suffix in (".sav", ".dta", ".xpt")
             continue
-        found = read_table(tmp_path / f"a{suffix}").frame
+        found = read_written(tmp_path / f"a{suffix}").frame
         assert found.rows() == frame.rows()
         assert (found.columns == names) or (suffix in (".sav", ".dta", ".xpt") and "other names" in notes[0])
 

@@ -13,7 +13,7 @@ from typing import Any
 from sfumato.data.files.table import Table
 from sfumato.errors import FileError
 
-__all__ = ["SUFFIXES", "Table", "read_table", "write_table", "written_names"]
+__all__ = ["SUFFIXES", "Table", "read_table", "read_written", "write_table", "written_names"]
 
 SUFFIXES: Mapping[str, str] = {
     ".csv": ".csv",
@@ -30,7 +30,7 @@ SUFFIXES: Mapping[str, str] = {
 """Every suffix that can be read, with the one that it is written with; those on the right can be written."""
 
 _OPTIONS = {
-    ".csv": {"delimiter", "encoding", "decimal"},
+    ".csv": {"delimiter", "encoding", "decimal", "header", "skip_rows"},
     ".xlsx": {"sheet"},
     ".sav": {"encoding"},
     ".dta": {"encoding"},
@@ -44,6 +44,8 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
     sheet: str | int | None = None,
 ) -> Table:
     """Read a data file, or take over a data frame.
@@ -59,6 +61,11 @@ def read_table(
         Of a delimited text file; sniffed where not given, and told in the notes.
     encoding
         Of the text in a delimited, SPSS, Stata or SAS file.
+    header
+        Whether the first row of a delimited text file or a sheet holds the names of the columns; without names they
+        are `c1`, `c2` and so on. Where it is not given, a first row that looks like a record is refused.
+    skip_rows
+        How many rows of such a file stand above the table.
     sheet
         Of a workbook: its name, or its number from 0.
 
@@ -68,8 +75,8 @@ def read_table(
         A file that cannot be read: missing, a folder, no permission, damaged, empty, of another format than its suffix
         says, or with a suffix that is not known.
     DataError
-        A table that cannot be used: no rows, column names that are empty or duplicated, infinite values, columns of
-        lists or objects.
+        A table that cannot be used: no rows, a first row that looks like a record, column names that are empty or
+        duplicated, infinite values, columns of lists or objects.
     MissingExtra
         An optional package is needed for the format.
 
@@ -85,7 +92,14 @@ def read_table(
         return read_frame(source)
     path = Path(source)
     suffix = path.suffix.lower()
-    given = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal, "sheet": sheet}
+    given = {
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+        "header": header,
+        "skip_rows": skip_rows or None,
+        "sheet": sheet,
+    }
     options = {name: value for name, value in given.items() if value is not None}
     allowed = _OPTIONS.get(SUFFIXES.get(suffix, ""), set())
     table = _reader(suffix, path)(path, **{name: value for name, value in options.items() if name in allowed})
@@ -93,6 +107,27 @@ def read_table(
         f"{path.name}: the option {name!r} has no meaning for it." for name in options if name not in allowed
     )
     return Table(table.frame, table.codebook, table.suffix, table.notes + unused)
+
+
+def read_written(path: Path) -> Table:
+    """Read a file that `write_table` wrote: where its format needs a row of names, the first row is one.
+
+    Raises
+    ------
+    FileError, DataError, MissingExtra
+        As in `read_table`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = write_table(read_table(pl.DataFrame({"2": [31, 45]})), Path(folder) / "a.csv")
+    ...     read_written(Path(folder) / "a.csv").frame.columns
+    ['2']
+    """
+    named = "header" in _OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
+    return read_table(path, header=True if named else None)
 
 
 def _reader(suffix: str, path: Path) -> Callable[..., Table]:

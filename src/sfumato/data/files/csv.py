@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,10 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
+from sfumato.data.files.header import holds_names, looks_like_a_record, numbered_names, refused_header
 from sfumato.data.files.infer import Decimal, infer, infer_columns, sniff_decimal
 from sfumato.data.files.prepare import refuse_zero_characters
-from sfumato.data.files.sniff import DELIMITERS, decode, sniff_delimiter
+from sfumato.data.files.sniff import DELIMITERS, decode, divides_below, sniff_delimiter
 from sfumato.data.files.table import Table, about, checked, checked_names, finite, opening, peek, unheld
 from sfumato.errors import DataError, FileError
 
@@ -26,7 +29,12 @@ _HEADER_ONLY = "there is a header only. A table needs at least one row."
 
 
 def read_csv(
-    path: Path, delimiter: str | None = None, encoding: str | None = None, decimal: str | None = None
+    path: Path,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
 ) -> Table:
     """Read a delimited text file.
 
@@ -36,13 +44,18 @@ def read_csv(
     Parameters
     ----------
     path
-        The file; its first line holds the names of the columns.
+        The file.
     delimiter
         Comma, semicolon, vertical bar or tab (the word `tab` too).
     encoding
         Any name that Python knows.
     decimal
         Point or comma.
+    header
+        Whether the first line holds the names of the columns; without names they are `c1`, `c2` and so on. Where it is
+        not given there are names, and a first line that looks like a record is refused.
+    skip_rows
+        How many lines stand above the table.
 
     Raises
     ------
@@ -50,7 +63,7 @@ def read_csv(
         A file that is missing, empty, binary, in another encoding, with a header only, with lines of unequal numbers
         of fields, or with quotes that are not closed; a delimiter or decimal sign that is not allowed.
     DataError
-        Column names that are empty or duplicated; infinite values.
+        A first line that looks like a record; column names that are empty or duplicated; infinite values.
 
     Examples
     --------
@@ -70,8 +83,9 @@ def read_csv(
     peek(path)
     with opening(path, "a delimited text file"):
         data, told = _decoded(path, encoding)
-        sign = delimiter or sniff_delimiter(_beginning(data))
-        columns = _cells(path, data, sign)
+        data = _below(path, data, skip_rows)
+        sign = delimiter or _sniffed(path, _beginning(data))
+        columns, unsure = _cells(path, data, sign, header, skip_rows)
         del data
         point: Decimal = "," if decimal == "," else "."
         if decimal is None and sign != ",":
@@ -79,11 +93,9 @@ def read_csv(
         typed = infer_columns(columns, point)
         frame = checked(pl.DataFrame([column for column, _ in typed]))
     notes = _how(path, (told, encoding), (DELIMITERS[sign], delimiter), (point, decimal))
-    notes += tuple(note for _, said in typed for note in said)
-    # A first record taken for names would be shown to everybody.
-    if 2 * sum(_looks_typed(pl.Series([name]), ".") for name in frame.columns) > frame.width:
-        notes += (f"{path.name}: the column names look like values. The first line must hold names.",)
-    return Table(frame, Codebook().only(frame.columns), ".csv", notes)
+    return Table(
+        frame, Codebook().only(frame.columns), ".csv", notes + unsure + tuple(n for _, said in typed for n in said)
+    )
 
 
 def _how(path: Path, *facts: tuple[str, str | None]) -> tuple[str, ...]:
@@ -102,6 +114,27 @@ def _decoded(path: Path, encoding: str | None) -> tuple[bytes, str]:
     return data, told
 
 
+def _sniffed(path: Path, text: str) -> str:
+    sign = sniff_delimiter(text)
+    if divides_below(text):
+        raise FileError(
+            f"{str(path)!r}: the first line is not divided into fields as lines below it are. Skip what stands above "
+            "the table (--skip-rows, in Python skip_rows), or state the delimiter."
+        )
+    return sign
+
+
+def _below(path: Path, data: bytes, lines: int) -> bytes:
+    """Give what stands below the first lines."""
+    if lines < 0:
+        raise FileError("The number of lines to skip must be 0 or more.")
+    ends = islice(re.finditer(rb"\r\n?|\n", data), lines - 1, lines) if lines else iter(())
+    below = data[end.end() :] if (end := next(ends, None)) else b"" if lines else data
+    if not below.strip():
+        raise FileError(f"{str(path)!r} has no lines below the {lines} that are skipped.")
+    return below
+
+
 def _beginning(data: bytes) -> str:
     """Give the first lines as text, whole ones where the file goes on."""
     text = data[:_SAMPLE].decode(errors="ignore")
@@ -110,20 +143,40 @@ def _beginning(data: bytes) -> str:
     return text
 
 
-def _cells(path: Path, data: bytes, delimiter: str) -> list[pl.Series]:
-    """Divide the text into columns of texts, null where a field is empty."""
+def _cells(
+    path: Path, data: bytes, delimiter: str, header: bool | None, skipped: int
+) -> tuple[list[pl.Series], tuple[str, ...]]:
+    """Divide the text into named columns of texts, null where a field is empty; with what is doubtful of the names."""
+    first = _first_line(path, data, delimiter)
+    numbered = numbered_names(len(first))
+    named = header is not False or first == numbered  # As sfumato itself writes a table that had no names.
+    frame = _divided(path, data, delimiter, len(first), named, skipped)
+    unsure: tuple[str, ...] = ()
+    if header is not True and first != numbered:
+        below = frame if named else frame[1:]
+        record = looks_like_a_record(first, below, _alone_quoted(data, delimiter))
+        if named and record:
+            raise refused_header(path.name)
+        if not named and below.height and holds_names(first, below):
+            unsure = (f"{path.name}: the first line looks like names of columns and is read as a record, as stated.",)
+    names = checked_names(first, "column {}".format) if named else numbered
+    return [column.rename(name) for column, name in zip(frame.iter_columns(), names, strict=True)], unsure
+
+
+def _divided(path: Path, data: bytes, delimiter: str, width: int, named: bool, skipped: int) -> pl.DataFrame:
     arrow: Any = import_module("pyarrow")
     arrow_csv: Any = import_module("pyarrow.csv")
-    names = checked_names(_header(path, data, delimiter))
-    numbered = [str(j) for j in range(len(names))]
+    numbered = [str(j) for j in range(width)]
     body = data.lstrip(b"\r\n")
-    if len(names) == 1:
+    if width == 1:
         body = body.rstrip(b"\r\n")  # Elsewhere an empty line is no row; in a single column it is a missing value.
     try:
         table = arrow_csv.read_csv(
             arrow.BufferReader(body),
-            arrow_csv.ReadOptions(use_threads=False, column_names=numbered, skip_rows_after_names=1, block_size=_BLOCK),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+            arrow_csv.ReadOptions(
+                use_threads=False, column_names=numbered, skip_rows_after_names=int(named), block_size=_BLOCK
+            ),
+            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=width > 1),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(numbered, arrow.large_string()),
                 strings_can_be_null=True,
@@ -132,42 +185,45 @@ def _cells(path: Path, data: bytes, delimiter: str) -> list[pl.Series]:
             ),
         )
     except arrow.ArrowInvalid:
-        raise FileError(_fault(path, data, delimiter, len(names))) from None
+        fault = _scan(data, delimiter, width, skipped)
+        fault = fault or f"a line is longer than {_BLOCK >> 20} MB. Is a quote not closed?"
+        raise FileError(f"{str(path)!r}: {fault}") from None
     # The library takes an unclosed quote for text up to the end of the file. Then their number is odd.
-    if data.count(b'"') % 2 and (fault := _scan(data, delimiter, len(names))):
+    if data.count(b'"') % 2 and (fault := _scan(data, delimiter, width, skipped)):
         raise FileError(f"{str(path)!r}: {fault}")
     if not table.num_rows:
         raise FileError(f"{str(path)!r}: {_HEADER_ONLY}")
-    frame = pl.DataFrame(pl.from_arrow(table))
-    return [column.rename(name) for column, name in zip(frame.iter_columns(), names, strict=True)]
+    return pl.DataFrame(pl.from_arrow(table))
 
 
-def _header(path: Path, data: bytes, delimiter: str) -> list[str]:
+def _alone_quoted(data: bytes, delimiter: str) -> bool:
+    """Tell whether the first line quotes every field and the second does not, as names stand above numbers."""
+    lines = data.lstrip(b"\r\n")[:_SAMPLE].decode(errors="ignore").splitlines()[:2]
+    field = rf'"[^"]*"(?:{re.escape(delimiter)}"[^"]*")*'
+    return len(lines) == 2 and bool(re.fullmatch(field, lines[0])) and not re.fullmatch(field, lines[1])
+
+
+def _first_line(path: Path, data: bytes, delimiter: str) -> list[str]:
     text = data.lstrip(b"\r\n")[: 1 << 22].decode(errors="ignore")
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
-        raise FileError(f"{str(path)!r}: the header is badly quoted.") from None
+        raise FileError(f"{str(path)!r}: the first line is badly quoted.") from None
 
 
-def _fault(path: Path, data: bytes, delimiter: str, width: int) -> str:
-    fault = _scan(data, delimiter, width) or f"a line is longer than {_BLOCK >> 20} MB. Is a quote not closed?"
-    return f"{str(path)!r}: {fault}"
-
-
-def _scan(data: bytes, delimiter: str, width: int) -> str | None:
-    """Find the first line that is not as it should be, and say which by its number only."""
+def _scan(data: bytes, delimiter: str, width: int, skipped: int) -> str | None:
+    """Find the first line that is not as it should be, and say which by its number in the file only."""
     reader = csv.reader(io.TextIOWrapper(io.BytesIO(data), "utf-8", newline=""), delimiter=delimiter, strict=True)
-    start, rows = 1, 0
+    start, rows = 1 + skipped, 0
     try:
         for row in reader:
             rows += bool(row)
             if row and len(row) != width:
                 return (
-                    f"line {start} has another number of fields than the header ({width}). "
-                    "Mend the line, or state the delimiter."
+                    f"line {start} has another number of fields than the first ({width}). Mend the line, state the "
+                    "delimiter, or skip what stands above the table (--skip-rows, in Python skip_rows)."
                 )
-            start = reader.line_num + 1
+            start = reader.line_num + 1 + skipped
     except csv.Error as error:
         if "field limit" in str(error):  # Of that module only: not a fault of the file.
             return None

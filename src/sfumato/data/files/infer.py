@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.errors import DataError
 
-__all__ = ["Decimal", "infer", "infer_columns", "mixed", "sniff_decimal"]
+__all__ = ["MISSING_MARKS", "Decimal", "infer", "infer_columns", "marked", "mixed", "sniff_decimal"]
 
 Decimal = Literal[".", ","]
 
@@ -21,7 +21,11 @@ _DIGITS = r"^[+-]?[0-9]+$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?$"
 _BOOLEAN = r"^(?:true|True|TRUE|false|False|FALSE)$"
-_NOTHING = ["", "NA", "NaN", "nan"]
+MISSING_MARKS = (
+    *("NA", "N/A", "n/a", "na", "n.a.", "N.A.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NULL", "null", "None"),
+    *("-", "--", "–", "—", ".", "..", "?"),
+)
+"""What stands for a missing value in a column of numbers, dates or truth values. In a column of text it is text."""
 
 
 def _number(decimal: Decimal) -> str:
@@ -34,8 +38,8 @@ def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str
 
     Whole numbers become Int64, other numbers Float64, `true`/`false` Boolean, ISO dates Date and ISO date-times
     without a zone Datetime; anything else stays text. Codes with leading zeros (`007`) or a plus sign (telephone
-    numbers) stay text, and so do whole numbers beyond 64 bits. In a column that is typed otherwise, `NA`, `NaN` and
-    cells of blanks are missing.
+    numbers) stay text, and so do whole numbers beyond 64 bits. In a column that is typed otherwise, cells of blanks and
+    `MISSING_MARKS` (`NA`, `n/a`, `-` and the like) are missing.
 
     Parameters
     ----------
@@ -59,19 +63,32 @@ def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str
     >>> import polars as pl
     >>> typed, notes = infer(pl.Series("age", ["31", None, "NA"]))
     >>> typed.to_list(), notes
-    ([31, None, None], ("'NA' or 'NaN' is read as missing in column 'age'.",))
+    ([31, None, None], ("'NA' is read as missing in column 'age'.",))
     """
     stripped = text.str.strip_chars()
-    tokens = stripped.set(stripped.is_in(_NOTHING), None)
+    tokens = stripped.set(stripped.is_in(["", *MISSING_MARKS]), None)
     present = tokens.drop_nulls()
     if present.is_empty():
         return text, ()
     typed = _typed(tokens, present, decimal)
     if typed is None:
         return text, mixed(text, decimal) or _codes(text.name, present)
-    marked = stripped.is_in(_NOTHING[1:]).any()
-    notes = (f"'NA' or 'NaN' is read as missing in column {text.name!r}.",) if marked else ()
-    return typed, notes
+    return typed, marked(stripped)
+
+
+def marked(cells: pl.Series) -> tuple[str, ...]:
+    """Give a note if some cells are marks of missing values; it names the marks.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> marked(pl.Series("age", ["31", "n/a"]))
+    ("'n/a' is read as missing in column 'age'.",)
+    """
+    found = set(cells.filter(cells.is_in(MISSING_MARKS)).unique())
+    marks = [mark for mark in MISSING_MARKS if mark in found]
+    verb = "is" if len(marks) == 1 else "are"
+    return (f"{', '.join(map(repr, marks))} {verb} read as missing in column {cells.name!r}.",) if marks else ()
 
 
 def infer_columns(texts: Sequence[pl.Series], decimal: Decimal = ".") -> list[tuple[pl.Series, tuple[str, ...]]]:

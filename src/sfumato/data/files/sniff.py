@@ -10,7 +10,7 @@ from itertools import islice
 
 from sfumato.errors import FileError
 
-__all__ = ["DELIMITERS", "decode", "sniff_delimiter"]
+__all__ = ["DELIMITERS", "decode", "divides_below", "sniff_delimiter"]
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
@@ -141,6 +141,34 @@ def sniff_delimiter(text: str) -> str:
     if scores[best][1]:
         return best
     return next((sign for sign in (",", ";", "\t", "|") if sign not in text), ",")
+
+
+def divides_below(text: str, most: int = 20) -> bool:
+    """Tell whether lines below the first are divided into several fields, though the first is not or otherwise.
+
+    A single comma in each line does not count: it may be part of a number or of a sentence.
+
+    Parameters
+    ----------
+    text
+        The beginning of the file, in whole lines.
+    most
+        How many lines may stand above the table.
+
+    Examples
+    --------
+    >>> divides_below("A report\\n\\nid;age\\n1;31\\n2;45\\n"), divides_below("x\\n1,5\\n2,5\\n")
+    (True, False)
+    """
+    if any(_score(text, sign)[1] for sign in DELIMITERS):
+        return False
+    lines = [line for line in text.splitlines() if line.strip()]
+    for start in range(1, min(most, len(lines) - 2) + 1):
+        rest = "\n".join(lines[start : start + 100])
+        scores = {sign: _score(rest, sign) for sign in DELIMITERS}
+        if any(share >= 0.9 and width > (2 if sign == "," else 1) for sign, (share, width) in scores.items()):
+            return True
+    return False
 
 
 def _score(text: str, delimiter: str) -> tuple[float, int]:

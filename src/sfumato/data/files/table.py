@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,8 +84,16 @@ def about(words: str, columns: Sequence[str]) -> tuple[str, ...]:
     return (f"{words}: {listed(columns)}.",) if columns else ()
 
 
-def checked_names(names: Sequence[object]) -> list[str]:
+def checked_names(names: Sequence[object], at: Callable[[int], str] | None = None) -> list[str]:
     """Give the column names back if they are texts, all different and none empty.
+
+    Parameters
+    ----------
+    names
+        The names.
+    at
+        Where a file's first line may be a record and no names: says where the column of a number is, so that errors
+        quote nothing.
 
     Raises
     ------
@@ -100,11 +108,16 @@ def checked_names(names: Sequence[object]) -> list[str]:
     if not all(isinstance(n, str) for n in names):
         raise DataError("Every column name must be text. Rename the columns, for instance with str().")
     texts = [str(n) for n in names]
-    if any(not n.strip() for n in texts):
-        raise DataError("A column has no name. Give every column a name of its own.")
-    twice = list(dict.fromkeys(n for n in texts if texts.count(n) > 1)) if len(set(texts)) < len(texts) else []
-    if twice:
-        raise DataError(f"Duplicated column names: {listed(twice)}. Give every column a name of its own.")
+    where = at or "column {}".format
+    nameless = [where(j + 1) for j, n in enumerate(texts) if not n.strip()]
+    if nameless:
+        have = "has" if len(nameless) == 1 else "have"
+        some = f"{', '.join(nameless[:10])}{' and others' if len(nameless) > 10 else ''}"
+        raise DataError(f"{some[0].upper()}{some[1:]} {have} no name. Give every column a name of its own.")
+    if len(set(texts)) < len(texts):
+        twice = list(dict.fromkeys(n for n in texts if texts.count(n) > 1))
+        which = listed(twice) if at is None else ", ".join(at(j + 1) for j, n in enumerate(texts) if n in twice)
+        raise DataError(f"Duplicated column names: {which}. Give every column a name of its own.")
     return texts
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Disclosure
-from sfumato.data.files import read_table
+from sfumato.data.files import read_written
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.release.package.datapackage import field_type
@@ -68,7 +68,7 @@ def open_releases(folders: Sequence[Path]) -> Opened:
 
 def _opened(folder: Path) -> Opened:
     papers = read_papers(folder)
-    table = read_table(papers.data)
+    table = read_written(papers.data)
     _refuse_other_schema(papers, table.frame)
     book = Codebook({**table.codebook, **papers.codebook}).only(table.frame.columns)
     return Opened(table.frame, book, papers.disclosure, True)

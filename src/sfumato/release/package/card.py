@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.disclosure import Additive, Averaged, Disclosed, Misclassified
-from sfumato.data.files import read_table
+from sfumato.data.files import read_written
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.kernels.grid import significant
@@ -122,7 +122,7 @@ def read_card(folder: Path) -> Card:
         Where the data are not those that the papers describe.
     """
     papers = read_papers(folder)
-    table = read_table(papers.data)
+    table = read_written(papers.data)
     if set(table.frame.columns) != set(papers.columns):
         raise DataError(f"{papers.data.name} does not have the columns that datapackage.json describes.")
     entries = (entry for part in papers.disclosure for entry in _entries(part, table.frame, papers))

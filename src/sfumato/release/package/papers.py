@@ -16,7 +16,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import MOST_BYTES
 
-__all__ = ["PACKAGE", "Papers", "papers_beside", "papers_of", "read_papers"]
+__all__ = ["PACKAGE", "Papers", "in_a_release", "papers_beside", "papers_of", "read_papers"]
 
 PACKAGE, PLAN = "datapackage.json", "plan.yaml"
 _NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
@@ -113,6 +113,20 @@ def papers_beside(data: Path) -> Papers | None:
 def papers_of(data: PolarsDataset) -> Papers | None:
     """The papers of a table that was read from a release folder; None of any other."""
     return None if data.source is None else papers_beside(data.source)
+
+
+def in_a_release(data: Path) -> bool:
+    """Whether a file is the data file of the release folder that it lies in.
+
+    Examples
+    --------
+    >>> in_a_release(Path("cohort.csv"))
+    False
+    """
+    try:
+        return papers_beside(data) is not None
+    except FileError:  # of another kind of description, or a damaged one, which matters to those who read it only
+        return False
 
 
 def _papers(path: Path, package: Mapping[str, Any]) -> Papers:

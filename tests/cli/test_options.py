@@ -1,0 +1,103 @@
+"""Reading options on every command that reads a file."""
+
+import json
+import sys
+
+import pytest
+
+from sfumato.cli import main
+
+PLANTED = "Marrowby"
+PEOPLE = [f"{1000 + i},{PLANTED}{i} Smith,{20 + i % 50},{'fm'[i % 2]}" for i in range(60)]
+PLAN = """sfumato: 1
+variables:
+  c1: {role: record}
+  c2: {role: identifier}
+  c3: {role: key, kind: integer}
+  c4: {role: key, kind: categorical}
+steps:
+  - {do: drop, columns: [c2]}
+  - {do: centroids, columns: [c3], by: [c4], k: 5}
+limits:
+  - {measure: linkage_nearest, group: overall, at_most: 1}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("\n".join(PEOPLE) + "\n")
+    (tmp_path / "report.csv").write_text("\n".join(["All; of us", "", *PEOPLE]) + "\n")
+    (tmp_path / "named.csv").write_text("\n".join(["c1,c2,c3,c4", *PEOPLE]) + "\n")
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    (tmp_path / "key").write_bytes(bytes(32))
+    return tmp_path
+
+
+@pytest.fixture
+def sfumato(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, arguments)])
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = stop.code
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return run
+
+
+PROTECT = ("protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--force")
+TUNE = ("tune", "plan.yaml", "people.csv", "--parameter", "steps.1.k", "--range", "3:5", "--replications", "2")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("init", "people.csv", "--out", "new.yaml"),
+        PROTECT,
+        ("risk", "people.csv", "--by", "c4"),
+        ("compare", "people.csv", "named.csv", "--record", "c1"),
+        TUNE,
+    ],
+)
+def test_a_file_without_names_is_refused_and_read_when_that_is_said(folder, sfumato, command):
+    before = set(folder.iterdir())
+    status, out, err = sfumato(*command)
+    assert (status, out) == (2, "")
+    assert "--no-header" in err
+    assert PLANTED not in err
+    assert set(folder.iterdir()) == before
+    status, out, err = sfumato(*command, "--no-header")
+    assert status == 0, err
+    assert PLANTED not in err
+
+
+def test_what_stands_above_the_table_is_skipped(folder, sfumato):
+    status, out, _ = sfumato("init", "report.csv", "--skip-rows", "2", "--no-header", "--json")
+    assert status == 0
+    assert list(json.loads(out)["variables"]) == ["c1", "c2", "c3", "c4"]
+
+
+def test_that_there_are_names_can_be_said(folder, sfumato):
+    (folder / "wide.csv").write_text("1991,2004\n1990,2003\n1995,2001\n")
+    assert sfumato("init", "wide.csv")[0] == 2
+    status, out, _ = sfumato("init", "wide.csv", "--header", "--json")
+    assert status == 0
+    assert list(json.loads(out)["variables"]) == ["1991", "2004"]
+
+
+def test_a_release_is_read_as_it_was_written(folder, sfumato):
+    """Options are for the file that came in: the release beside it has names, commas and no lines above."""
+    how = ("--no-header", "--skip-rows", "2", "--delimiter", ",")
+    protect = [*PROTECT, *how]
+    protect[2] = "report.csv"
+    assert sfumato(*protect)[0] == 0
+    for command in (
+        ("risk", "report.csv", "--protected", "release/data.csv", "--columns", "c3"),
+        ("compare", "report.csv", "release/data.csv", "--plan", "plan.yaml"),
+    ):
+        status, _, err = sfumato(*command, *how)
+        assert status == 0, err
