@@ -6,17 +6,21 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 import sfumato
+from sfumato.measures.registry import measures
 from sfumato.methods.registry import methods
 from tests.methods.tables import lawful
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 MODULES = sorted(m.name for m in pkgutil.walk_packages(sfumato.__path__, "sfumato."))
+HOMES = {entry.module: entry.name for entry in entry_points(group="sfumato.measures")}
+"""The file of every measure."""
 
 
 def functions(tree):
@@ -104,13 +108,14 @@ def test_a_method_has_its_test_and_its_page(name):
     assert all(f"`{field}`" in page.read_text() for field in fields)
 
 
-def test_every_measure_is_in_words():
-    from sfumato.render.words import WORDS
-
+def test_every_file_that_gives_figures_holds_a_measure():
+    """A finding's name is one of those that its file's measure says everything about."""
     for part in ("risk", "utility"):
-        for path in (ROOT / "src" / "sfumato" / "measures" / part).glob("*.py"):
-            for measure in _measured(path):
-                assert measure in WORDS, measure
+        for path in sorted((ROOT / "src" / "sfumato" / "measures" / part).rglob("*.py")):
+            if named := _measured(path):
+                holder = HOMES.get(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+                assert holder, f"{path} gives figures and has no MEASURE among the entry points"
+                assert named <= measures()[holder].names, path
 
 
 def _measured(path):
@@ -118,6 +123,14 @@ def _measured(path):
     calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
     named = [c for c in calls if getattr(c.func, "id", None) == "Finding" and c.args]
     return {c.args[0].value for c in named if isinstance(c.args[0], ast.Constant)}
+
+
+@pytest.mark.parametrize(("module", "name"), HOMES.items())
+def test_a_measure_has_its_test_and_its_page(module, name):
+    *rooms, file = module.split(".")[1:]
+    assert (ROOT / "tests" / Path(*rooms) / f"test_{file}.py").exists()
+    page = (ROOT / "docs" / "reference" / "measures.md").read_text()
+    assert all(f"\n### {figure}\n" in page for figure in measures()[name].names)
 
 
 def test_no_source_names_a_registry():

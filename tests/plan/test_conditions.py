@@ -2,15 +2,8 @@ import pytest
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FormulaError
-from sfumato.plan import conditions
 from sfumato.plan.conditions import Condition, parse_condition, parse_figure
 from sfumato.plan.limits import Limit
-
-
-@pytest.fixture(autouse=True)
-def _with_h_rank(monkeypatch):
-    """The grammar knows h_rank whether or not this build measures it."""
-    monkeypatch.setattr(conditions, "MEASURES", tuple(dict.fromkeys((*conditions.MEASURES, "h_rank"))))
 
 
 @pytest.mark.parametrize(

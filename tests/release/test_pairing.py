@@ -3,7 +3,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import DataError
-from sfumato.release.pairing import categorical_keys, numeric_columns, pair_tables
+from sfumato.release.pairing import numeric_columns, pair_tables
 
 BEFORE = pl.DataFrame({"id": [3, 1, 2], "x": [30.0, 10.0, 20.0], "ok": [True, False, True]})
 AFTER = pl.DataFrame({"id": [2, 3, 1], "x": [21.0, 31.0, 11.0], "ok": [1, 1, 0]})
@@ -66,4 +66,3 @@ def test_which_columns_are_measured():
         }
     )
     assert numeric_columns(book, list(book)) == ("age", "bmi")
-    assert categorical_keys(book) == ("sex",)

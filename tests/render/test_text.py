@@ -61,13 +61,34 @@ def test_a_summary_says_all_parts():
     text = " ".join(printed(summary, reports.report()).split())
     for part in ("Wards & <fares>", "! The id", "2. centroids", "The risk", "What was lost", "What to try"):
         assert part in text
-    assert text.endswith("Limit exceeded: brought_by_a_plugin, class_size")
+    assert text.endswith("Limit exceeded: brought_by_a_plugin, class_size.")
 
 
 def test_verdicts():
     held = Findings((Finding("risk1", value=0.0, limit=0.1, ok=True),))
     for findings, words in ((Findings(), "No limits were set."), (held, "All limits hold.")):
         assert printed(summary, replace(reports.report(), findings=findings)).strip().endswith(words)
+
+
+def test_a_high_figure_without_a_limit_stands_beside_limits_that_hold():
+    lines = (
+        Finding("risk1", value=0.0, limit=0.1, ok=True),
+        Finding("linkage_nearest", group="overall", value=0.6),
+    )
+    said = " ".join(printed(summary, replace(reports.report(), findings=Findings(lines))).split())
+    assert said.endswith(
+        "All limits hold, but no limit speaks of this: Many records are found by somebody who knows the exact original "
+        "values."
+    )
+
+
+def test_what_is_refused_is_said_in_place_of_limits_that_hold():
+    held = Findings((Finding("risk1", value=0.0, limit=0.1, ok=True),))
+    said = " ".join(
+        printed(summary, replace(reports.report(), findings=held, refusals=("nothing protects age",))).split()
+    )
+    assert said.endswith("Refused: nothing protects age.")
+    assert "All limits hold" not in said
 
 
 def test_a_public_summary_holds_nothing_planted():

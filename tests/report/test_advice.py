@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from sfumato.data.disclosure import Additive, Disclosure, Misclassified, Sampled
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding, Findings
-from sfumato.report.advice import Advice, advice, percent
+from sfumato.report.advice import Advice, advice
+from sfumato.report.report import StepDone
 from tests.render import reports
 
 
@@ -21,30 +24,16 @@ def test_nothing_measured_is_said_to_be_unknown():
     assert found.to_try == ()
 
 
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (0, "0%"),
-        (0.0004, "less than 0.1%"),
-        (0.00898, "0.9%"),
-        (0.0426, "4.3%"),
-        (0.372, "37%"),
-        (0.9996, "nearly 100%"),
-    ],
-)
-def test_shares_in_words(share, words):
-    assert percent(share) == words
-
-
 def test_a_record_that_is_alone_is_said_first():
-    found = said(Finding("k_anonymity", value=1.0), Finding("k_anonymity", variable="x", value=9.0))
-    assert found.risk.startswith("Somebody who knows a person's categories may find that person at once")
+    found = said(Finding("k_anonymity", group="keys", value=1.0), Finding("k_anonymity", group="strata", value=9.0))
+    assert found.risk.startswith("Somebody who knows what is released unmasked of a person (the keys) may find that")
+    assert "at least one record is alone" in found.risk
     assert "recode" in found.to_try[0]
 
 
 @pytest.mark.parametrize(("k", "few"), [(3.0, True), (5.0, False)])
 def test_small_groups_are_called_small_below_five(k, few):
-    found = said(Finding("k_anonymity", value=k))
+    found = said(Finding("k_anonymity", group="strata", value=k))
     assert f"at least {k:.0f} records" in found.risk
     assert ("which is few" in found.risk) == few
     assert bool(found.to_try) == few
@@ -75,7 +64,7 @@ def test_the_worst_attacker_is_told_of():
 
 
 def test_one_outcome_for_everyone():
-    found = said(Finding("l_distinct", variable="HIV", group="overall", value=1.0))
+    found = said(Finding("l_distinct", variable="HIV", group="keys", value=1.0))
     assert "everyone has the same HIV" in found.risk
     assert found.to_try[0].startswith("Everyone in at least one group has the same HIV")
 
@@ -106,6 +95,71 @@ def test_limits_that_are_exceeded_come_first():
         "The limit on ci_overlap is exceeded",
         "Many values of a are exactly what they were",
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Finding("k_anonymity", group="keys", value=1.0),
+        Finding("linkage_nearest", group="overall", value=0.6),
+        Finding("h_rank", group="all", at=0.0, attack="worst", value=0.6),
+    ],
+)
+def test_a_high_risk_is_in_the_headline_unless_a_limit_speaks_of_it(line):
+    assert len(said(line).high) == 1
+    assert said(replace(line, limit=0.9, ok=True)).high == ()
+    assert said(replace(line, value=None)).high == ()
+
+
+def test_a_limit_on_something_else_does_not_quieten_the_headline():
+    found = said(
+        Finding("k_anonymity", group="keys", value=7.0, limit=5, ok=True),
+        Finding("linkage_nearest", group="stratum", value=0.6),
+    )
+    assert found.high == ("Many records are found by somebody who knows the exact original values",)
+
+
+def step(do, **parameters):
+    return StepDone(do, True, "", parameters={"columns": ["age"], **parameters})
+
+
+def averaged(grouping="mdav"):
+    told = {"rescaled": False, "recentred": True, "rounded": False, "clipped": False}
+    return Disclosure([Averaged(columns=("age",), k=3, grouping=grouping, **told)])
+
+
+@pytest.mark.parametrize(
+    ("line", "before", "after"),
+    [
+        (Finding("mean", "age", value=3.0, baseline=1.0, limit=2.0, ok=False), {"recentre": False}, {"recentre": True}),
+        (Finding("sd", "age", value=3.0, baseline=1.0, limit=2.0, ok=False), {"rescale": False}, {"rescale": True}),
+        (Finding("unchanged", "age", value=0.5), {"distinct": False}, {"distinct": True}),
+        (Finding("k_anonymity", group="strata", value=2.0), {"by": ["sex"]}, {"by": ["sex"], "on_small": "merge"}),
+    ],
+)
+def test_what_the_plan_has_already_is_not_proposed(line, before, after):
+    (key, value) = list(after.items())[-1]
+    word = f"`{key}: {str(value).lower()}`"
+    texts = [
+        " ".join(advice(Findings((line,)), averaged(), steps=[step("centroids", **p)]).to_try) for p in (before, after)
+    ]
+    assert [word in text for text in texts] == [True, False]
+    assert texts[1]
+
+
+def test_groups_that_share_no_record_are_not_told_to_share_none():
+    line = Finding("linkage_nearest", group="overall", value=0.6)
+    texts = [" ".join(advice(Findings((line,)), averaged(how)).to_try) for how in ("knn", "mdav")]
+    assert ["mdav" in text for text in texts] == [True, False]
+    assert all("larger `k`" in text for text in texts)
+
+
+def test_a_step_without_strata_is_not_told_to_leave_some_out():
+    line = Finding("delta", "age", value=0.6)
+    texts = [
+        " ".join(advice(Findings((line,)), averaged(), steps=[step("centroids", by=by)]).to_try) for by in ([], ["sex"])
+    ]
+    assert ["`by`" in text for text in texts] == [False, True]
 
 
 def test_a_remedy_is_not_given_twice():

@@ -77,6 +77,7 @@ _LESS_NOISE = _Change("add less noise (`sfumato tune` finds the least that meets
 _IN_THE_MODEL = _Change("tell analysts to take the disclosed noise out of their model (`sfumato fit`)")
 _MORE_EXCHANGED = _Change("exchange more categories (a lower `retention`)")
 _FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)")
+_EXCHANGE_IN_THE_MODEL = _Change("tell analysts to take the disclosed exchange out of their model (`sfumato fit`)")
 _WIDER, _NARROWER = _Change("swap over a wider `window`"), _Change("swap over a narrower `window`")
 _DISTINCT = _Change(
     "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are",
@@ -134,7 +135,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     },
     "misclassified": {
         Aim.FURTHER: (_MORE_EXCHANGED,),
-        Aim.GENTLER: (_FEWER_EXCHANGED, _IN_THE_MODEL),
+        Aim.GENTLER: (_FEWER_EXCHANGED, _EXCHANGE_IN_THE_MODEL),
         Aim.READ: (_MORE_EXCHANGED, _OUT),
         Aim.KEPT: (_MORE_EXCHANGED,),
         Aim.APART: (_BROADER, _OUT),

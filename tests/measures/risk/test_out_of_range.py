@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.measures.risk.out_of_range import findings, out_of_range
 
@@ -33,14 +34,14 @@ BOOK = Codebook(
 def test_one_line_for_each_variable_with_a_range():
     frame = pl.DataFrame({"age": [-3, 5, -9, 130], "fare": [1.0, 2.0, 3.0, 4.0], "sex": ["f", "m", "f", "m"]})
     before = frame.with_columns(age=pl.Series([3, 5, -9, 130]))
-    found = findings(frame, BOOK, before=before)
+    found = findings(sf.read(frame, codebook=BOOK), given=sf.read(before, codebook=BOOK))
     assert [(f.measure, f.variable, f.value) for f in found] == [("out_of_range", "age", pytest.approx(2 / 3))]
     assert found[0].baseline == pytest.approx(1 / 3)
     assert "'sex'" in found.notes[0]
-    assert findings(frame, BOOK)[0].baseline is None
+    assert findings(sf.read(frame, codebook=BOOK))[0].baseline is None
 
 
 def test_a_column_without_values():
-    found = findings(pl.DataFrame({"age": [-9, -9]}), BOOK)
+    found = findings(sf.read(pl.DataFrame({"age": [-9, -9]}), codebook=BOOK))
     assert found[0].value is None
     assert "'age'" in found.notes[0]

@@ -2,10 +2,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.codebook import Codebook
+import sfumato as sf
 from sfumato.measures.risk.t_closeness import findings, t_equal
+from sfumato.measures.subject import Classes
 
 FRAME = pl.DataFrame({"ward": ["a"] * 4 + ["b"] * 4, "ill": ["x", "x", "x", "y", "y", "y", "y", None]})
+
+
+def of_keys(*by):
+    return [Classes("keys", by)]
 
 
 def by_definition(frame, by, sensitive):
@@ -21,7 +26,7 @@ def by_definition(frame, by, sensitive):
 
 def test_by_hand():
     """Whole: x 3/7, y 4/7. Ward a: x 3/4: |3/4 − 3/7| = 9/28. Ward b: y 1: 3/7."""
-    assert t_equal(FRAME, ["ward"], "ill").rows() == [
+    assert t_equal(sf.read(FRAME), ["ward"], "ill").rows() == [
         ("ward=b", pytest.approx(3 / 7, abs=1e-15)),
         ("ward=a", pytest.approx(9 / 28, abs=1e-15)),
     ]
@@ -29,25 +34,25 @@ def test_by_hand():
 
 def test_a_missing_value_as_a_category():
     """Whole: x 3/8, y 1/2, missing 1/8. Ward a: 3/4 − 3/8. Ward b: (3/4 − 1/2) + (1/4 − 1/8)."""
-    found = t_equal(FRAME, ["ward"], "ill", missing="category")
+    found = t_equal(sf.read(FRAME), ["ward"], "ill", missing="category")
     assert found["t"].to_list() == [0.375, 0.375]
 
 
 def test_equals_the_definition_in_any_order():
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({"a": rng.integers(0, 5, 400), "b": rng.integers(0, 4, 400), "ill": rng.integers(0, 6, 400)})
-    found = t_equal(frame, ["a", "b"], "ill")
+    found = t_equal(sf.read(frame), ["a", "b"], "ill")
     expected = {f"a={a}, b={b}": t for (a, b), t in by_definition(frame, ["a", "b"], "ill").items()}
     assert dict(found.rows()) == pytest.approx(expected, abs=1e-12)
     assert found["t"].is_sorted(descending=True)
-    shuffled = t_equal(frame.sample(fraction=1, shuffle=True, seed=2), ["a", "b"], "ill")
+    shuffled = t_equal(sf.read(frame.sample(fraction=1, shuffle=True, seed=2)), ["a", "b"], "ill")
     assert shuffled["class"].to_list() == found["class"].to_list()
 
 
 def test_the_worst_first():
-    found = findings(FRAME, Codebook(), ["ward"], ["ill"], before=FRAME)
+    found = findings(sf.read(FRAME), of_keys("ward"), ["ill"], given=sf.read(FRAME))
     assert [(f.measure, f.variable, f.group) for f in found] == [
-        ("t_equal", "ill", None),
+        ("t_equal", "ill", "keys"),
         ("t_equal", "ill", "ward=b"),
         ("t_equal", "ill", "ward=a"),
     ]
@@ -55,8 +60,9 @@ def test_the_worst_first():
     assert found[0].value == pytest.approx(3 / 7)
 
 
-@pytest.mark.parametrize(("frame", "by"), [(FRAME.head(0), ["ward"]), (FRAME, []), (FRAME.tail(1), ["ward"])])
-def test_nothing_to_measure(frame, by):
-    found = findings(frame, Codebook(), by, ["ill"])
+@pytest.mark.parametrize(("rows", "by"), [(slice(0, 0), ["ward"]), (slice(None), []), (slice(-1, None), ["ward"])])
+def test_nothing_to_measure(rows, by):
+    data = sf.read(FRAME).map(lambda frame: frame[rows])
+    found = findings(data, of_keys(*by), ["ill"])
     assert [(f.variable, f.value) for f in found] == [("ill", None)]
     assert found.notes

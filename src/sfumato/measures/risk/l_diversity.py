@@ -150,8 +150,8 @@ def _figures(
     by: Sequence[str],
     sensitive: str,
 ) -> dict[str, float]:
-    """The figure of each class by its name, the worst first; none of a table without these columns."""
-    if data is None or not has_columns(data, (*by, sensitive)):
+    """The figure of each class by its name, the worst first; none without keys or of a table without these columns."""
+    if data is None or not by or not has_columns(data, (*by, sensitive)):
         return {}
     return {str(label): float(figure) for label, figure in per_class(data, by, sensitive).rows()}
 
