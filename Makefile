@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint docs bench build clean lock
+.PHONY: help demo test test-all test-portable lint docs bench build clean lock
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -28,6 +28,9 @@ test: $(READY)  ## Layers, types, style and all fast tests (about 5 minutes on t
 
 test-all: $(READY)  ## The slower tests too: simulations, large inputs, a real browser.
 	$(BIN)/pytest -n auto --dist loadfile -m "slow or browser"
+
+test-portable: $(READY)  ## Numeric tests and releases under the arithmetic of other processors.
+	$(BIN)/python -m tests.portable
 
 lint: $(READY)  ## Mend style where it can be mended.
 	$(BIN)/ruff check --fix src tests benchmarks
