@@ -15,7 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.hierarchy import category_distance
+from sfumato.data.hierarchy import category_ladder
 from sfumato.data.pair import numbers
 from sfumato.data.query import Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
@@ -24,7 +24,7 @@ from sfumato.kernels.grid import round_half_up, round_to_multiple
 from sfumato.kernels.neighbours.blocks import blocks
 from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.kernels.rows import distinct
-from sfumato.kernels.strata import merge_small
+from sfumato.kernels.strata import Ladder, merge_small
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
 from sfumato.methods.centroids.parameters import CentroidParameters
 
@@ -35,6 +35,11 @@ _NO_SPREAD = 1e-20  # variance of standardised centroids that is no more than th
 Floats = NDArray[np.float64]
 Key = tuple[Any, ...]
 Patterns = dict[int, int]
+
+
+def _together(one: Patterns, other: Patterns) -> Patterns:
+    """Records of two strata by the columns that they have."""
+    return {have: one.get(have, 0) + other.get(have, 0) for have in {**one, **other}}
 
 
 def _z(column: str) -> str:
@@ -178,22 +183,13 @@ class Stratifying:
         return Settled(self.method.by, {}, tuple(small), notes=(f"{gone} records in small strata were left out.",))
 
     def _merge(self, strata: Mapping[Key, Patterns]) -> Settled:
-        width = len(self.method.by)
-
-        def distance(a: Key, b: Key) -> float:
-            if a[width:] != b[width:]:
-                return float("inf")
-            pairs = zip(self.method.by, a, b, strict=False)
-            return sum(category_distance(self.codebook[n], x, y) for n, x, y in pairs)
-
-        def small(members: Sequence[Key]) -> bool:
-            joined: Patterns = {}
-            for have, count in (item for m in members for item in strata[m].items()):
-                joined[have] = joined.get(have, 0) + count
-            return self._small(joined)
-
+        columns = list(zip(*strata, strict=True))
+        ladders = [
+            category_ladder(self.codebook[n], values) for n, values in zip(self.method.by, columns, strict=False)
+        ]
+        ladders += [Ladder(tuple((v,) for v in values), (0.0,)) for values in columns[len(ladders) :]]
         size = {s: sum(patterns.values()) for s, patterns in strata.items()}
-        moved = merge_small(list(strata), small, size, distance)
+        moved = merge_small(strata, ladders, _together, lambda patterns: sum(patterns.values()), self._small)
         if moved is None:
             raise DataError(self._too_small())
         changed = tuple(n for j, n in enumerate(self.method.by) if any(s[j] != t[j] for s, t in moved.items()))
