@@ -31,7 +31,7 @@ NO_RISK = (
 UNTOUCHED = (
     "nothing protects {columns}, which an intruder may know: no step recodes, no masking step stratifies on it (`by`), "
     "and no limit is set on the released keys. Add a limit, for instance {{measure: k_anonymity, group: keys, "
-    "at_least: 5}}, or a step: recode, suppress_strata, or drop"
+    "at_least: 5}} (suppress_strata leaves out who is left alone), or recode or drop what it names"
 )
 
 

@@ -1,0 +1,197 @@
+"""Which columns make classes of people alike, and which plans are refused."""
+
+import polars as pl
+import pytest
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
+from sfumato.measures.subject import Classes
+from sfumato.methods.centroids.method import Centroids
+from sfumato.methods.noise.method import Noise
+from sfumato.methods.pram.method import Pram
+from sfumato.methods.recode import Recode
+from sfumato.methods.suppress_strata import SuppressStrata
+from sfumato.plan.plan import Plan
+from sfumato.release.classes import classes_of, exposed, refusals
+
+BOOK = Codebook(
+    {
+        "id": Variable(role="record", kind="integer"),
+        "home": Variable(role="household", kind="integer"),
+        "w": Variable(role="weight", kind="continuous"),
+        "sex": Variable(role="key", kind="categorical"),
+        "age": Variable(role="key", kind="integer"),
+        "bmi": Variable(role="key", kind="continuous"),
+        "born": Variable(role="key", kind="date"),
+        "class": Variable(role="key", kind="ordinal"),
+        "ill": Variable(role="sensitive", kind="categorical"),
+        "note": Variable(role="other", kind="categorical"),
+    }
+)
+KEYS = ("sex", "age", "bmi", "born", "class")
+TABLE = pl.DataFrame(
+    {"age": [31, 40, 40, 52, None], "bmi": [20.5, 31.0, 22.0, 24.5, 19.0], "sex": ["f", "m", "f", "m", "f"]}
+)
+RISK = Findings((Finding("k_anonymity", group="keys", value=1.0),))
+
+
+def averaged(*columns, by=()):
+    return Centroids(columns=columns, by=by, k=3)
+
+
+def keys(plan, book=BOOK, after=TABLE, columns=("age", "bmi")):
+    return exposed(plan, book, Pair(TABLE, after, book, columns, aligned=True)).keys
+
+
+def test_keys_of_any_kind_count_and_other_roles_do_not():
+    assert exposed(Plan(), BOOK).classes == (Classes("keys", KEYS),)
+
+
+def test_a_key_that_a_step_masks_does_not_count():
+    assert exposed(Plan(steps=[averaged("age", "bmi")]), BOOK).keys == ("sex", "born", "class")
+    exchanged = Plan(steps=[Pram(columns=["sex"], retention=0.9), Noise(columns=["bmi"], sd=1)])
+    assert exposed(exchanged, BOOK).keys == ("age", "born", "class")
+
+
+def test_a_key_that_was_dropped_does_not_count():
+    assert exposed(Plan(), BOOK.without("age")).keys == ("sex", "bmi", "born", "class")
+
+
+def test_a_recoded_key_counts():
+    assert exposed(Plan(steps=[Recode(columns=["age"], band=[40])]), BOOK).keys == KEYS
+
+
+def test_strata_are_those_of_masking_steps():
+    plan = Plan(steps=[SuppressStrata(by=["class"], min_count=3), averaged("age", "bmi", by=["sex", "note"])])
+    assert exposed(plan, BOOK).classes == (
+        Classes("keys", ("sex", "born", "class")),
+        Classes("strata", ("sex", "note")),
+    )
+
+
+@pytest.mark.parametrize("column", ["id", "home", "w"])
+def test_record_household_and_weight_take_no_part(column):
+    plan = Plan(steps=[averaged("age", by=["sex", column])])
+    groups = exposed(plan, BOOK).classes
+    assert groups[1] == Classes("strata", ("sex",))
+    assert column not in groups[0].by
+
+
+def test_a_group_without_columns_is_none():
+    assert classes_of((), ()) == ()
+    assert classes_of((), ["sex"]) == (Classes("strata", ("sex",)),)
+    alone = Codebook({"age": BOOK["age"]})
+    assert exposed(Plan(steps=[averaged("age")]), alone).classes == ()
+    assert (
+        exposed(Plan(steps=[averaged("age", by=["id"])]), Codebook({n: BOOK[n] for n in ("id", "age")})).classes == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("released", "counts"),
+    [
+        ([31, 40, 40, 50, None], True),  # three of four values stayed
+        ([31, 40, 44, 50, None], False),  # a half is not more than a half
+        ([30, 44, 44, 50, None], False),
+        ([31, 40, 40, 52, 7], True),  # whoever had no value takes no part
+    ],
+)
+def test_a_number_that_masking_left_as_it_was_counts_and_is_said(released, counts):
+    after = TABLE.with_columns(age=pl.Series(released, dtype=pl.Int64), bmi=pl.col("bmi") + 1)
+    seen = exposed(Plan(steps=[averaged("age", "bmi")]), BOOK, Pair(TABLE, after, BOOK, ("age", "bmi"), aligned=True))
+    assert ("age" in seen.keys) == counts
+    assert "bmi" not in seen.keys
+    assert [note.split(":")[0] for note in seen.notes] == (["age"] if counts else [])
+
+
+def test_codes_for_missing_are_no_values_that_stayed():
+    book = BOOK.replace(age=Variable(role="key", kind="integer", missing=[40]))
+    after = TABLE.with_columns(age=pl.Series([30, 40, 40, 50, None], dtype=pl.Int64))
+    assert "age" not in keys(Plan(steps=[averaged("age", "bmi")]), book, after)
+
+
+def test_a_category_that_stayed_is_masked_nevertheless():
+    """That most categories stay is how exchanging works: nobody can tell which."""
+    assert keys(Plan(steps=[Pram(columns=["sex"], retention=0.9)])) == ("age", "bmi", "born", "class")
+
+
+def test_a_number_that_nobody_looks_up_does_not_count_when_it_stayed():
+    book = BOOK.replace(age=Variable(role="other", kind="integer"))
+    assert keys(Plan(steps=[averaged("age", "bmi")]), book) == ("sex", "bmi", "born", "class")
+
+
+def test_tables_that_are_not_joined_do_not_show_what_stayed():
+    apart = Pair(TABLE, TABLE, BOOK, ("age", "bmi"))
+    assert exposed(Plan(steps=[averaged("age", "bmi")]), BOOK, apart).keys == ("sex", "born", "class")
+
+
+SMALL = Codebook({n: BOOK[n] for n in ("id", "sex", "age", "ill")})
+
+
+def refused(*steps, findings=RISK, book=SMALL):
+    plan = Plan(steps=steps)
+    return refusals(plan, book, exposed(plan, book).keys, findings)
+
+
+def test_keys_that_nothing_protects_are_refused_by_name():
+    (told,) = refused()
+    assert told.startswith("nothing protects sex, age, which an intruder may know")
+    assert "group: keys" in told
+    (told,) = refused(averaged("age"))
+    assert told.startswith("nothing protects sex, which")
+
+
+def test_a_limit_on_the_keys_says_that_somebody_judged_them():
+    for verdict in (True, False):
+        assert not refused(findings=Findings((Finding("k_anonymity", group="keys", value=2, limit=2, ok=verdict),)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Finding("k_anonymity", group="strata", value=9, limit=5, ok=True),
+        Finding("class_size", group="sex=f", value=9, limit=5, ok=True),
+        Finding("risk1", value=0.01, limit=0.05, ok=True),
+    ],
+)
+def test_a_limit_on_anything_else_does_not(line):
+    assert len(refused(findings=Findings((*RISK, line)))) == 1
+
+
+def test_keys_that_are_recoded_or_stratified_on_are_fine():
+    recoded = Recode(columns=["age"], band=[40])
+    assert not refused(Recode(columns=["sex"], map={"f": "x"}), recoded)
+    assert not refused(averaged("age", by=["sex"]))
+    (told,) = refused(recoded)
+    assert told.startswith("nothing protects sex, which")
+
+
+def test_suppression_needs_its_limit():
+    """Records were left out for some combinations: whether that was enough a limit on the keys says."""
+    assert len(refused(SuppressStrata(by=["sex", "age"], min_count=3))) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (),
+        (Finding("k_anonymity", group="keys"),),
+        (Finding("delta", "age", value=0.1), Finding("u_main", value=0.1)),
+        (Finding("unchanged", "age", value=1.0),),
+        (Finding("brought_by_a_plugin", value=1.0),),
+    ],
+)
+def test_a_release_of_which_no_risk_was_measured_is_refused(lines):
+    (told,) = refused(findings=Findings(lines), book=Codebook({"ill": BOOK["ill"]}))
+    assert told.startswith("no risk was measured")
+    assert "role: key" in told
+
+
+@pytest.mark.parametrize("measure", ["k_anonymity", "l_distinct", "risk1", "interval_disclosure", "linkage_nearest"])
+def test_any_risk_will_do(measure):
+    assert not refused(findings=Findings((Finding(measure, value=0.5),)), book=Codebook({"ill": BOOK["ill"]}))
+
+
+def test_all_reasons_come_at_once():
+    assert len(refused(findings=Findings())) == 2
