@@ -1,4 +1,4 @@
-"""Write docs/reference from the code itself: `.venv/bin/python docs/generate.py`.
+"""Write docs/reference, and the parameters on docs/methods, from the code itself: `.venv/bin/python docs/generate.py`.
 
 A test calls `pages()` and compares it with what is committed, so a reference page cannot grow stale.
 """
@@ -23,7 +23,8 @@ from typing import Any
 import polars as pl
 
 import sfumato as sf
-from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.docstring import parameters, summary
 from sfumato.data.files import SUFFIXES, Table, read_table, write_table
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FileError
@@ -36,13 +37,14 @@ from sfumato.render.words import FAMILIES, GROUPS, WORDS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "schema")
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "methods", "schema")
 
 
 def pages() -> dict[str, str]:
     """Every generated page by its path within docs."""
     writers = {"cli": cli, "plan": plan, "measures": measures, "json": json_page, "files": files, "python": python}
-    return {f"reference/{name}.md": HEAD + write().rstrip() + "\n" for name, write in writers.items()}
+    reference = {f"reference/{name}.md": HEAD + write().rstrip() + "\n" for name, write in writers.items()}
+    return reference | {f"methods/{name}.md": method(name) for name in methods()}
 
 
 def main() -> None:
@@ -61,24 +63,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _code(value: object) -> str:
     return f"`{value}`"
-
-
-def _first(thing: object) -> str:
-    """First sentence of a docstring."""
-    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
-
-
-def _told(cls: type) -> dict[str, str]:
-    """What the docstring of a class says of each parameter."""
-    section = re.search(r"Parameters\n-+\n(.*?)(?=\n\n\S|\Z)", inspect.getdoc(cls) or "", re.DOTALL)
-    told: dict[str, str] = {}
-    names: list[str] = []
-    for line in section[1].splitlines() if section else ():
-        if line and not line[0].isspace():
-            names = [name.strip() for name in line.partition(" : ")[0].split(",")]
-        elif line.strip():
-            told.update({name: f"{told.get(name, '')} {line.strip()}".strip() for name in names})
-    return told
 
 
 def _run(*arguments: str) -> str:
@@ -136,7 +120,7 @@ def plan() -> str:
     schema = sf.Plan.json_schema()
     defs = schema["$defs"]
     steps = [
-        f"### {name}\n\n{_first(cls)}\n\n{_keys(cls, defs[cls.__name__], defs)}\n\n"
+        f"### {name}\n\n{summary(cls)}\n\n{_keys(cls, defs[cls.__name__], defs)}\n\n"
         f"More on its page: [{name}](../methods/{name}.md)."
         for name, cls in methods().items()
     ]
@@ -152,7 +136,7 @@ def plan() -> str:
         "a kind that neither says is told from the data.",
         _keys(Variable, defs["Variable"], defs),
         "A missing code in `missing` is a plain value, or a mapping with these keys:",
-        _keys(_class(Variable, "missing"), defs["Missing"], defs),
+        _keys(Missing, defs["Missing"], defs),
         "### Roles\n\n" + _members(sf.Role),
         "### Kinds\n\n" + ", ".join(_code(kind) for kind in sf.Kind) + ".",
         "## steps",
@@ -167,48 +151,21 @@ def plan() -> str:
     return "\n\n".join(parts)
 
 
-def _class(model: type, field: str) -> type:
-    """The class of the items of a field."""
-    from sfumato.data.codebook import Missing
-
-    assert (model, field) == (Variable, "missing")
-    return Missing
-
-
 def _keys(cls: Any, schema: Mapping[str, Any], defs: Mapping[str, Any], required: Sequence[str] = ()) -> str:
     """Table of the keys of a mapping."""
-    told = _told(cls)
-    needed = {*schema.get("required", ()), *required}
-    rows = []
-    for name, part in schema["properties"].items():
-        meaning = told.get(name, "names the method" if name == "do" else _MISSING.get(name, ""))
-        meaning = re.sub("|".join(map(re.escape, _IN_YAML)), lambda found: _IN_YAML[found[0]], meaning)
-        rows.append((_code(name), _type(part, defs), _default(name, part, needed, cls), meaning))
+    needed = {"do", *schema.get("required", ()), *required}
+    rows = [
+        (_code(name), _type(part, defs), _default(name, part, needed, cls), part["description"])
+        for name, part in schema["properties"].items()
+    ]
     return _table(("key", "type", "default", "meaning"), rows)
 
 
-_IN_YAML = {
-    "None": "null",
-    "see `Role`": "see [roles](#roles)",
-    "see `Kind`": "see [kinds](#kinds)",
-    "see `sfumato.data.expression`": "see [the formula](../methods/derive.md#the-formula)",
-}
-"""Words of docstrings that a plan calls otherwise."""
-
 _SCALAR = {"boolean", "integer", "number", "string"}
-
-_MISSING = {
-    "code": "the value that stands for missing",
-    "low": "lowest value of a range of codes",
-    "high": "highest value of a range of codes",
-    "label": "why there is no value",
-}
 
 
 def _default(name: str, part: Mapping[str, Any], needed: set[str], cls: Any) -> str:
     if name in needed:
-        return "required"
-    if name == "do":
         return "required"
     default = part.get("default")
     if name == "min_stratum" and default is None:
@@ -216,7 +173,7 @@ def _default(name: str, part: Mapping[str, Any], needed: set[str], cls: Any) -> 
     if default is None:
         empty = cls.model_fields[name].get_default(call_default_factory=True)
         default = None if empty is None else list(empty) if isinstance(empty, tuple) else empty
-    return _code(json.dumps(default))
+    return _code(default if isinstance(default, str) else json.dumps(default))
 
 
 def _type(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
@@ -250,10 +207,9 @@ def _plain(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     words = {"string": "text", "boolean": "`true`, `false`", "null": "`null`", "integer": "whole number"}.get(
         kind, kind
     )
-    low, high = part.get("minimum"), part.get("maximum")
-    if low is None and high is None:
-        return words
-    return f"{words}, {low} or more" if high is None else f"{words} from {low} to {high}"
+    known = {"exclusiveMinimum": "above", "minimum": "from", "exclusiveMaximum": "below", "maximum": "to"}
+    bounds = [f"{word} {part[key]}" for key, word in known.items() if key in part]
+    return " ".join([words, *bounds])
 
 
 def _members(enum: Any) -> str:
@@ -261,6 +217,29 @@ def _members(enum: Any) -> str:
     source = inspect.getsource(enum)
     told = re.findall(r'(\w+) = "(\w+)"\n\s+"""(.*?)"""', source, re.DOTALL)
     return _table(("role", "meaning"), [(_code(value), " ".join(text.split())) for _, value, text in told])
+
+
+# methods/*.md
+
+_PARAMETERS = re.compile(r"^\| parameter \| default \| meaning \|\n(?:\|.*\n)+", re.MULTILINE)
+
+
+def method(name: str) -> str:
+    """The page of a method as it is, with its table of parameters written anew."""
+    cls = methods()[name]
+    schema = cls.json_schema()
+    needed = {*schema.get("required", ())}
+    rows = [
+        (_code(key), _default(key, part, needed, cls), part["description"])
+        for key, part in schema["properties"].items()
+        if key != "do"
+    ]
+    page, count = _PARAMETERS.subn(
+        lambda _: _table(("parameter", "default", "meaning"), rows) + "\n",
+        (HERE / "methods" / f"{name}.md").read_text(encoding="utf-8"),
+    )
+    assert count == 1, f"{name}.md needs one table of parameters"
+    return page
 
 
 # measures.md
@@ -395,6 +374,7 @@ def json_page() -> str:
             ],
             "card": ["card", "noisy", "--json"],
             "fit": ["fit", "noisy", "--formula", "sex ~ age", "--family", "probit", "--json"],
+            "methods": ["methods", "drop", "--json"],
         }
         _run("protect", "noise.yaml", "people.csv", "--out", "noisy", "--secret-file", "key")
         shown = {name: (arguments, json.loads(_run(*arguments))) for name, arguments in runs.items()}
@@ -407,7 +387,8 @@ def json_page() -> str:
         "of a list.",
         "## A finding",
         _table(
-            ("key", "meaning"), [(_code(name), text.replace("None", "`null`")) for name, text in _told(Finding).items()]
+            ("key", "meaning"),
+            [(_code(name), text.replace("None", "`null`")) for name, text in parameters(Finding).items()],
         ),
         "What is set depends on the measure: [Measures](measures.md). These findings are the custodian's: they may "
         "hold category labels and counts, and are not for publication.",
@@ -448,6 +429,9 @@ _KEYS = {
     "version": "the version of sfumato that made it",
     "data": "name of the data file",
     "unchanged": "columns that are as they were",
+    "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
+    "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
+    "`parameters`",
     "disclosure": "what analysts are told, as in `datapackage.json`",
     "sentences": "the same in words",
 }
@@ -606,7 +590,7 @@ def python() -> str:
         "first used. `help(sf.protect)` and the like show the full text with examples.",
         "## Functions",
         *(
-            f"### sf.{name}\n\n```text\n{_signature(getattr(sf, name), name)}\n```\n\n{_first(getattr(sf, name))}"
+            f"### sf.{name}\n\n```text\n{_signature(getattr(sf, name), name)}\n```\n\n{summary(getattr(sf, name))}"
             for name in functions
         ),
         "## Classes",
@@ -616,14 +600,14 @@ def python() -> str:
         _table(
             ("class", "in a plan", "what it does"),
             [
-                (f"`sf.steps.{c}`", f"[{name}](../methods/{name}.md)", _first(cls))
+                (f"`sf.steps.{c}`", f"[{name}](../methods/{name}.md)", summary(cls))
                 for c, (name, cls) in sorted(steps.items())
             ],
         ),
         "## sf.examples",
         "Invented data; nobody in them exists.",
         _table(
-            ("function", ""), [(f"`sf.examples.{n}`", _first(getattr(sf.examples, n))) for n in sf.examples.__all__]
+            ("function", ""), [(f"`sf.examples.{n}`", summary(getattr(sf.examples, n))) for n in sf.examples.__all__]
         ),
         "## sf.errors",
         "```text\n" + _tree(inspect.getdoc(sf.errors) or "") + "\n```",
@@ -650,11 +634,13 @@ def _described(name: str, cls: type) -> str:
         if n[0] != "_" and n != "model_post_init" and (_is_method(m) or n not in inherited)
     }
     rows = [
-        (_code(n), _first(m.__func__ if isinstance(m, classmethod) else m)) for n, m in members.items() if _is_method(m)
+        (_code(n), summary(m.__func__ if isinstance(m, classmethod) else m))
+        for n, m in members.items()
+        if _is_method(m)
     ]
-    fields = [(_code(n), text) for n, text in _told(cls).items()]
+    fields = [(_code(n), text) for n, text in parameters(cls).items()]
     table = _table(("member", "what it is"), fields + rows) if fields or rows else ""
-    return f"### sf.{name}\n\n{_first(cls)}\n\n{table}".rstrip()
+    return f"### sf.{name}\n\n{summary(cls)}\n\n{table}".rstrip()
 
 
 def _is_method(member: object) -> bool:

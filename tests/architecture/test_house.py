@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 import sfumato
+from sfumato.data.codebook import Missing, Variable
+from sfumato.data.docstring import parameters
 from sfumato.measures.registry import measures
 from sfumato.methods.registry import methods
+from sfumato.plan.limits import Limit
+from sfumato.plan.plan import Plan
 from tests.methods.tables import lawful
 
 ROOT = Path(__file__).parents[2]
@@ -97,6 +101,21 @@ def test_the_version_is_told_without_loading_anything():
 def test_polars_users_load_no_pandas():
     code = "import polars as pl, sfumato as sf; sf.risk(pl.DataFrame({'a': ['x', 'x']}), by=['a'])"
     assert not loaded(code) & {"pandas", "sklearn", "matplotlib", "jax", "pyspark", "statsmodels"}
+
+
+@pytest.mark.parametrize("name", methods())
+def test_a_method_tells_every_parameter_in_its_docstring_and_nothing_else(name):
+    assert parameters(methods()[name]).keys() == methods()[name].model_fields.keys()
+
+
+def test_every_key_of_a_plan_is_told_in_the_docstring_of_its_class():
+    for cls in (Plan, Variable, Missing, Limit):
+        assert parameters(cls).keys() == cls.model_fields.keys()
+    schema = Plan.json_schema()
+    for part in (schema, *schema["$defs"].values()):
+        assert part["description"]
+        for key, value in part.get("properties", {}).items():
+            assert value.get("description"), f"{part['title']}: {key}"
 
 
 @pytest.mark.parametrize("name", methods())

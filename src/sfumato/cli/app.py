@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import assess, card, demo, fit, init, protect, schema, tune
+from sfumato.cli import assess, card, demo, fit, init, methods, protect, schema, tune
 
 __all__ = ["app"]
 
@@ -36,4 +36,5 @@ app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
 app.command(epilog=fit.EXAMPLE)(fit.fit)
+app.command(epilog=methods.EXAMPLE)(methods.methods)
 app.command(epilog=schema.EXAMPLE)(schema.schema)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from sfumato.data.described import Described
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.data.yaml import dump_yaml, load_yaml, plain
@@ -19,11 +20,20 @@ __all__ = ["Codebook", "Missing", "Scalar", "Variable"]
 Scalar = bool | int | float | str
 
 
-class Missing(BaseModel):
+class Missing(Described):
     """A user-missing code, or a closed range of them, with the reason that it stands for.
 
     A code is a value which says *why* there is none (refused, not asked). It stays in the data as it is, never
     becomes a plain null, and never takes part in a mean.
+
+    Parameters
+    ----------
+    code
+        The value that stands for missing.
+    low, high
+        In place of `code`: lowest and highest value of a range of codes.
+    label
+        Why there is no value.
 
     Examples
     --------
@@ -73,15 +83,15 @@ def _missing(value: Any) -> Any:
     return tuple(v if isinstance(v, Missing | Mapping) else {"code": v} for v in value)
 
 
-class Variable(BaseModel):
+class Variable(Described):
     """What is known about one variable.
 
     Parameters
     ----------
     role
-        What it means for disclosure, see `Role`.
+        What it means for disclosure.
     kind
-        What its values are, see `Kind`; None where a plan leaves it to be sniffed from the data.
+        What its values are; null where it is told from the data.
     label
         The question or description in words.
     labels
@@ -91,7 +101,7 @@ class Variable(BaseModel):
     unit
         Unit of measurement.
     range
-        Lowest and highest possible value; None on a side is open. Used to report impossible values.
+        Lowest and highest possible value; null on a side is open. Used to report impossible values.
     order
         Values of an ordinal variable from lowest to highest.
     hierarchy

@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import ConfigDict, model_validator
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.described import Described
 from sfumato.data.disclosure import Disclosed
 from sfumato.data.query import Query
 from sfumato.data.roles import Role
@@ -116,8 +117,14 @@ class Stage:
     by: tuple[str, ...] | None = None
 
 
-class Method(BaseModel):
-    """A step of a plan. Subclasses hold its parameters, and `do` names it."""
+class Method(Described):
+    """A step of a plan. Subclasses hold its parameters.
+
+    Parameters
+    ----------
+    do
+        Names the method.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

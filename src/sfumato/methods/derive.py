@@ -28,7 +28,7 @@ class Derive(Method):
     column
         Name of the column to make; one of that name is replaced.
     formula
-        The expression, see `sfumato.data.expression`.
+        The expression, for instance `SibSp + Parch > 0`: columns, constants, operators and a few functions.
     role
         The new column's role.
 

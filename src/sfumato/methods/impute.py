@@ -28,8 +28,8 @@ class Impute(Method):
     columns
         The columns to fill.
     method
-        `median` and `mean` need numbers, `mode` takes the most frequent value (of several the first in order),
-        `category` needs text categories.
+        `median` and `mean` need numbers; `mode` takes the most frequent value, of several the first in order;
+        `category` is a category of their own, in columns of text.
     value
         The category that `category` fills in.
 

@@ -31,13 +31,15 @@ class Recode(Method):
     columns
         The columns to recode, all alike.
     map
-        New value for each old one.
+        New value for each old one; either this or `band`.
     other
-        What becomes of values that `map` does not list: they stay, become missing, or are refused.
+        What becomes of values that `map` does not list: they stay (`keep`), become missing (`missing`), or are refused
+        (`error`).
     band
-        Cut points in rising order: [18, 65] gives below 18, 18 to below 65, and 65 and over.
+        Cut points in rising order, each of which begins its band: [18, 65] gives below 18, 18 to below 65, and 65 and
+        over.
     labels
-        Names of the bands, one more than there are cut points.
+        Names of the bands, one more than there are cut points; else they are made of the cut points.
 
     Examples
     --------

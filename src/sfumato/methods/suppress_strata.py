@@ -28,7 +28,7 @@ class SuppressStrata(Method):
     by
         The columns whose combinations are the strata.
     min_count
-        Smallest stratum that stays.
+        Smallest stratum that stays, at least 2.
     max_suppressed
         Largest share of the records that may go; more is an error.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import ConfigDict, model_validator
 
+from sfumato.data.described import Described
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.registry import measure_of
@@ -17,7 +18,7 @@ _LARGEST_AT = 1000
 """The largest t that a limit on P(h ≤ t) may name: counting further takes long and tells nothing of risk."""
 
 
-class Limit(BaseModel):
+class Limit(Described):
     """A bound on a measure.
 
     It binds every finding of the measure, unless `variable`, `group`, `at` or `attack` narrows it. A finding without a

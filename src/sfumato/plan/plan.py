@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
+from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.described import Described
 from sfumato.data.problems import problems_of
 from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
@@ -39,7 +40,7 @@ _KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "com
 _ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
 
 
-class Plan(BaseModel):
+class Plan(Described):
     """What is done to a table, in a form that can be written down, checked and repeated.
 
     Parameters
@@ -277,7 +278,7 @@ class Plan(BaseModel):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema of the format, from which editors complete."""
-        schema = cls.model_json_schema()
+        schema = super().json_schema()
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
 
 

@@ -53,10 +53,10 @@ class Centroids(CentroidParameters):
     max_suppressed
         Largest share of the records that `suppress` may leave out.
     clip
-        Lowest and highest value by column, null for an open side. Never take them from the data.
+        `{column: [low, high]}`, null for an open side. Never take the bounds from the data.
     round_to
-        `input`: to the decimal places of the column's values, integers stay integers; a number: to its multiples; by
-        column; or null.
+        `input`: to the decimal places of the column's values, integers stay integers; a number: to its multiples;
+        `{column: number}`; or null.
     missing
         `keep`: a record's neighbours are those that have the columns it has, and what is missing stays so;
         `category`: only those with the same columns missing; `median`, `mean`: fill in; `drop`: leave records out.
@@ -65,7 +65,8 @@ class Centroids(CentroidParameters):
     allow_small_k
         Let k = 2 through, which releases averages of pairs.
     preset
-        `avraam2021`: the paper's settings for what is not given.
+        `avraam2021`: the paper's settings for what is not given (rescaled, not re-centred, not rounded, `min_stratum`
+        is k).
 
     References
     ----------

@@ -43,33 +43,37 @@ class Noise(NoiseParameters):
     variance
         Variance of the noise in the column's units squared, likewise.
     sd
-        Standard deviation of the noise in the column's units, likewise.
+        Standard deviation of the noise in the column's units, likewise. Every column needs one of the three, or
+        `covariance`.
     covariance
-        Covariance of the noise of all columns, in their order; in place of the three above.
+        Covariance of the noise, a row for each of `columns`; in place of the three above.
     correlated
         Give the noise the correlations of the data. Slopes between noisy columns are then kept without correction, and
         the best attack gains.
     distribution
-        `gaussian`, `laplace` (heavier tails) or `uniform` (bounded).
+        `gaussian`, `laplace` (heavier tails) or `uniform` (bounded); the last two are independent between columns.
     clip
-        True: released values of 0/1 columns outside [0, 1] are set to 0 or 1. Or lowest and highest value by column,
-        null for an open side; never take them from the data. Clipped noise is easier to attack.
+        `true`: released values of 0/1 columns outside [0, 1] are set to 0 or 1. Or `{column: [low, high]}`, null for an
+        open side; never take the bounds from the data. Clipped noise is easier to attack.
     round_to
-        `input`: to the decimal places of the column's values; a number: to its multiples; by column; or null.
+        `input`: to the decimal places of the column's values, whole numbers stay whole; a number: to its multiples;
+        `{column: number}`; or null.
     by
         Categorical columns: `share`, `correlated` and `grow` then go by the stratum's own spread, and each stratum's
         strength is disclosed.
     min_stratum
-        Smallest stratum whose spread may be disclosed.
+        Fewest values in a stratum whose spread may be disclosed.
     draw_by
         `household`: all records of a household share the draw, so that differences within it stay exact.
     missing
-        `keep`: null, NaN and missing codes stay as they are; `mean`, `median`: they are filled in and masked.
+        `keep`: null, NaN and missing codes stay as they are; `mean`, `median`: they are filled in and get noise like
+        the rest.
     grow
         Robust distance from the median (in interquartile ranges / 1.349) from which on the noise's standard deviation
         grows in proportion, so that outliers are hidden too; 2 is a usual choice.
     dummies
-        Categories by column: the column gives way to one noisy 0/1 column for each category, named `column=category`.
+        `{column: [all its categories]}`: the column gives way to one noisy 0/1 column for each, named
+        `column=category`.
     preset
         `avraam2018`: share 0.1 for columns without a strength of their own, a variance given for 0/1 columns, clipped.
 

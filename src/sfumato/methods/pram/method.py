@@ -58,7 +58,7 @@ class Pram(Method):
         Choose the matrix so that each category's share stays what it is, in expectation.
     by
         With `invariant` the shares are those within each combination of these columns. Without, the matrix is the same
-        in all.
+        in all, and `by` only says in which groups risk is measured.
     min_stratum
         With `invariant`: fewest values in a combination, since the matrix tells their shares.
     min_count

@@ -38,7 +38,7 @@ class Swap(Method):
         The columns, each exchanged on its own.
     window
         Greatest distance between the ranks of two that exchange, as a share of all ranks, above 0 and below 1: 0.05 is
-        5% of the values. Needs numbers or dates.
+        5% of the values. Needs numbers or dates. Either this or `random`.
     random
         In place of `window`: exchange with any record; categories and text will do.
     by
