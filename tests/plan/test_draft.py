@@ -62,3 +62,14 @@ def test_nothing_to_mask_is_said():
     frame = pl.DataFrame({"answer": ["a", "b"] * 30})
     assert "nothing is masked yet" in drafted(frame)
     assert Plan.from_yaml(drafted(frame)).steps == ()
+
+
+def test_missing_codes_are_written_as_they_are():
+    """Ranges too, and those of Stata by their letters; what is drafted means what the file does."""
+    book = Codebook({"x": sf.Variable(missing=[{"low": -9, "high": -8}, {"code": -7, "label": "refused"}, ".a", "no"])})
+    frame = pl.DataFrame({"x": [float(i % 37) for i in range(100)]})
+    text = draft_plan(frame, profile(frame, book), "t")
+    assert 'missing: [{low: -9.0, high: -8.0}, -7, ".a", "no"]' in text
+    unnamed = [m.model_copy(update={"label": None}) for m in book["x"].missing]
+    assert list(Plan.from_yaml(text).variables["x"].missing) == unnamed
+    assert Plan.from_yaml(text).codebook(frame, book)["x"].missing == book["x"].missing

@@ -213,3 +213,25 @@ def test_the_schema_is_json_schema_and_knows_every_method():
     assert '"properties"' in text
     assert '"min_stratum"' in text
     assert '"suppress_strata"' in text
+
+
+def test_missing_codes_of_plan_and_file_are_joined():
+    known = Codebook({"Age": Variable(missing=[{"low": -9, "high": -8}, {"code": 99, "label": "not asked"}])})
+
+    def codes(said):
+        missing = Plan(variables={"Age": said}).codebook(FRAME, known)["Age"].missing
+        return [(m.code, m.low, m.high, m.label) for m in missing]
+
+    of_file = [(None, -9, -8, None), (99, None, None, "not asked")]
+    assert codes({"kind": "integer"}) == of_file
+    assert codes({"missing": [-7]}) == [(-7, None, None, None), *of_file]
+    assert codes({"missing": [99]}) == [of_file[1], of_file[0]]
+    assert codes({"missing": [{"code": 99, "label": "refused"}]}) == [(99, None, None, "refused"), of_file[0]]
+    assert codes({"missing": [-7], "missing_from_file": False}) == [(-7, None, None, None)]
+    assert codes({"missing_from_file": False}) == []
+
+
+def test_a_codebook_forgets_where_codes_are_from():
+    plan = Plan(variables={"Age": {"missing_from_file": False}})
+    assert plan.codebook(FRAME, Codebook())["Age"].missing_from_file
+    assert Plan.from_yaml(plan.to_yaml()) == plan

@@ -245,3 +245,52 @@ def test_a_limit_that_could_not_be_measured_is_not_called_exceeded(tmp_path):
     with pytest.raises(LimitExceeded, match="h_rank .limit 0.5. could not be measured") as told:
         release.write(tmp_path / "r")
     assert "exceed" not in str(told.value)
+
+
+def people(codes):
+    """Ages of 200 people, of whom some gave none, and why."""
+    return [codes[i // 40] if i % 40 == 7 else 20.0 + i % 50 for i in range(200)]
+
+
+def incomes(missing, plan_says, label="Households of 1984"):
+    from sfumato.data.files import Table
+
+    codes = [m.code if m.code is not None else m.low for m in missing] * 5
+    frame = pl.DataFrame({"id": range(200), "income": people(codes)})
+    book = sf.Codebook({"id": sf.Variable(), "income": sf.Variable(label="Income", missing=missing)})
+    plan = Plan(
+        variables={"id": {"role": "record"}, "income": {"role": "sensitive", "kind": "continuous", **plan_says}},
+        steps=[Centroids(columns=["income"], k=5)],
+        limits=[KEYS],
+    )
+    return Table(frame, book, "", label=label), plan
+
+
+@pytest.mark.parametrize(
+    ("suffix", "missing", "plan_says"),
+    [
+        (".sav", [{"low": -9, "high": -8}, {"code": -7, "label": "refused"}], {"missing": [-7]}),
+        (".sav", [{"low": -9, "high": -8}, {"code": -7, "label": "refused"}], {}),
+        (".dta", [{"code": ".a", "label": "refused"}, {"code": ".b", "label": "not asked"}], {"missing": [".a"]}),
+        (".xpt", [{"code": ".a", "label": ".A"}, {"code": ".z", "label": ".Z"}], {}),
+        (".parquet", [{"low": -9, "high": -8}, {"code": ".a", "label": "refused"}], {"missing": [-8]}),
+    ],
+)
+def test_missing_codes_of_the_file_are_no_incomes_and_stay_in_the_release(tmp_path, suffix, missing, plan_says):
+    from sfumato.data.files import read_table, write_table
+
+    table, plan = incomes(sf.Variable(missing=missing).missing, plan_says)
+    write_table(table, tmp_path / f"a{suffix}")
+    given = read_table(tmp_path / f"a{suffix}")
+    release = sf.protect(plan, sf.read(tmp_path / f"a{suffix}"), secret=SECRET)
+    release.write(tmp_path / "release", force=True)
+    back = read_table(tmp_path / "release" / f"data{suffix}")
+    coded = given.codebook.missing("income", given.frame.schema["income"])
+    assert given.frame.filter(coded).height == 5
+    assert back.frame.filter(coded)["id"].to_list() == given.frame.filter(coded)["id"].to_list()
+    assert back.frame.filter(coded).equals(given.frame.filter(coded))
+    assert back.frame.filter(~coded)["income"].min() >= 20
+    kept = back.codebook["income"]
+    assert set(given.codebook["income"].missing) <= set(kept.missing)
+    assert kept.label == "Income"
+    assert back.label == given.label == "Households of 1984"

@@ -73,4 +73,4 @@ def read(
         )
     known = Codebook({**table.codebook, **(codebook or {})})
     path = Path(source) if isinstance(source, str | PathLike) else None
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, label=table.label)

@@ -7,9 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import polars as pl
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from sfumato.data.described import Described
+from sfumato.data.extended import meant, shown
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.data.yaml import dump_yaml, load_yaml, plain
@@ -23,8 +33,9 @@ Scalar = bool | int | float | str
 class Missing(Described):
     """A user-missing code, or a closed range of them, with the reason that it stands for.
 
-    A code is a value which says *why* there is none (refused, not asked). It stays in the data as it is, never
-    becomes a plain null, and never takes part in a mean.
+    Stata's `.a` to `.z` are written so, and are the doubles of `sfumato.data.extended` in columns of numbers. A code is
+    a value which says *why* there is none (refused, not asked). It stays in the data as it is, never becomes a plain
+    null, and never takes part in a mean.
 
     Parameters
     ----------
@@ -47,6 +58,16 @@ class Missing(Described):
     low: float | None = None
     high: float | None = None
     label: str | None = None
+
+    @field_validator("code", mode="before")
+    @classmethod
+    def _meant(cls, code: Any) -> Any:
+        """Take `.a` for Stata's extended missing value."""
+        return meant(code)
+
+    @field_serializer("code")
+    def _shown(self, code: Scalar | None) -> Scalar | None:
+        return shown(code)  # type: ignore[no-any-return]
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Missing:
@@ -72,7 +93,7 @@ class Missing(Described):
         if dtype == pl.Boolean and isinstance(self.code, bool):
             return column == pl.lit(self.code)
         if self.code is not None and not dtype.is_numeric():
-            return column.cast(pl.String) == pl.lit(str(self.code))
+            return column.cast(pl.String) == pl.lit(str(shown(self.code)))
         return pl.lit(False)
 
 
@@ -97,7 +118,9 @@ class Variable(Described):
     labels
         Label of each coded value, keyed by the value.
     missing
-        User-missing codes and ranges.
+        User-missing codes and ranges, beside those that the file marks.
+    missing_from_file
+        Whether the codes and ranges that the file marks as missing are so; a plan that wants fewer says false.
     unit
         Unit of measurement.
     range
@@ -124,6 +147,7 @@ class Variable(Described):
     label: str | None = None
     labels: dict[Scalar, str] = Field(default_factory=dict)
     missing: Annotated[tuple[Missing, ...], BeforeValidator(_missing)] = ()
+    missing_from_file: bool = True
     unit: str | None = None
     range: tuple[float | None, float | None] | None = None
     order: tuple[Scalar, ...] = ()

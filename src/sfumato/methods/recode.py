@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Bounds
+from sfumato.data.extended import shown
 from sfumato.data.holding import holding
 from sfumato.data.roles import Kind
 from sfumato.errors import DataError
@@ -190,4 +191,4 @@ class Recode(Method):
 
 def _code_text(code: Missing) -> str:
     """A missing code, or a range of them, as a category."""
-    return f"{code.low:g} to {code.high:g}" if code.code is None else f"{code.code}"
+    return f"{code.low:g} to {code.high:g}" if code.code is None else f"{shown(code.code)}"

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from sfumato.data.codebook import Variable
+from sfumato.data.codebook import Missing, Variable
+from sfumato.data.extended import shown
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 
@@ -78,15 +79,20 @@ def _described(guess: Guess) -> str:
         parts.append(f"order: {json.dumps(list(variable.order), ensure_ascii=False)}")
     if variable.range is not None:
         parts.append(f"range: {_bounds(variable.range)}")
-    codes = [m.code for m in variable.missing if m.code is not None]
-    if codes:
-        parts.append(f"missing: {json.dumps(codes)}")
+    if variable.missing:
+        parts.append(f"missing: [{', '.join(_code(m) for m in variable.missing)}]")
     return "{" + ", ".join(parts) + "}"
 
 
 def _bounds(bounds: tuple[float | None, float | None]) -> str:
     """A range as YAML: `[0, null]`."""
     return json.dumps([int(b) if b is not None and b == int(b) else b for b in bounds])
+
+
+def _code(missing: Missing) -> str:
+    if missing.code is None:
+        return f"{{low: {json.dumps(missing.low)}, high: {json.dumps(missing.high)}}}"
+    return json.dumps(shown(missing.code), ensure_ascii=False)
 
 
 def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 import polars as pl
 from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
 
-from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.described import Described
+from sfumato.data.extended import shown
 from sfumato.data.problems import problems_of
 from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
@@ -296,17 +297,29 @@ def _unfit(values: pl.Series, variable: Variable) -> str | None:
         if (present != present.round()).any():
             return "it holds fractions: state continuous"
     if variable.order and values.dtype == pl.String:
-        known = {str(v) for v in variable.order} | {str(m.code) for m in variable.missing}
+        known = {str(v) for v in variable.order} | {str(shown(m.code)) for m in variable.missing}
         if not set(values.drop_nulls().unique()) <= known:
             return "`order` does not list all its values"
     return None
 
 
 def _merged(said: Variable | None, known: Variable) -> Variable:
-    """The plan's word where it says something, else what the file knows."""
+    """The plan's word where it says something, else what the file knows; missing codes are those of both."""
     if said is None:
         return known
-    return known.model_copy(update={name: getattr(said, name) for name in said.model_fields_set})
+    update = {name: getattr(said, name) for name in said.model_fields_set}
+    of_file = known.missing if said.missing_from_file else ()
+    update |= {"missing": _joined(said.missing, of_file), "missing_from_file": True}
+    return known.model_copy(update=update)
+
+
+def _joined(said: tuple[Missing, ...], known: tuple[Missing, ...]) -> tuple[Missing, ...]:
+    """The codes of a plan, then those that only the file has; a label is the file's where the plan gives none."""
+    of_file = {(m.code, m.low, m.high): m for m in known}
+    of_plan = {(m.code, m.low, m.high): m for m in said}
+    labels = {key: m.label for key, m in of_file.items()}
+    named = {key: m.model_copy(update={"label": m.label or labels.get(key)}) for key, m in of_plan.items()}
+    return (*named.values(), *(m for key, m in of_file.items() if key not in of_plan))
 
 
 def _where(path: Sequence[str | int]) -> str:

@@ -125,7 +125,8 @@ class Release:
         names = {old: new for old, new in written_names(self.data.columns, self.data.suffix).items() if old != new}
         package = self._package(name, names)  # refuses what is too large before anything is written
         with whole_folder(Path(folder), overwrite=overwrite) as work:
-            notes = write_table(Table(self.data.frame, self.data.codebook, self.data.suffix), work / name)
+            data = self.data
+            notes = write_table(Table(data.frame, data.codebook, data.suffix, label=data.label), work / name)
             documents = {"datapackage.json": package, "plan.yaml": self.report.plan_yaml.encode()}
             if self.renderer is not None:
                 told = replace(self.report, disclosure=renamed_disclosure(self.disclosure, names))

@@ -1,7 +1,8 @@
 import struct
 
 from sfumato.data.codebook import Missing, Variable
-from sfumato.data.files.extended import CODES, LETTERS, extended_missing, letters_of, with_codes
+from sfumato.data.extended import CODES, LETTERS
+from sfumato.data.files.extended import extended_missing, letters_of, with_codes
 
 
 def test_the_doubles_are_those_that_stata_stores():

@@ -266,3 +266,14 @@ def test_written_names_are_those_in_the_file(tmp_path, suffix):
 def test_names_that_fall_together_are_refused():
     with pytest.raises(FileError, match="one name for"):
         written_names(["a b", "a_b"], ".sav")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".sav", ".dta", ".xpt"])
+def test_the_label_of_the_file_comes_back(tmp_path, suffix):
+    frame = pl.DataFrame({"a": [1, 2]})
+    for label in ("Households of 1984", None):
+        assert write_table(Table(frame, Codebook(), suffix, label=label), tmp_path / f"a{suffix}") == ()
+        assert read_table(tmp_path / f"a{suffix}").label == label
+    if suffix != ".parquet":
+        notes = write_table(Table(frame, Codebook(), suffix, label="é" * 200), tmp_path / f"a{suffix}")
+        assert any("shorter label of the file" in note for note in notes)

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.extended import CODES
 from sfumato.data.files import read_table, write_table
-from sfumato.data.files.extended import CODES
 from sfumato.errors import FileError
 
 from . import sas7bdat

@@ -94,7 +94,7 @@ def test_reading_all_that_a_file_tells(foreign):
     assert [v.kind for v in book.values()] == ["categorical", "continuous", "integer", None, None, None, "ordinal"]
     assert [book[n].format for n in ("sex", "income", "born")] == ["F1.0", "COMMA12.2", "EDATE10"]
     assert found.suffix == ".sav"
-    assert any("label" in note for note in found.notes)
+    assert found.label == "Study"
 
 
 def test_user_missing_codes_are_no_values_but_stay(foreign):

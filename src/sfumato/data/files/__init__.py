@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def read_table(
     unused = tuple(
         f"{path.name}: the option {name!r} has no meaning for it." for name in options if name not in allowed
     )
-    return Table(table.frame, table.codebook, table.suffix, table.notes + unused)
+    return replace(table, notes=table.notes + unused)
 
 
 def read_written(path: Path) -> Table:

@@ -1,8 +1,6 @@
 """The extended missing values of Stata (`.a` to `.z`) and SAS (`.A` to `.Z`, `._`) as codes in columns of numbers.
 
-Both packages have missing values that say why there is none. In a column of doubles each is the double that Stata
-itself stores for it, 2^1023·(1 + n/4096) with n = 1 for `.a` to 26 for `.z` (Stata's manual, `help dta`, "missing
-values"); n = 27 is SAS's `._`. All are larger than any number that Stata holds.
+Both packages have missing values that say why there is none.
 """
 
 from __future__ import annotations
@@ -11,16 +9,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sfumato.data.codebook import Missing, Variable
+from sfumato.data.extended import CODES, LETTERS
 
-__all__ = ["CODES", "LETTERS", "extended_missing", "letters_of", "with_codes"]
-
-CODES: dict[str, float] = {
-    letter: 2.0**1023 * (1 + n / 4096) for n, letter in enumerate("abcdefghijklmnopqrstuvwxyz_", start=1)
-}
-"""The double of each letter."""
-
-LETTERS: dict[float, str] = {code: letter for letter, code in CODES.items()}
-"""The letter of each double."""
+__all__ = ["extended_missing", "letters_of", "with_codes"]
 
 
 def with_codes(values: list[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from sfumato.errors import FileError
 
 __all__ = ["read_parquet", "write_parquet"]
 
-_KEY = "sfumato"
+_KEY, _LABEL = "sfumato", "sfumato:label"
 
 
 def read_parquet(path: Path) -> Table:
@@ -45,9 +45,10 @@ def read_parquet(path: Path) -> Table:
         if not head.startswith(b"PAR1"):
             raise ValueError
         frame = checked(pl.read_parquet(path, glob=False, hive_partitioning=False))
-        stored = pl.read_parquet_metadata(path).get(_KEY)
+        told = pl.read_parquet_metadata(path)
+    stored = told.get(_KEY)
     codebook = Codebook() if stored is None else _codebook(stored, frame, path)
-    return Table(frame, codebook.only(frame.columns), ".parquet")
+    return Table(frame, codebook.only(frame.columns), ".parquet", label=told.get(_LABEL))
 
 
 def _codebook(stored: str, frame: pl.DataFrame, path: Path) -> Codebook:
@@ -96,5 +97,6 @@ def write_parquet(table: Table, path: str | Path) -> tuple[str, ...]:
     checked_names(frame.columns)
     plain: dict[str, Any] = table.codebook.only(frame.columns).to_plain()
     with replacing(path) as temporary:
-        frame.write_parquet(temporary, metadata={_KEY: json.dumps(plain, ensure_ascii=False)})
+        told = {_KEY: json.dumps(plain, ensure_ascii=False)} | ({_LABEL: table.label} if table.label else {})
+        frame.write_parquet(temporary, metadata=told)
     return ()

@@ -27,6 +27,7 @@ __all__ = [
     "Names",
     "coded",
     "file_code",
+    "file_label",
     "file_labels",
     "library",
     "load",
@@ -334,6 +335,18 @@ def shortened(
     kept = {name: _clipped(text.replace("\0", " "), most, in_bytes) for name, text in labels.items() if text}
     cut = [name for name, text in kept.items() if text != labels[name]]
     return kept, about(f"{suffix} files hold shorter variable labels", cut)
+
+
+def file_label(label: str | None, most: int, in_bytes: bool, suffix: str) -> tuple[str, tuple[str, ...]]:
+    """Give a file's own label, cut to what the format takes, and say whether it was cut.
+
+    Examples
+    --------
+    >>> file_label("Births of 1958", 6, False, ".dta")
+    ('Births', ('.dta files hold a shorter label of the file.',))
+    """
+    kept = _clipped((label or "").replace("\0", " "), most, in_bytes)
+    return kept, () if kept == (label or "") else (f"{suffix} files hold a shorter label of the file.",)
 
 
 def coded(codes: Mapping[Any, str]) -> dict[Scalar, str]:

@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.extended import LETTERS
 from sfumato.data.files import readstat
 from sfumato.data.files.atomic import replacing
-from sfumato.data.files.extended import LETTERS, extended_missing, letters_of, with_codes
+from sfumato.data.files.extended import extended_missing, letters_of, with_codes
 from sfumato.data.files.prepare import padded, plain
 from sfumato.data.files.readstat import SAS, Moment
 from sfumato.data.files.table import Table, about, checked, listed, opening, peek, unheld
@@ -36,7 +37,7 @@ _DEFAULT = {pl.Date: "DATE9.", pl.Datetime: "DATETIME22.3", pl.Time: "TIME12.3"}
 _SMALLEST, _LARGEST = 2.0**-260, 2.0**249 * (1 - 2.0**-53)
 """Range of the doubles in a transport file, which are those of IBM's mainframes (2^-260 to 2^252); the library that
 writes them reaches 2^249."""
-_MOST_LABEL, _MOST_TEXT = 256, 32_767
+_MOST_TITLE, _MOST_LABEL, _MOST_TEXT = 40, 256, 32_767
 NAMES = readstat.Names(first="[A-Za-z_]", rest="[A-Za-z0-9_]", most=32, reserved="_n_|_error_|_all_")
 
 
@@ -68,7 +69,7 @@ def read_sas7bdat(path: Path, encoding: str | None = None) -> Table:
     if not peek(path).startswith(_MAGIC_7BDAT):
         raise FileError(f"{str(path)!r} is no SAS data set, whatever its name says.")
     data, meta = readstat.load(pyreadstat.read_sas7bdat, path, "a SAS data set", user_missing=True, encoding=encoding)
-    return _table(path, data, meta)
+    return _table(data, meta)
 
 
 def read_xpt(path: Path, encoding: str | None = None) -> Table:
@@ -108,19 +109,18 @@ def read_xpt(path: Path, encoding: str | None = None) -> Table:
     with opening(path, "a SAS transport file"):
         _refuse_several(path)
         _restore_special(path, data, meta)
-    return _table(path, data, meta)
+    return _table(data, meta)
 
 
-def _table(path: Path, data: Mapping[str, list[Any]], meta: Any) -> Table:
+def _table(data: Mapping[str, list[Any]], meta: Any) -> Table:
     columns, variables, numeric = [], {}, []
     for name, values in data.items():
         column, variable = _column(name, values, meta)
         columns.append(column)
         variables[name] = variable
         numeric += [name] if _moment(variable.format) and not column.dtype.is_temporal() else []
-    notes: tuple[str, ...] = (f"{path.name}: its label is not taken over.",) if meta.file_label else ()
-    notes += about("Dates with special missing values or odd times are kept as SAS's numbers", numeric)
-    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".xpt", notes)
+    notes = about("Dates with special missing values or odd times are kept as SAS's numbers", numeric)
+    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".xpt", notes, meta.file_label or None)
 
 
 def _column(name: str, values: list[Any], meta: Any) -> tuple[pl.Series, Variable]:
@@ -217,18 +217,20 @@ def write_xpt(table: Table, path: str | Path) -> tuple[str, ...]:
     _refuse_unholdable(frame, special)
     labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, True, ".xpt")
     formats, foreign = _formats(frame, book)
+    title, told = readstat.file_label(table.label, _MOST_TITLE, True, ".xpt")
     sent = pl.DataFrame([_encoded(c, special.get(c.name, {})) for c in frame.iter_columns()]).rename(names)
     with replacing(path) as temporary:
         pyreadstat.write_xport(
             sent,
             temporary,
+            file_label=title,
             column_labels={names[n]: v for n, v in labels.items()},
             variable_format={names[n]: v for n, v in formats.items()},
         )
         readstat.verify(pyreadstat.read_xport, temporary, sent, padded=True)
         if special:
             _mark_special(temporary, pyreadstat, frame, special, names)
-    return notes + changed + cut + foreign + padded(frame, ".xpt") + _unmarked(book, special)
+    return notes + told + changed + cut + foreign + padded(frame, ".xpt") + _unmarked(book, special)
 
 
 def _refuse_unholdable(frame: pl.DataFrame, special: dict[str, dict[float, str]]) -> None:

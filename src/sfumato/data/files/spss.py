@@ -44,7 +44,7 @@ NAMES = readstat.Names(
     in_bytes=True,
     reserved="all|and|by|eq|ge|gt|le|lt|ne|not|or|to|with",
 )
-_MOST_LABEL, _MOST_VALUE_LABEL, _MOST_TEXT, _MOST_CODE = 256, 120, 32_767, 8
+_MOST_TITLE, _MOST_LABEL, _MOST_VALUE_LABEL, _MOST_TEXT, _MOST_CODE = 64, 256, 120, 32_767, 8
 
 
 def read_sav(path: Path, encoding: str | None = None) -> Table:
@@ -94,7 +94,7 @@ def read_sav(path: Path, encoding: str | None = None) -> Table:
         numeric += [name] if kept else []
     notes = _left(meta, path)
     notes += about("Dates that some values or missing codes do not fit are kept as SPSS seconds", numeric)
-    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".sav", notes)
+    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".sav", notes, meta.file_label or None)
 
 
 def _column(name: str, values: list[Any], meta: Any) -> tuple[pl.Series, Variable, bool]:
@@ -161,7 +161,6 @@ def _left(meta: Any, path: Path) -> tuple[str, ...]:
     left = [
         words
         for words, found in (
-            ("its label", meta.file_label),
             ("its documents", meta.notes),
             ("its multiple response sets", meta.mr_sets),
         )
@@ -198,11 +197,13 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
     values, lost = _value_labels(frame, book)
     missing, unmarked = _missing_ranges(frame, book)
     formats, foreign = _formats(frame, book)
+    title, told = readstat.file_label(table.label, _MOST_TITLE, True, ".sav")
     sent = _encoded(frame).rename(names)
     with replacing(path) as temporary:
         pyreadstat.write_sav(
             sent,
             temporary,
+            file_label=title,
             column_labels={names[n]: v for n, v in labels.items()},
             variable_value_labels={names[n]: v for n, v in values.items()},
             missing_ranges={names[n]: v for n, v in missing.items()},
@@ -211,7 +212,7 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
         )
         readstat.verify(pyreadstat.read_sav, temporary, sent, padded=True, user_missing=True)
     held = ("label", "labels", "missing", "measure", "format")
-    return notes + changed + cut + lost + unmarked + foreign + padded(frame, ".sav") + unheld(book, held, ".sav")
+    return notes + told + changed + cut + lost + unmarked + foreign + padded(frame, ".sav") + unheld(book, held, ".sav")
 
 
 def _refuse_unholdable(frame: pl.DataFrame) -> None:

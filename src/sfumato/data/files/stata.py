@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.extended import LETTERS
 from sfumato.data.files import readstat
 from sfumato.data.files.atomic import replacing
-from sfumato.data.files.extended import LETTERS, extended_missing, letters_of, with_codes
+from sfumato.data.files.extended import extended_missing, letters_of, with_codes
 from sfumato.data.files.prepare import plain
 from sfumato.data.files.readstat import STATA, Moment
 from sfumato.data.files.table import Table, about, checked, listed, peek, unheld
@@ -84,10 +85,9 @@ def read_dta(path: Path, encoding: str | None = None) -> Table:
         columns.append(column)
         variables[name] = variable
         numeric += [name] if _moment(variable.format) and not column.dtype.is_temporal() else []
-    left = [words for words, found in (("its label", meta.file_label), ("its notes", meta.notes)) if found]
-    notes: tuple[str, ...] = (f"{path.name}: {' and '.join(left)} are not taken over.",) if left else ()
+    notes: tuple[str, ...] = (f"{path.name}: its notes are not taken over.",) if meta.notes else ()
     notes += about("Dates with extended missing values or odd times are kept as Stata's numbers", numeric)
-    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".dta", notes)
+    return Table(checked(pl.DataFrame(columns)), Codebook(variables), ".dta", notes, meta.file_label or None)
 
 
 def _column(name: str, values: list[Any], meta: Any) -> tuple[pl.Series, Variable]:
@@ -148,11 +148,13 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
     labels, cut = readstat.shortened({n: v.label for n, v in book.items()}, _MOST_LABEL, False, ".dta")
     values, lost = _value_labels(frame, book, tags, names)
     formats, foreign = _formats(frame, book)
+    title, told = readstat.file_label(table.label, _MOST_LABEL, False, ".dta")
     sent = pl.DataFrame([_encoded(c, tags.get(c.name, {})) for c in frame.iter_columns()]).rename(names)
     with replacing(path) as temporary:
         pyreadstat.write_dta(
             sent,
             temporary,
+            file_label=title,
             version=_VERSION,
             column_labels={names[n]: v for n, v in labels.items()},
             variable_value_labels={names[n]: v for n, v in values.items()},
@@ -161,7 +163,7 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
         )
         readstat.verify(pyreadstat.read_dta, temporary, sent, padded=False, user_missing=True)
     held = ("label", "labels", "missing", "format")
-    return notes + changed + cut + lost + foreign + _unmarked(book, tags) + unheld(book, held, ".dta")
+    return notes + told + changed + cut + lost + foreign + _unmarked(book, tags) + unheld(book, held, ".dta")
 
 
 def _tags(frame: pl.DataFrame, book: Codebook) -> dict[str, dict[float, str]]:

@@ -44,6 +44,8 @@ class Table:
         The format that a release of it is written in, `.csv` for instance.
     notes
         Sentences for the user: what was sniffed, what could not be taken over. They hold no data values.
+    label
+        What the file calls itself, where its format has a label of the whole file.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Table:
     codebook: Codebook
     suffix: str
     notes: tuple[str, ...] = ()
+    label: str | None = None
 
 
 def listed(columns: Sequence[str], most: int = 10) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.extended import shown
 from sfumato.errors import FileError
 
 __all__ = ["MOST_BYTES", "datapackage", "field_type"]
@@ -132,7 +133,7 @@ def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:
 
 
 def _missing_value(code: Missing) -> dict[str, str]:
-    return {"value": str(code.code)} | ({"label": code.label} if code.label else {})
+    return {"value": str(shown(code.code))} | ({"label": code.label} if code.label else {})
 
 
 def field_type(dtype: pl.DataType) -> str:
