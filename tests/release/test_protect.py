@@ -111,6 +111,25 @@ def test_a_later_step_may_take_the_numbers_away():
     assert "bmi" in " ".join(found.notes)
 
 
+def test_classes_are_held_against_the_table_before_anything_was_coarsened():
+    """And pairs against the table as it entered masking: recoded before, a column is compared as recoded."""
+    steps = [STEPS[0], Recode(columns=["sex"], map={1: 0, 2: 0}), STEPS[1]]
+    found = sf.protect(plan(*steps), FRAME, secret=SECRET).report.findings
+    sizes = FRAME["sex"].value_counts()["count"]
+    strata = found.of("k_anonymity", group="strata")
+    assert (strata.value, strata.baseline) == (FRAME.height, sizes.min())
+
+
+def test_columns_that_were_coarsened_after_masking_are_not_compared():
+    late = Recode(columns=["smoker"], map={0: 5, 1: 5})
+    coarse = sf.protect(plan(*STEPS, late), FRAME, secret=SECRET).report.findings
+    without = Plan(variables={n: v for n, v in VARIABLES.items() if n != "smoker"}, steps=STEPS, limits=(KEYS,))
+    plain = sf.protect(without, FRAME.drop("smoker"), secret=SECRET).report.findings
+    for measure in ("u_main", "u_trees"):
+        assert coarse.of(measure).value == pytest.approx(plain.of(measure).value)
+    assert not [f for f in coarse.select("standardised_difference") if "smoker" in f.variable]
+
+
 def test_whole_numbers_that_may_be_codes_are_refused():
     codes = FRAME.with_columns(area=pl.col("id") * 7 % 211)
     steps = [Drop(columns=["name"]), Centroids(columns=["area"], k=5)]

@@ -86,9 +86,11 @@ def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:
         plain = [f.to_plain() for f in findings]
         print_json({**more, "findings": plain, "notes": list(findings.notes)})
         return
-    from sfumato.render.text import show
+    from sfumato.render.text import paragraphs, show
 
-    show(findings, Console())
+    console = Console()
+    show(findings, console)
+    paragraphs(findings, console)
 
 
 def write_out(text: str, out: Path | None) -> None:

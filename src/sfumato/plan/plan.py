@@ -267,6 +267,12 @@ class Plan(Described):
         return self.steps[:first]
 
     @property
+    def coarsened_late(self) -> tuple[str, ...]:
+        """The columns that are coarsened after masking began; where nothing masks, all that are."""
+        late = self.steps[len(self.preparing()) :] if any(step.masks for step in self.steps) else self.steps
+        return tuple(dict.fromkeys(n for step in late if step.coarsens for n in step.changes))
+
+    @property
     def masked(self) -> tuple[str, ...]:
         """The columns that masking steps change, in order."""
         return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.changes))

@@ -286,8 +286,11 @@ def _unnumbered(data: PolarsDataset) -> PolarsDataset:
 
 
 def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
-    """The table as it enters the first masking step beside the result, joined on the run's own record numbers."""
-    before, after = ran.before.frame, ran.after.frame
+    """The table as it enters the first masking step beside the result, joined on the run's own record numbers.
+
+    Columns that were coarsened in between are left out of the first: they cannot be compared.
+    """
+    before, after = ran.before.frame.drop(plan.coarsened_late, strict=False), ran.after.frame
     whole, notes = None, []
     if before.height != after.height:
         whole = (before.drop(ROW), after.drop(ROW))

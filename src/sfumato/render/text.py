@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
-from sfumato.report.advice import Advice, advice_on
+from sfumato.report.advice import Advice, advice, advice_on
 from sfumato.report.report import Report
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["plain_text", "show", "summary"]
+__all__ = ["paragraphs", "plain_text", "show", "summary"]
 
 _MOST_LINES = 6
 _WORST = 4
-_WHOLE = ("all", "overall", "stratum", "unscaled")
+_WHOLE = tuple(words.GROUPS)
 
 
 def show(findings: Findings, console: Console, *, verbose: bool = False) -> None:
@@ -62,6 +62,26 @@ def show(findings: Findings, console: Console, *, verbose: bool = False) -> None
     for note in findings.notes:
         console.print(plain_text(f" {note}", style="dim"))
     console.print()
+
+
+def paragraphs(findings: Findings, console: Console) -> None:
+    """Print what findings mean in plain words, where something was measured that there are words for.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from rich.console import Console
+    >>> paragraphs(Findings((Finding("k_anonymity", group="keys", value=1.0),)), Console(file=sys.stdout, width=72))
+    Somebody who knows what is released unmasked of a person (the keys) may
+    find that person at once: at least one record is alone with its
+    combination of values. Each figure holds for the attack it names and for
+    no other; none of them shows that nobody can be recognised.
+    <BLANKLINE>
+    """
+    for measured, paragraph in advice(findings).told:
+        if measured:
+            console.print(plain_text(paragraph))
+            console.print()
 
 
 def summary(report: Report, console: Console) -> None:

@@ -43,6 +43,11 @@ class Advice:
     to_try: tuple[str, ...]
     high: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> tuple[tuple[bool, str], ...]:
+        """Both paragraphs, each with whether anything was measured that it could speak of."""
+        return (self.risk != _NO_RISK, self.risk), (self.loss != _NO_LOSS, self.loss)
+
 
 def advice_on(report: Report) -> Advice:
     """Say what a report's findings mean; of an external one without what is kept back."""
@@ -92,13 +97,15 @@ def advice(
     loss = list(_said(findings, fraction, of_risk=False))
     complaints = [(m, c) for m in measures().values() for c in m.complain(findings, fraction)]
     return Advice(
-        risk=" ".join([*risk, _CAVEAT]) if risk else "No risk was measured, so nothing can be said about it.",
-        loss=" ".join(loss) if loss else "No loss was measured, so nothing can be said about it.",
+        risk=" ".join([*risk, _CAVEAT]) if risk else _NO_RISK,
+        loss=" ".join(loss) if loss else _NO_LOSS,
         to_try=tuple(_to_try(findings, methods, [c for _, c in complaints], published)),
         high=tuple(c.text for m, c in complaints if c.urgent and not _limited(findings, m)),
     )
 
 
+_NO_RISK = "No risk was measured, so nothing can be said about it."
+_NO_LOSS = "No loss was measured, so nothing can be said about it."
 _CAVEAT = (
     "Each figure holds for the attack it names and for no other; none of them shows that nobody can be recognised."
 )

@@ -313,7 +313,8 @@ def _outcomes(pair: Pair, column: str) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _compute(subject: Subject) -> Findings:
-    return findings(subject.two, subject.disclosure, subject.sensitive)
+    pair = subject.two
+    return findings(pair, subject.disclosure, [n for n in subject.sensitive if n in pair.before.columns])
 
 
 def _random(subject: Subject) -> bool:
