@@ -297,9 +297,10 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
         notes.append("Steps left records out: measures that compare records are of those that are left.")
     book = ran.after.codebook
-    both = [n for n in plan.masked if n in before.columns and n in after.columns]
+    both = [n for n in plan.masked if n in ran.before.frame.columns and n in after.columns]
     masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
-    columns = tuple(n for n in masked if after.schema[n].is_numeric() and _counts(before.schema[n]))
+    there = [n for n in masked if n in before.columns]
+    columns = tuple(n for n in there if after.schema[n].is_numeric() and _counts(before.schema[n]))
     if changed := [n for n in masked if n not in columns]:
         notes.append(
             f"No attack on {', '.join(changed)} was measured: a later step made it something else than numbers."
