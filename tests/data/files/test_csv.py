@@ -62,6 +62,42 @@ def test_what_a_file_is_written_in_is_found(tmp_path, sign, encoding, decimal):
     assert encoding.removesuffix("-sig") in found.notes[0]
 
 
+def test_a_guessed_encoding_is_said_to_be_one(tmp_path):
+    """Few letters do not tell Central Europe from the West."""
+    content = "id;town\n1;Łódź\n2;York\n".encode("cp1250")
+    found = read(tmp_path, content)
+    assert "(guessed)" in found.notes[0]
+    assert "--encoding" in found.notes[1]
+    assert "cp1250" in found.notes[1]
+    certain = read(tmp_path, content, encoding="cp1250")
+    assert certain.frame["town"][0] == "Łódź"
+    assert len(certain.notes) == 1
+    assert len(read(tmp_path, content.decode("cp1250")).notes) == 1
+
+
+def test_numbers_with_separators_of_thousands(tmp_path):
+    found = read(tmp_path, "id;income;rent\n1;1.234,50;1.100\n2;20.000,00;900\n")
+    assert found.frame.rows() == [(1, 1234.5, 1100), (2, 20000.0, 900)]
+    assert [n for n in found.notes if "separators of thousands" in n and "'rent'" in n]
+
+
+def test_an_uncertain_decimal_sign_is_said(tmp_path):
+    content = "id;income\n1;1,234\n2;20,500\n"
+    found = read(tmp_path, content)
+    assert "decimal comma (guessed)" in found.notes[0]
+    assert [n for n in found.notes if "'income'" in n and "--decimal" in n]
+    assert read(tmp_path, content, decimal=".").frame["income"].to_list() == [1234, 20500]
+    assert read(tmp_path, content, decimal=",").frame["income"].to_list() == [1.234, 20.5]
+    assert len(read(tmp_path, content, decimal=",").notes) == 1
+
+
+def test_numbers_in_quotes_between_commas(tmp_path):
+    assert read(tmp_path, 'id,x,y\n1,"1,234",0.5\n2,"20,500",1.5\n').frame["x"].to_list() == [1234, 20500]
+    found = read(tmp_path, 'id,x\n1,"1.234,50"\n2,"7,25"\n')
+    assert found.frame["x"].dtype == pl.String
+    assert [n for n in found.notes if "'x'" in n and '--decimal ","' in n]
+
+
 def test_what_is_given_wins(tmp_path):
     content = "a;b|c;d\n1,5;2|3;4\n"
     found = read(tmp_path, content, delimiter="|", decimal=".", encoding="latin-1")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.files.infer import infer, infer_columns, mixed, sniff_decimal
+from sfumato.data.files.infer import MISSING_MARKS, infer, infer_columns, mixed
 from sfumato.errors import DataError
 
 
@@ -78,11 +78,53 @@ def test_codes_are_told(cells):
     assert "'x'" in typed(cells)[1][0]
 
 
-@pytest.mark.parametrize("mark", ["NA", "NaN", "nan"])
+@pytest.mark.parametrize("mark", MISSING_MARKS)
 def test_marks_of_missing_are_told(mark):
     column, notes = typed(["1.5", mark, None])
     assert column.to_list() == [1.5, None, None]
-    assert "'x'" in notes[0]
+    assert notes == (f"{mark!r} is read as missing in column 'x'.",)
+    assert typed(["2020-02-29", mark])[0].to_list() == [datetime.date(2020, 2, 29), None]
+    assert typed(["f", mark])[0].to_list() == ["f", mark]
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimal", "values"),
+    [
+        (["1.234,50", "999,00", "12", None], ",", [1234.5, 999.0, 12.0, None]),
+        (["1,234.50", "999.00"], ".", [1234.5, 999.0]),
+        (["-1.234.567", "1.000"], ",", [-1234567, 1000]),
+        (["1 234,5", "2 000"], ",", [1234.5, 2000.0]),
+        (["1\u202f234,5"], ",", [1234.5]),
+        (["1'234.5", "7"], ".", [1234.5, 7.0]),
+        (["1.234,50", "n/a"], ",", [1234.5, None]),
+    ],
+)
+def test_separators_of_thousands_that_tell_themselves(cells, decimal, values):
+    column, notes = typed(cells, decimal)
+    assert column.to_list() == values
+    assert "separators of thousands" in " ".join(notes)
+
+
+def test_separators_that_could_be_decimal_signs_are_taken_where_the_sign_is_known():
+    cells = ["1.234", "20.500"]
+    assert typed(cells, ",")[0].to_list() == cells
+    assert "--decimal" in typed(cells, ",")[1][0]
+    column, _ = infer(pl.Series("x", cells), ",", certain=True)
+    assert column.to_list() == [1234, 20500]
+    assert infer(pl.Series("x", ["0.234"]), ",", certain=True)[0].dtype == pl.String
+
+
+@pytest.mark.parametrize("cells", [["612 345 678"], ["020 123 456"], ["192.168.100.200", "10.0.0.1"], ["01.02.2020"]])
+def test_numbers_that_are_no_amounts_stay_text(cells):
+    assert infer(pl.Series("x", cells), ",", certain=True)[0].to_list() == cells
+
+
+def test_numbers_of_the_other_sign_are_said():
+    """Without a word, `1.234,50` was a category."""
+    assert typed(["1.234,50", "999,00"])[1] == (
+        'Column \'x\' is read as text. If it holds numbers, state --decimal "," (in Python decimal=",").',
+    )
+    assert '"." or --decimal ","' in typed(["1,234", "2,500"])[1][0].replace('--decimal "."', '"."')
 
 
 @pytest.mark.parametrize("bad", ["inf", "-inf", "Infinity", "+INF", "1e999"])
@@ -98,16 +140,6 @@ def test_decimal_commas():
     assert column.to_list() == [1.5, -2.0, 0.25, 1500.0]
     assert typed(["1.5", "2"], ",")[0].dtype == pl.String
     assert typed(["1", "2"], ",")[0].dtype == pl.Int64
-
-
-def test_which_decimal_sign():
-    comma, point = pl.Series(["1,5", None, "2"]), pl.Series(["1.5", "2"])
-    whole, text = pl.Series(["1", "2"]), pl.Series(["a,b", "c.d"])
-    assert sniff_decimal([comma, whole, text]) == ","
-    assert sniff_decimal([point, whole, text]) == "."
-    assert sniff_decimal([whole, text]) == "."
-    assert sniff_decimal([comma, comma, point]) == ","
-    assert sniff_decimal([comma, point]) == "."
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))

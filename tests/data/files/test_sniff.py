@@ -28,9 +28,10 @@ RUSSIAN = "имя;город;возраст\nИван;Москва;31\nОльг�
     ],
 )
 def test_the_encoding_is_found(text, encoding):
-    data, told = decode(text.encode(encoding))
+    data, told, sure = decode(text.encode(encoding))
     assert data.decode() == text
     assert text.encode(encoding).decode(told).removeprefix("\ufeff") == text
+    assert sure == encoding.startswith(("utf", "ascii"))
 
 
 def test_big_endian_with_a_mark():
@@ -45,7 +46,7 @@ def test_a_mark_is_no_part_of_the_text(encoding):
 
 
 def test_a_given_encoding_is_used():
-    assert decode("é".encode("cp1252"), "cp1252") == ("é".encode(), "cp1252")
+    assert decode("é".encode("cp1252"), "cp1252") == ("é".encode(), "cp1252", True)
     assert decode("é".encode(), "cp1252")[0].decode() == "Ã©"
 
 

@@ -14,8 +14,9 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
+from sfumato.data.files.decimals import Decimal, Decimals, sniff_decimal
 from sfumato.data.files.header import holds_names, looks_like_a_record, numbered_names, refused_header
-from sfumato.data.files.infer import Decimal, infer, infer_columns, sniff_decimal
+from sfumato.data.files.infer import infer, infer_columns
 from sfumato.data.files.prepare import refuse_zero_characters
 from sfumato.data.files.sniff import DELIMITERS, decode, divides_below, sniff_delimiter
 from sfumato.data.files.table import Table, about, checked, checked_names, finite, opening, peek, unheld
@@ -25,6 +26,14 @@ __all__ = ["read_csv", "write_csv"]
 
 _SAMPLE = 1 << 16
 _BLOCK = 1 << 24
+_GUESSED = (
+    "{file}: the encoding {encoding} is a guess. Where letters such as accents are wrong in names or categories, state "
+    "--encoding: cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), cp1253 (Greek), cp1254 (Turkish)."
+)
+_EITHER = (
+    'Whether these numbers have decimal places or separators of thousands cannot be told; state --decimal "." or '
+    '--decimal ","'
+)
 _HEADER_ONLY = "there is a header only. A table needs at least one row."
 
 
@@ -82,36 +91,46 @@ def read_csv(
         raise FileError(f"The decimal sign {decimal!r} is not known. Allowed: '.' and ','.")
     peek(path)
     with opening(path, "a delimited text file"):
-        data, told = _decoded(path, encoding)
+        data, told, doubts = _decoded(path, encoding)
         data = _below(path, data, skip_rows)
         sign = delimiter or _sniffed(path, _beginning(data))
         columns, unsure = _cells(path, data, sign, header, skip_rows)
         del data
-        point: Decimal = "," if decimal == "," else "."
-        if decimal is None and sign != ",":
-            point = sniff_decimal(columns)
-        typed = infer_columns(columns, point)
+        decimals = _decimals(columns, sign, decimal)
+        typed = infer_columns(columns, decimals.sign, decimals.certain)
         frame = checked(pl.DataFrame([column for column, _ in typed]))
-    notes = _how(path, (told, encoding), (DELIMITERS[sign], delimiter), (point, decimal))
-    return Table(
-        frame, Codebook().only(frame.columns), ".csv", notes + unsure + tuple(n for _, said in typed for n in said)
-    )
+    notes = _how(path, (told, encoding, not doubts), (DELIMITERS[sign], delimiter, True), _point(decimals, decimal))
+    notes += doubts
+    notes += about(_EITHER, decimals.unsure) + unsure + tuple(note for _, said in typed for note in said)
+    return Table(frame, Codebook().only(frame.columns), ".csv", notes)
 
 
-def _how(path: Path, *facts: tuple[str, str | None]) -> tuple[str, ...]:
-    words = {".": "point", ",": "comma"}
-    told = [f"{words.get(found, found)} ({'given' if given else 'found'})" for found, given in facts]
+def _decimals(columns: list[pl.Series], delimiter: str, given: str | None) -> Decimals:
+    if given is not None:
+        return Decimals("," if given == "," else ".", certain=True)
+    # Between commas, a comma in a number could be a separator of thousands: only a point is looked for.
+    found = sniff_decimal(columns)
+    return found if delimiter != "," else Decimals(certain=found.certain and found.sign == ".")
+
+
+def _point(found: Decimals, given: str | None) -> tuple[str, str | None, bool]:
+    return {".": "point", ",": "comma"}[found.sign], given, not found.unsure
+
+
+def _how(path: Path, *facts: tuple[str, str | None, bool]) -> tuple[str, ...]:
+    told = [f"{found} ({'given' if given else 'found' if sure else 'guessed'})" for found, given, sure in facts]
     return (f"{path.name}: encoding {told[0]}, delimiter {told[1]}, decimal {told[2]}.",)
 
 
-def _decoded(path: Path, encoding: str | None) -> tuple[bytes, str]:
+def _decoded(path: Path, encoding: str | None) -> tuple[bytes, str, tuple[str, ...]]:
+    """Give the text, the name of its encoding, and what is doubtful of that."""
     try:
-        data, told = decode(path.read_bytes(), encoding)
+        data, told, sure = decode(path.read_bytes(), encoding)
     except FileError as error:
         raise FileError(f"{str(path)!r}: {error}") from None
     if not data or data.isspace():
         raise FileError(f"{str(path)!r} is empty.")
-    return data, told
+    return data, told, () if sure else (_GUESSED.format(file=path.name, encoding=told),)
 
 
 def _sniffed(path: Path, text: str) -> str:
@@ -281,6 +300,6 @@ def _zoned(dtype: pl.DataType) -> bool:
 
 def _looks_typed(column: pl.Series, decimal: Decimal) -> bool:
     try:
-        return infer(column.replace("", None), decimal)[0].dtype != pl.String
+        return infer(column.replace("", None), decimal, certain=True)[0].dtype != pl.String
     except DataError:
         return True

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import polars as pl
 
+from sfumato.data.files.decimals import SIGN_AND_WHOLE, Decimal, is_grouped, number, plain, unread
 from sfumato.errors import DataError
 
-__all__ = ["MISSING_MARKS", "Decimal", "infer", "infer_columns", "marked", "mixed", "sniff_decimal"]
+__all__ = ["MISSING_MARKS", "infer", "infer_columns", "marked", "mixed"]
 
-Decimal = Literal[".", ","]
-
-_SIGN_AND_WHOLE = r"-?(?:0|[1-9][0-9]*)"
-_EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
-_INTEGER = rf"^{_SIGN_AND_WHOLE}$"
+_INTEGER = rf"^{SIGN_AND_WHOLE}$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _DIGITS = r"^[+-]?[0-9]+$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -28,12 +24,7 @@ MISSING_MARKS = (
 """What stands for a missing value in a column of numbers, dates or truth values. In a column of text it is text."""
 
 
-def _number(decimal: Decimal) -> str:
-    point = r"\." if decimal == "." else ","
-    return rf"^(?:{_SIGN_AND_WHOLE}(?:{point}[0-9]*)?|-?{point}[0-9]+){_EXPONENT}$"
-
-
-def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str, ...]]:
+def infer(text: pl.Series, decimal: Decimal = ".", certain: bool = False) -> tuple[pl.Series, tuple[str, ...]]:
     """Give a column of texts the type that all of its cells have.
 
     Whole numbers become Int64, other numbers Float64, `true`/`false` Boolean, ISO dates Date and ISO date-times
@@ -47,11 +38,14 @@ def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str
         The cells; null where empty.
     decimal
         The sign before the decimal places.
+    certain
+        Whether that sign is known. Numbers with separators of thousands are read as such where it is, or where they
+        tell it themselves (`1.234,50`).
 
     Returns
     -------
     tuple
-        The typed column, and notes that name it: mixed content, `NA` read as missing.
+        The typed column, and notes that name it: mixed content, `NA` read as missing, separators of thousands.
 
     Raises
     ------
@@ -70,10 +64,14 @@ def infer(text: pl.Series, decimal: Decimal = ".") -> tuple[pl.Series, tuple[str
     present = tokens.drop_nulls()
     if present.is_empty():
         return text, ()
-    typed = _typed(tokens, present, decimal)
+    typed, notes = _typed(tokens, present, decimal), marked(stripped)
+    if typed is None and is_grouped(present, decimal, certain):
+        bare = plain(tokens, decimal)
+        typed = _numbers(bare, bare.drop_nulls(), ".")
+        notes += (f"Signs between the digits of column {text.name!r} are read as separators of thousands.",)
     if typed is None:
-        return text, mixed(text, decimal) or _codes(text.name, present)
-    return typed, marked(stripped)
+        return text, unread(text.name, present) or mixed(text, decimal) or _codes(text.name, present)
+    return typed, notes
 
 
 def marked(cells: pl.Series) -> tuple[str, ...]:
@@ -91,15 +89,17 @@ def marked(cells: pl.Series) -> tuple[str, ...]:
     return (f"{', '.join(map(repr, marks))} {verb} read as missing in column {cells.name!r}.",) if marks else ()
 
 
-def infer_columns(texts: Sequence[pl.Series], decimal: Decimal = ".") -> list[tuple[pl.Series, tuple[str, ...]]]:
+def infer_columns(
+    texts: Sequence[pl.Series], decimal: Decimal = ".", certain: bool = False
+) -> list[tuple[pl.Series, tuple[str, ...]]]:
     """Do what `infer` does for each of many columns. Those whose cells are plain numbers are typed in one pass.
 
     Parameters
     ----------
     texts
         The columns, all of one height.
-    decimal
-        The sign before the decimal places.
+    decimal, certain
+        As `infer` takes them.
 
     Examples
     --------
@@ -110,14 +110,16 @@ def infer_columns(texts: Sequence[pl.Series], decimal: Decimal = ".") -> list[tu
     """
     numbered = {str(j): text for j, text in enumerate(texts)}
     typed = _plain_numbers(pl.DataFrame([text.alias(j) for j, text in numbered.items()]), decimal)
-    return [(typed[j].alias(text.name), ()) if j in typed else infer(text, decimal) for j, text in numbered.items()]
+    return [
+        (typed[j].alias(text.name), ()) if j in typed else infer(text, decimal, certain) for j, text in numbered.items()
+    ]
 
 
 def _plain_numbers(frame: pl.DataFrame, decimal: Decimal) -> dict[str, pl.Series]:
     """The columns of texts that are numbers in every cell that is not empty, without blanks or marks, typed."""
     held = [n for n, nulls in zip(frame.columns, frame.null_count().row(0), strict=True) if nulls < frame.height]
     whole = _of_form(frame, held, _INTEGER)
-    others = _of_form(frame, [n for n in held if n not in whole], _number(decimal))
+    others = _of_form(frame, [n for n in held if n not in whole], number(decimal))
     point = pl.col(others).str.replace(",", ".", literal=True) if decimal == "," else pl.col(others)
     typed = frame.select(pl.col(whole).cast(pl.Int64, strict=False), point.cast(pl.Float64, strict=False))
     lost = typed.null_count().row(0)
@@ -153,7 +155,7 @@ def _numbers(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Seri
     if _all(present, _INTEGER):
         return _whole(tokens, tokens.cast(pl.Int64, strict=False))
     infinite = present.str.contains(_INFINITE)
-    if not (infinite | present.str.contains(_number(decimal))).all():
+    if not (infinite | present.str.contains(number(decimal))).all():
         return None
     if decimal == ",":
         tokens = tokens.str.replace(",", ".", literal=True)
@@ -165,9 +167,9 @@ def _numbers(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Seri
 
 
 def _datetimes(tokens: pl.Series) -> pl.Series:
-    plain = tokens.str.replace("T", " ", literal=True)
-    plain = pl.select(pl.when(plain.str.len_bytes() == 16).then(plain + ":00").otherwise(plain)).to_series()
-    return plain.rename(tokens.name).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
+    spaced = tokens.str.replace("T", " ", literal=True)
+    spaced = pl.select(pl.when(spaced.str.len_bytes() == 16).then(spaced + ":00").otherwise(spaced)).to_series()
+    return spaced.rename(tokens.name).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False)
 
 
 def _whole(tokens: pl.Series, typed: pl.Series) -> pl.Series | None:
@@ -188,7 +190,7 @@ def mixed(text: pl.Series, decimal: Decimal = ".") -> tuple[str, ...]:
     >>> mixed(pl.Series("dose", ["5", "five"]))
     ("Column 'dose' holds numbers and text; it is read as text.",)
     """
-    numbers = text.drop_nulls().str.strip_chars().str.contains(_number(decimal))
+    numbers = text.drop_nulls().str.strip_chars().str.contains(number(decimal))
     if numbers.any() and not numbers.all():
         return (f"Column {text.name!r} holds numbers and text; it is read as text.",)
     return ()
@@ -198,23 +200,3 @@ def _codes(name: str, present: pl.Series) -> tuple[str, ...]:
     if _all(present, _DIGITS):
         return (f"Column {name!r} holds codes (leading zeros, a plus sign, very long numbers); it is read as text.",)
     return ()
-
-
-def sniff_decimal(columns: Sequence[pl.Series], sample: int = 10_000) -> Decimal:
-    """Tell whether numbers have a decimal point or a decimal comma, by the columns of texts that they stand in.
-
-    A comma needs more columns that are numbers with a comma than there are columns that are numbers with a point.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> sniff_decimal([pl.Series(["1,5", "2"]), pl.Series(["a", "b"])])
-    ','
-    """
-    votes: dict[Decimal, int] = {".": 0, ",": 0}
-    for column in columns:
-        cells = column.drop_nulls().head(sample).str.strip_chars()
-        for sign in votes:
-            if cells.str.contains(sign, literal=True).any() and _all(cells, _number(sign)):
-                votes[sign] += 1
-    return "," if votes[","] > votes["."] else "."

@@ -22,8 +22,8 @@ _USUAL = "cp1252"
 _CHUNK = 1 << 20
 
 
-def decode(data: bytes, encoding: str | None = None) -> tuple[bytes, str]:
-    """Give a file's text as UTF-8 without a byte order mark, and the name of its encoding.
+def decode(data: bytes, encoding: str | None = None) -> tuple[bytes, str, bool]:
+    """Give a file's text as UTF-8 without a byte order mark, the name of its encoding, and whether that is certain.
 
     The encoding is the one given; else the one that a byte order mark tells; else UTF-8 where every byte fits; else
     UTF-16 where every second byte of many is zero; else the best guess of charset-normalizer, Windows-1252 where that
@@ -64,7 +64,7 @@ def decode(data: bytes, encoding: str | None = None) -> tuple[bytes, str]:
         raise FileError(f"The file holds bytes that are no text in {name}. State its encoding, for instance cp1252.")
     if b"\0" in text:
         raise FileError("The file is binary, or in another encoding than stated: it holds zero bytes.")
-    return text, name
+    return text, name, encoding is not None or told is not None or name.startswith("utf")
 
 
 def _same(name: str | None, other: str | None) -> bool:
