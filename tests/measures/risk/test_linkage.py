@@ -237,3 +237,21 @@ def test_findings_where_there_is_nothing_to_measure():
     assert found.notes == (linkage.NO_RECORD,)
     missing = pl.DataFrame({"a": [None, 1.0, 2.0]})
     assert linkage.INCOMPLETE in findings(Pair(missing, missing, Codebook(), ("a",), aligned=True)).notes
+
+
+def computed_elsewhere(values, seed):
+    """The same values with other last bits, equal ones alike."""
+    each, where = np.unique(values, return_inverse=True)
+    moved = each * (1 + np.random.default_rng(seed).integers(-2, 3, each.shape) * 1.5e-16)
+    return moved[where].reshape(values.shape)
+
+
+@pytest.mark.parametrize("n", [150, 1500])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_last_bits_choose_neither_among_equally_good_assignments_nor_a_sample(n, seed):
+    """Of whole numbers very many assignments are equally good."""
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 12, (n, 2)).astype(float)
+    z = (x + rng.integers(-3, 4, (n, 2))) / 7
+    again = linkage_one_to_one(x, computed_elsewhere(z, seed)).value
+    assert again == pytest.approx(linkage_one_to_one(x, z).value, abs=1e-12)

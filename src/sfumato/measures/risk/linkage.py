@@ -28,6 +28,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 TIE = 1e-9  # relative difference below which two distances are equal
+STEPS = 2.0**24  # of the largest distance, in which those of an assignment are counted
 NOT_ALIGNED = "The tables are not joined record by record, so no linkage was measured."
 NO_RECORD = "No record has a value in every numeric column, so no linkage was measured."
 INCOMPLETE = "Linkage: records with a missing value in a numeric column were left out."
@@ -194,7 +195,8 @@ def linkage_one_to_one(before: Floats, after: Floats, stratum: Ints | None = Non
 
 def _sample(before: Floats, after: Floats, stratum: Ints, most: int) -> tuple[Floats, Floats, Ints]:
     """Scaled values of at most `most` records, and their positions in an order that hangs on the records alone."""
-    order = np.argsort(row_hash(np.column_stack([before, after, stratum])))  # records that tie are equal
+    # by what no arithmetic made: the last bits of released values draw no other sample; records that tie are equal
+    order = np.lexsort((*after.T, row_hash(np.column_stack([before, stratum]))))
     if len(order) > most:
         lot = scatter(np.arange(1, len(order) + 1, dtype=np.uint64))
         order = order[np.sort(np.argpartition(lot, most)[:most])]
@@ -220,13 +222,22 @@ def _assigned_rightly(x: Floats, z: Floats) -> float:
 
     people, release = distinct(x), distinct(z)
     got = np.empty(len(x), dtype=np.int64)
-    left, right = linear_sum_assignment(cdist(x, z))
+    left, right = linear_sum_assignment(_in_steps(cdist(x, z)))
     got[left] = release.inverse[right]
     # chance that i's release is the one assigned to a person just like i, and that it is then picked among its twins
     pairs, count = np.unique(np.column_stack([people.inverse, got]), axis=0, return_counts=True)
     assigned = {(int(a), int(b)): int(c) for (a, b), c in zip(pairs, count, strict=True)}
     own = zip(people.inverse.tolist(), release.inverse.tolist(), strict=True)
     return float(sum(assigned.get(o, 0) / people.multiplicity[o[0]] / release.multiplicity[o[1]] for o in own))
+
+
+def _in_steps(distances: Floats) -> Floats:
+    """Distances as whole numbers of small steps: sums are then exact, and the last bits choose among no equal ones.
+
+    Rounded values (ages, years) make many assignments equally good.
+    """
+    largest = distances.max()
+    return np.asarray(np.rint(distances * (STEPS / largest))) if largest > 0 else distances
 
 
 def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -> Findings:
