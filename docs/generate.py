@@ -103,7 +103,7 @@ def cli() -> str:
                 ),
                 ("2", "misuse, a plan that cannot run, or unfit data; the message says what to do"),
                 ("70", "a fault of sfumato's own; its text is held back, since it might show data"),
-                ("130", "stopped with Ctrl-C; nothing is left behind"),
+                ("130", "stopped, by Ctrl-C or a signal (SIGTERM, SIGHUP); nothing half-written is left behind"),
             ],
         ),
         help_of(),

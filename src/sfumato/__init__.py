@@ -16,9 +16,11 @@ Names are loaded when they are first used, so that `import sfumato` costs next t
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, whose import alone would take longer than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from sfumato import errors as errors
     from sfumato import examples as examples
     from sfumato import steps as steps

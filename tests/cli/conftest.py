@@ -4,10 +4,20 @@ from types import SimpleNamespace
 import pytest
 
 from sfumato.cli import main
+from sfumato.cli.stopping import Stopping
 
 
 @pytest.fixture
-def sfumato(monkeypatch, capsys):
+def own_process(monkeypatch):
+    """Leaves the signals to pytest, and gives back the streams that the command line takes over."""
+    for name in ("catch", "over"):
+        monkeypatch.setattr(Stopping, name, lambda self: None)
+    for name in ("stdout", "stderr"):
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+
+
+@pytest.fixture
+def sfumato(monkeypatch, capsys, own_process):
     """Runs the command line in this process."""
 
     def run(*arguments):

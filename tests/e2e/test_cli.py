@@ -7,6 +7,7 @@ import subprocess
 import polars as pl
 import pytest
 
+from sfumato.cli import STOPPED
 from sfumato.examples import cohort
 from tests.e2e.command import SFUMATO, output, sfumato
 
@@ -168,8 +169,9 @@ def test_progress_shows_on_a_terminal_only(folder):
     assert b"measuring" in seen
 
 
-def test_interrupt_leaves_nothing(folder):
-    cohort(200_000).write_csv(folder / "data.csv")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing(folder, number):
+    cohort(20_000).write_csv(folder / "data.csv")
     text = PLAN.replace("columns: [name]", "columns: [name, nhs_number, email, postcode, date_of_birth, comment]")
     (folder / "plan.yaml").write_text(text)
     before = set(folder.iterdir())
@@ -180,14 +182,40 @@ def test_interrupt_leaves_nothing(folder):
         stdout=subprocess.PIPE,
     ) as process:
         process.stderr.readline()  # it has read the file and works
-        process.send_signal(signal.SIGINT)
-        process.communicate()
+        process.send_signal(number)
+        _, told = process.communicate()
     assert process.returncode == 130
+    assert told.decode().splitlines()[-1] == STOPPED
+    assert b"Traceback" not in told
     assert set(folder.iterdir()) == before
 
 
-def test_a_reader_that_goes_away_is_no_fault(folder):
-    with subprocess.Popen([SFUMATO, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:
+@pytest.mark.parametrize("imported", ["sfumato.cli.stopping", "typer"])
+def test_interrupt_while_the_program_is_loaded(folder, imported):
+    """The interpreter tells what it imports; what is left of the start before that is its own, and none of ours."""
+    environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    command = [SFUMATO, "risk", "data.csv"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert any(line.rstrip().endswith(f" {imported}") for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
+    assert process.returncode == 130
+    assert [line for line in told.splitlines() if "import time:" not in line] == [STOPPED]
+
+
+@pytest.mark.parametrize("arguments", [("schema",), ("protect", "--help")])
+def test_a_reader_that_goes_away_is_no_fault(folder, arguments):
+    command = [SFUMATO, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:
         process.stdout.close()
-        assert b"Traceback" not in process.stderr.read()
-        process.wait()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_stdout_that_takes_nothing_is_told_and_the_release_stands(folder):
+    with open("/dev/full", "wb") as full:
+        command = [SFUMATO, "protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", "--json"]
+        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert "could be written to stdout: No space left on device" in done.stderr
+    assert (folder / "release" / "data.csv").exists()

@@ -5,52 +5,74 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # what is imported here is imported before Ctrl-C is caught, so it is next to nothing
 if TYPE_CHECKING:
     import typer
 
-__all__ = ["main"]
+    from sfumato.cli.stopping import Stopping
+
+__all__ = ["EXIT", "STOPPED", "main"]
+
+EXIT = 130
+"""Exit status of a process that was stopped."""
+STOPPED = "Stopped. Nothing half-written is left behind."
 
 
 def main() -> None:
-    """Run the command line and leave with its exit status.
+    """Run the command line and leave with its exit status. Takes over the signals and standard streams of the process.
 
-    0: done. 1: a limit is exceeded. 2: misuse or unfit data, with a message. 70: a fault of its own. 130: stopped.
+    0: done. 1: a limit is exceeded, or nothing is left to release. 2: misuse or unfit data, with a message. 70: a fault
+    of its own. 130: stopped.
     """
+    try:
+        from sfumato.cli.stopping import Stopping
+
+        stopping = Stopping()
+        stopping.catch()
+        status = _work(stopping)
+    except KeyboardInterrupt:
+        print(STOPPED, file=sys.stderr)
+        status = EXIT
+    sys.exit(status)
+
+
+def _work(stopping: Stopping) -> int:
+    """Do what is asked, tell what came of it, and give the exit status."""
+    from sfumato.cli.streams import Streams
+
+    streams = Streams()
+    try:
+        status = _run()
+    except BaseException as error:  # a panic of Polars is no Exception, and what a library makes of Ctrl-C may be any
+        status = EXIT if stopping.asked else _failed(error)
+    stopping.over()
+    if stopping.asked:
+        status = EXIT
+        print(STOPPED, file=sys.stderr)
+    return streams.end(status)
+
+
+def _run() -> int:
     if sys.argv[1:] == ["--version"]:  # before anything heavy is imported
         from importlib.metadata import version
 
         print(f"sfumato {version('sfumato')}")
-        return
-    try:
-        sys.exit(_run())
-    except KeyboardInterrupt:
-        print("Stopped. Nothing was left behind.", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        return 0
+    from sfumato.cli.app import app
+
+    return int(app(standalone_mode=False) or 0)
 
 
-def _run() -> int:
-    from sfumato.errors import EmptyRelease, LimitExceeded, SfumatoError
-
-    try:
-        from sfumato.cli.app import app
-
-        return int(app(standalone_mode=False) or 0)
-    except SfumatoError as error:
-        print(f"sfumato: {error}", file=sys.stderr)
-        return 1 if isinstance(error, EmptyRelease | LimitExceeded) else 2
-    except Exception as error:
-        return _fault(error)
-
-
-def _fault(error: Exception) -> int:
-    """Show usage errors as their library words them, anything else by its type alone: its text may hold data."""
+def _failed(error: BaseException) -> int:
+    """Tell what we raise on purpose, and usage errors; of anything else its type alone: its text may hold data."""
     import typer
 
-    if isinstance(error, typer.Abort):
+    from sfumato.errors import EmptyRelease, LimitExceeded, SfumatoError
+
+    if isinstance(error, SfumatoError):
+        print(f"sfumato: {error}", file=sys.stderr)
+        return 1 if isinstance(error, EmptyRelease | LimitExceeded) else 2
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
         raise KeyboardInterrupt from None
     if isinstance(error, typer.TyperException) and (show := getattr(error, "show", None)):
         _in_plain_words(error)

@@ -134,7 +134,8 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
         pass
 
 
-def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch):
+@pytest.mark.parametrize("fault", [OSError(errno.EIO, os.strerror(errno.EIO)), KeyboardInterrupt()])
+def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch, fault):
     target = tmp_path / "release"
     with whole_folder(target) as work:
         (work / "datapackage.json").write_text("old")
@@ -143,10 +144,11 @@ def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch):
     def rename(self, to):
         calls.append(to)
         if len(calls) == 2:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+            raise fault
         return real(self, to)
 
     monkeypatch.setattr(Path, "rename", rename)
-    with pytest.raises(FileError), whole_folder(target, overwrite=True) as work:
+    with pytest.raises((FileError, KeyboardInterrupt)), whole_folder(target, overwrite=True) as work:
         (work / "datapackage.json").write_text("new")
     assert (target / "datapackage.json").read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["release"]

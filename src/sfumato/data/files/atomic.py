@@ -20,10 +20,31 @@ try:  # The lock tells a file that is being written from one that a killed run l
 except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["refuse_link", "replacing", "without_links"]
+__all__ = ["UNFINISHED", "refuse_link", "replacing", "unfinished", "without_links"]
+
+UNFINISHED: set[object] = set()
+"""Has one member for each file or folder that is being written now: a process that is stopped removes them first."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def unfinished() -> Iterator[None]:
+    """Tell that something is being written, until it is whole or removed.
+
+    Examples
+    --------
+    >>> with unfinished():
+    ...     len(UNFINISHED)
+    1
+    """
+    mark = object()
+    UNFINISHED.add(mark)
+    try:
+        yield
+    finally:
+        UNFINISHED.discard(mark)
 
 
 @contextmanager
@@ -63,6 +84,13 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     shown = os.fspath(target)
     refuse_link(shown)
     path = without_links(shown)
+    with unfinished(), _replacing(path, shown) as temporary:
+        yield temporary
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _replacing(path: Path, shown: str) -> Iterator[Path]:
     temporary: Path | None = None
     try:
         _refuse_odd_target(path, shown)
@@ -85,7 +113,6 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
         if temporary is not None:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
 
 
 def refuse_link(target: str | os.PathLike[str]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sfumato.data.files.atomic import refuse_link, without_links
+from sfumato.data.files.atomic import refuse_link, unfinished, without_links
 from sfumato.errors import FileError, ReleaseExists
 
 __all__ = ["refuse_existing", "whole_folder"]
@@ -70,6 +70,12 @@ def whole_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     refuse_existing(target, overwrite)
     target = without_links(target)
+    with unfinished(), _folder(target, overwrite) as work:
+        yield work
+
+
+@contextmanager
+def _folder(target: Path, overwrite: bool) -> Iterator[Path]:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
@@ -95,17 +101,17 @@ def _settle(work: Path, target: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-    if target.exists():
-        old = work.with_name(work.name.replace(".tmp", "-old.tmp"))
-        target.rename(old)
-        try:
-            work.rename(target)
-        except OSError:
-            old.rename(target)
-            raise
-        shutil.rmtree(old, ignore_errors=True)
-    else:
+    old = work.with_name(work.name.replace(".tmp", "-old.tmp"))
+    try:
+        if target.exists():
+            target.rename(old)
         work.rename(target)
+    except BaseException:  # also Ctrl-C
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _sweep(target: Path) -> None:
