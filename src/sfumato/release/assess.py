@@ -169,7 +169,8 @@ def risk(
     align
         `row-order`: row i of one is row i of the other.
     plan
-        Roles, kinds, limits; its preparing steps are run on `data` first.
+        Roles, kinds, limits; its preparing steps are run on `data` first, and keys that a later step would mask are no
+        keys of classes.
     released
         Whether `data` is itself the release of the plan, so that it has been through all steps.
     disclosure
@@ -225,12 +226,10 @@ def _risk_of_one(
         tables.columns(columns)
     if by:
         classes = classes_of(tables.by(by), ())
-    elif released:
-        classes = exposed(tables.plan, tables.codebook).classes
     else:
-        if not tables.codebook.with_role(Role.KEY):
+        if not (released or tables.plan.steps or tables.codebook.with_role(Role.KEY)):
             tables, notes = tables.guessed()
-        classes = classes_of(tables.codebook.with_role(Role.KEY), tables.by(None))
+        classes = exposed(tables.plan, tables.codebook).classes
     subject = Subject(tables.before, classes=classes, sensitive=sensitive_categories(tables.before.codebook), how=how)
     return _judged(Findings(notes=notes) + measure(subject, progress, "risk"), tables.plan)
 

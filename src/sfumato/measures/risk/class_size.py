@@ -34,7 +34,7 @@ def average_class_size(data: Dataset, by: Sequence[str]) -> float | None:
 
     Examples
     --------
-    >>> import sfumato as sf
+    >>> import polars as pl, sfumato as sf
     >>> average_class_size(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"])
     1.5
     """
