@@ -36,10 +36,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import DataError, SecretError
 
-__all__ = ["MIN_SECRET", "PUBLIC", "Draws", "Purpose", "bits", "units"]
+__all__ = ["MAKE_SECRET", "MIN_SECRET", "PUBLIC", "Draws", "Purpose", "Watched", "bits", "units"]
 
 MIN_SECRET = 16
 """Fewest bytes of a secret."""
+MAKE_SECRET = "python -c \"import secrets; open('key', 'wb').write(secrets.token_bytes(32))\""
+"""Command that makes a good secret, in the file `key`."""
 
 _CHUNK = 1 << 20
 Words = NDArray[np.uint64]
@@ -152,8 +154,7 @@ class Draws:
     def __init__(self, secret: bytes) -> None:
         if len(secret) < MIN_SECRET:
             raise SecretError(
-                f"The secret is too short: at least {MIN_SECRET} bytes are needed. "
-                "Make one with: python -c \"import secrets; open('key','wb').write(secrets.token_bytes(32))\""
+                f"The secret is too short: at least {MIN_SECRET} bytes are needed. Make one with: {MAKE_SECRET}"
             )
         self._secret = bytes(secret)
 
@@ -224,6 +225,35 @@ class Draws:
         """Order that sorts the units at random: the same units get the same order wherever they stand, shape (n,)."""
         word = self.words(unit, what)
         return np.lexsort((unit, word[:, 1], word[:, 0]))
+
+
+class Watched(Draws):
+    """Draws that remember for what they were asked.
+
+    Attributes
+    ----------
+    drawn
+        Names of the methods that drew something which a release holds.
+    broke_ties
+        Names of the methods that only chose between equals by a draw.
+
+    Examples
+    --------
+    >>> draws = Watched(bytes(16))
+    >>> _ = draws.uniform(units([1, 2]), Purpose("pram", "town"))
+    >>> draws.drawn, draws.broke_ties
+    ({'pram'}, set())
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        super().__init__(secret)
+        self.drawn: set[str] = set()
+        self.broke_ties: set[str] = set()
+
+    def words(self, unit: Words, what: Purpose, value: Words | None = None) -> NDArray[np.uint64]:
+        """As in `Draws`."""
+        (self.broke_ties if what == Purpose(what.method, "tie") else self.drawn).add(what.method)
+        return super().words(unit, what, value)
 
 
 PUBLIC = Draws(b"sfumato: public draws, for measures only")

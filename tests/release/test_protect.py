@@ -313,3 +313,34 @@ def test_missing_codes_of_the_file_are_no_incomes_and_stay_in_the_release(tmp_pa
     assert set(given.codebook["income"].missing) <= set(kept.missing)
     assert kept.label == "Income"
     assert back.label == given.label == "Households of 1984"
+
+
+NOISE = {"do": "noise", "columns": ["bmi"], "share": 0.1}
+DRAWING = (
+    {"do": "sample", "fraction": 0.9},
+    {"do": "pram", "columns": ["smoker"], "retention": 0.9},
+    {"do": "swap", "columns": ["height"], "random": True},
+    NOISE,
+)
+LOST = "another run would draw anew"
+
+
+def warned(steps, monkeypatch, **more):
+    monkeypatch.delenv("SFUMATO_SECRET", raising=False)
+    whole = Plan.model_validate({"variables": VARIABLES, "steps": [{"do": "drop", "columns": ["name"]}, *steps]})
+    return " ".join(sf.protect(whole, FRAME, **more).report.warnings)
+
+
+def test_draws_without_a_secret_that_is_kept_are_warned_of(monkeypatch):
+    told = warned(DRAWING, monkeypatch)
+    assert "noise and pram and sample and swap cannot be repeated" in told
+    assert LOST in told
+    assert "--secret-file" in told
+
+
+@pytest.mark.parametrize(
+    ("steps", "more"),
+    [([NOISE], {"secret": SECRET}), ([{"do": "centroids", "columns": ["bmi"], "k": 5, "grouping": "mdav"}], {})],
+)
+def test_a_kept_secret_and_ties_are_not_warned_of(monkeypatch, steps, more):
+    assert LOST not in warned(steps, monkeypatch, **more)

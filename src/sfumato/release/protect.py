@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
@@ -19,7 +19,7 @@ from sfumato.data.files.atomic import replacing
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
-from sfumato.draws import Draws
+from sfumato.draws import MAKE_SECRET, Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
 from sfumato.kernels.glm import Family
@@ -194,7 +194,8 @@ def protect(
     DataError
         Where the data are not fit for a step.
     """
-    ran = run_steps(plan.steps, numbered(plan, data), Draws(secret.value), progress)
+    draws = Watched(secret.value)
+    ran = run_steps(plan.steps, numbered(plan, data), draws, progress)
     after = replace(data, frame=ran.after.frame.drop(ROW), codebook=ran.after.codebook.without(ROW))
     measured = measure_run(plan, ran, how or Measuring(), progress)
     findings = apply_limits(measured.findings, plan.limits)
@@ -210,7 +211,7 @@ def protect(
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
         refusals=refusals(plan, after.codebook, measured.keys, findings),
-        warnings=_warnings(after),
+        warnings=(*_lost_secret(secret, draws.drawn), *_warnings(after)),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(after, report, plan, renderer)
@@ -337,6 +338,17 @@ def _with_model(how: Measuring, pair: Pair) -> Measuring:
 
 def _usual_model(tables: Pair) -> tuple[str, Family] | None:
     return default_model(tables.before, tables.after, tables.codebook)
+
+
+def _lost_secret(secret: Secret, drawn: Set[str]) -> Iterator[str]:
+    """Say what comes of random protection whose secret is not kept."""
+    if drawn and not secret.repeatable:
+        yield (
+            f"No secret was given, so one was drawn for this run alone, and {' and '.join(sorted(drawn))} cannot be "
+            "repeated: another run would draw anew, and whoever gets both releases can average them and come closer to "
+            f"the true values. Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every time: "
+            "--secret-file key, or secret= in Python."
+        )
 
 
 def _warnings(after: PolarsDataset) -> tuple[str, ...]:

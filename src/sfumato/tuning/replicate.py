@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Finding, Findings
-from sfumato.draws import Draws, Purpose
+from sfumato.draws import Draws, Purpose, Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
@@ -42,7 +42,7 @@ _FRESH_FROM = 1001
 _MODEL, _TABLES = Figure("standardised_difference"), Figure("u_main")
 
 
-class Replica(Draws):
+class Replica(Watched):
     """The draws of one replication.
 
     Parameters
@@ -63,19 +63,11 @@ class Replica(Draws):
     def __init__(self, number: int, smooth: str | None = None) -> None:
         super().__init__(hashlib.sha256(f"sfumato tune {number}".encode()).digest())
         self._smooth = smooth
-        self.drew = False
-        """Whether anything was drawn."""
-        self.broke_ties = False
-        """Whether ties were broken by a draw."""
 
     def words(
         self, unit: NDArray[np.uint64], what: Purpose, value: NDArray[np.uint64] | None = None
     ) -> NDArray[np.uint64]:
-        """As in `Draws`; remembers that it was asked."""
-        if what == Purpose(what.method, "tie"):
-            self.broke_ties = True
-        else:
-            self.drew = True
+        """As in `Watched`."""
         if what.method == self._smooth:  # what stands after the bar numbers the attempts at one draw
             what = replace(what, strength="|".join(["", *what.strength.split("|")[1:]]))
         return super().words(unit, what, value)
@@ -143,7 +135,7 @@ class Replications:
         first = self.parameter.plan.preparing()[: self.parameter.step]
         watched = Replica(1)
         ran = run_steps(first, data, watched, self._progress)
-        return (data, 0) if watched.drew or watched.broke_ties else (ran.after, len(first))
+        return (data, 0) if watched.drawn or watched.broke_ties else (ran.after, len(first))
 
     def at(self, value: float) -> Point:
         """The averaged figures at a value.
@@ -165,10 +157,10 @@ class Replications:
             draws = Replica(number, self._smooth)
             ran = self._run(plan, draws, value, f"run {number} of at most {self._most}")
             frame = ran.after.frame
-            again = first is not None and not draws.drew and frame.equals(first)
+            again = first is not None and not draws.drawn and frame.equals(first)
             self._note(runs, plan, ran, value)
             first = frame if first is None else first
-            if again or not (draws.drew or draws.broke_ties) or (number >= _FEWEST and self._clear(runs)):
+            if again or not (draws.drawn or draws.broke_ties) or (number >= _FEWEST and self._clear(runs)):
                 break
         return self._point(value, runs)
 
@@ -193,7 +185,7 @@ class Replications:
         for number in range(count):
             draws = Replica(_FRESH_FROM + number)
             ran = self._run(plan, draws, value, f"further run {number + 1} of {count}")
-            if not (draws.drew or draws.broke_ties):
+            if not (draws.drawn or draws.broke_ties):
                 return 0
             self._note(runs, plan, ran, value)
         self.points[value] = replace(self.points[value], kept=self._kept(runs))
