@@ -28,16 +28,20 @@ from sfumato.data.docstring import parameters, summary
 from sfumato.data.files import SUFFIXES, Table, read_table, write_table
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FileError
+from sfumato.measures import registry
+from sfumato.measures.measure import FAMILIES, Figure
 from sfumato.measures.risk.h_rank.h_rank import GROUPS as H_GROUPS
+from sfumato.measures.subject import KEYS
 from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
 from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
-from sfumato.render.words import FAMILIES, GROUPS, WORDS
+from sfumato.render.measures import facts
+from sfumato.render.words import GROUPS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "methods", "schema")
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "measures", "methods", "schema")
 
 
 def pages() -> dict[str, str]:
@@ -98,8 +102,8 @@ def cli() -> str:
                 ("0", "done"),
                 (
                     "1",
-                    "a limit of the plan is exceeded: `protect` then writes nothing unless `--force` is given; or nothing "
-                    "is left to release",
+                    "a limit of the plan is exceeded, no risk was measured, or nothing protects a key and no limit speaks "
+                    "of the keys: `protect` then writes nothing unless `--force` is given; or nothing is left to release",
                 ),
                 ("2", "misuse, a plan that cannot run, or unfit data; the message says what to do"),
                 ("70", "a fault of sfumato's own; its text is held back, since it might show data"),
@@ -244,40 +248,6 @@ def method(name: str) -> str:
 
 # measures.md
 
-HOMES: dict[str, str] = {
-    "k_anonymity": "risk.k_anonymity:k_anonymity",
-    "class_size": "risk.class_size:average_class_size",
-    "l_distinct": "risk.l_diversity:l_distinct",
-    "t_equal": "risk.t_closeness:t_equal",
-    "linkage_nearest": "risk.linkage:linkage_nearest",
-    "linkage_one_to_one": "risk.linkage:linkage_one_to_one",
-    "h_rank": "risk.h_rank:h_rank",
-    "attribute_posterior": "risk.attribute:posterior_right",
-    "attribute_nearest": "risk.attribute:nearest_outcomes",
-    "attribute_alike": "risk.attribute:nearest_outcomes",
-    "risk1": "risk.mahalanobis:robust_risk",
-    "risk2": "risk.mahalanobis:robust_risk",
-    "interval_disclosure": "risk.interval_disclosure:interval_disclosure",
-    "unchanged": "risk.unchanged:unchanged",
-    "u_main": "utility.propensity:propensity",
-    "u_interactions": "utility.propensity:propensity",
-    "u_trees": "utility.trees:u_trees",
-    "delta": "utility.delta:delta",
-    "il1s": "utility.il1s:il1s",
-    "out_of_range": "risk.out_of_range:out_of_range",
-    "standardised_difference": "utility.model:standardised_difference",
-    "ci_overlap": "utility.model:ci_overlap",
-    "mean": "utility.moments:mean_and_sd",
-    "sd": "utility.moments:mean_and_sd",
-    "correlation": "utility.moments:correlation",
-    "quantile": "utility.quantiles:quantiles",
-}
-"""Module and function of each measure under `sfumato.measures`."""
-
-_BETTER = {"low": "lower", "high": "higher", "near": "near its baseline", "change": "near 0"}
-_BASELINES = {None: "none", "Original": "the original table", "Without protection": "the unprotected table"}
-_FORM = {"share": "a share, 0 to 1", "count": "a count of records or values", "number": "a number"}
-
 
 def measures() -> str:
     """Every measure."""
@@ -290,24 +260,25 @@ def measures() -> str:
         "Which figure answers which worry: [Choose](../choose.md#which-figure-answers-which-worry).",
     ]
     for family, title in FAMILIES.items():
-        inside = [name for name, word in WORDS.items() if word.family == family]
+        inside = [said for each in registry.measures().values() if each.family == family for said in each.figures]
         if inside:
             parts.append(f"## {title}")
-            parts += [_measure(name, found) for name in inside]
+            parts += [_measure(said, found) for said in inside]
     return "\n\n".join(parts)
 
 
-def _measure(name: str, found: Findings) -> str:
-    word = WORDS[name]
-    lines = found.select(name)
+def _measure(said: Figure, found: Findings) -> str:
+    told = facts(said)
     rows = {
-        "Figure": f"{_FORM[word.form]}; better when {_BETTER[word.better]}",
-        "Baseline": _BASELINES.get(word.baseline) or f"{word.baseline or ''}".lower(),
-        "Keys": ", ".join(_used(lines)),
-        "Source": _source(name),
+        "Figure": told["Figure"],
+        "Baseline": told["Baseline"],
+        "Needs": told["Needs"],
+        "Keys": ", ".join(_used(found.select(said.name))),
+        "Published": told["Published"],
+        "Source": _source(said),
     }
     listed = "\n".join(f"- {key}: {text}." for key, text in rows.items())
-    return f"### {name}\n\n**{word.title}.** {word.what}\n\n{listed}"
+    return f"### {said.name}\n\n**{said.title}.** {said.what}\n\n{listed}"
 
 
 def _used(lines: Findings) -> Iterator[str]:
@@ -316,22 +287,27 @@ def _used(lines: Findings) -> Iterator[str]:
         values = list(dict.fromkeys(getattr(line, key) for line in lines if getattr(line, key) is not None))
         fixed = [v for v in values if key == "attack" or (key == "group" and v in (*GROUPS, *H_GROUPS))]
         if values:
-            what = ": " + ", ".join(map(_code, fixed)) if fixed else " (a stratum)" if key == "group" else ""
+            single = ["a single class"] if KEYS in fixed and len(values) > len(fixed) else []
+            what = ": " + ", ".join([*map(_code, fixed), *single]) if fixed else ""
             yield f"`{key}`{what}"
     yield "`value`"
     if any(line.baseline is not None for line in lines):
         yield "`baseline`"
 
 
-def _source(name: str) -> str:
-    module, _, function = HOMES[name].partition(":")
-    home = importlib.import_module(f"sfumato.measures.{module}")
-    text = inspect.getdoc(getattr(home, function)) or ""
-    dois = re.findall(r"doi:(10\.\d+/\S+?)[;,.)]*(?=\s|$)", text) or re.findall(
-        r"doi:(10\.\d+/\S+?)[;,.)]*(?=\s|$)", home.__doc__ or ""
+def _source(said: Figure) -> str:
+    """Where a figure is computed: a function of its name, else its measure's file, with what either cites."""
+    home = importlib.import_module(registry.measure_of(said.name).compute.__module__)
+    function = getattr(home, said.name, None) if said.name in home.__all__ else None
+    cited = _dois(inspect.getdoc(function) or "") or _dois(inspect.getsource(home))
+    place = home.__name__ if function is None else f"{home.__name__}.{said.name}"
+    return "; ".join([_code(place), ", ".join(f"[doi:{doi}](https://doi.org/{doi})" for doi in cited)]).removesuffix(
+        "; "
     )
-    links = ", ".join(f"[doi:{doi}](https://doi.org/{doi})" for doi in dict.fromkeys(dois))
-    return f"`sfumato.measures.{module}.{function}`" + (f"; {links}" if links else "")
+
+
+def _dois(text: str) -> list[str]:
+    return list(dict.fromkeys(re.findall(r"doi:(10\.\d+/\S+?)[;,.)]*(?=\s|$)", text)))
 
 
 def _sample_findings() -> Findings:
@@ -374,6 +350,7 @@ def json_page() -> str:
             ],
             "card": ["card", "noisy", "--json"],
             "fit": ["fit", "noisy", "--formula", "sex ~ age", "--family", "probit", "--json"],
+            "measures": ["measures", "--json"],
             "methods": ["methods", "drop", "--json"],
         }
         _run("protect", "noise.yaml", "people.csv", "--out", "noisy", "--secret-file", "key")
@@ -402,7 +379,8 @@ _KEYS = {
     "plan": "the drafted plan as YAML",
     "variables": "for each variable the guessed `role` and `kind`, and the `reason`",
     "release": "path of the release folder; `null` where a limit is exceeded and nothing was written",
-    "ok": "whether every limit holds",
+    "ok": "whether every limit holds and nothing is refused",
+    "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
     "parameter": "what was tuned",
@@ -429,6 +407,10 @@ _KEYS = {
     "version": "the version of sfumato that made it",
     "data": "name of the data file",
     "unchanged": "columns that are as they were",
+    "measures": "every measure, or the one that was named: its `name`, `title`, and `what` it is; what it `needs`; its "
+    "`form` (`share`, `count` or `number`); where protection or utility is `better` (`low`, `high`, `near` its baseline, or "
+    "where there is little `change`); and how it may be `published` (`rate`, `ladder` of counts, `change`, `no`), see "
+    "[Measures](measures.md)",
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
     "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
     "`parameters`",

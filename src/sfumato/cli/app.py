@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import assess, card, demo, fit, init, methods, protect, schema, tune
+from sfumato.cli import assess, card, demo, fit, init, measures, methods, protect, schema, tune
 
 __all__ = ["app"]
 
@@ -36,5 +36,6 @@ app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
 app.command(epilog=fit.EXAMPLE)(fit.fit)
+app.command(epilog=measures.EXAMPLE)(measures.measures)
 app.command(epilog=methods.EXAMPLE)(methods.methods)
 app.command(epilog=schema.EXAMPLE)(schema.schema)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
+from typing import Any, get_args
 
-from sfumato.measures.measure import FAMILIES, Figure, Measure
+from sfumato.measures.measure import FAMILIES, Figure, Measure, Need
 
-__all__ = ["figure", "figures", "measure_of", "measures"]
+__all__ = ["figure", "figures", "figures_told", "measure_of", "measures"]
 
 
 @cache
@@ -60,3 +61,33 @@ def measure_of(name: str) -> Measure | None:
     True
     """
     return next((measure for measure in measures().values() if name in measure.names), None)
+
+
+def figures_told() -> list[dict[str, Any]]:
+    """Every figure in plain values, as the file of its measure tells it.
+
+    Returns
+    -------
+    list of dict
+        With `name`, `title` and `what` it is, what it `needs`, its `form`, where it is `better`, and how it may be
+        `published`.
+
+    Examples
+    --------
+    >>> told = figures_told()[0]
+    >>> told["name"], told["needs"], told["form"], told["better"], told["published"]
+    ('k_anonymity', ['table', 'keys', 'strata'], 'count', 'high', 'ladder')
+    """
+    return [
+        {
+            "name": said.name,
+            "title": said.title,
+            "what": said.what,
+            "needs": [need for need in get_args(Need) if need in measure.needs],
+            "form": said.form,
+            "better": said.better,
+            "published": said.published,
+        }
+        for measure in measures().values()
+        for said in measure.figures
+    ]

@@ -1,4 +1,7 @@
-"""Attacks on a released table: the h-rank under every attacker asked for, and their maximum."""
+"""Attacks on a released table: the h-rank under every attacker asked for, and their maximum.
+
+Source: Goldstein and Shlomo (2020), doi:10.2478/jos-2020-0005; see `h_rank`.
+"""
 
 from __future__ import annotations
 
