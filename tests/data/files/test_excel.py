@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.files import read_table, write_table
+from sfumato.data.files import read_table, read_written, write_table
 from sfumato.errors import DataError, FileError, MissingExtra
 
 from .tables import MILLISECONDS, as_numbers, assert_same, empty_text_is_missing, frames, round_trip, table
@@ -44,9 +44,8 @@ def test_round_trip(tmp_path, frame):
     "cell", ["=1+1", '=HYPERLINK("http://x")', "+44 20", "-2+3", "@SUM(A1)", "{=1}", "http://x.org"]
 )
 def test_text_is_never_a_formula(tmp_path, cell):
-    assert round_trip(pl.DataFrame({cell: [cell, "x"]}), tmp_path / "a.xlsx")[0].to_dict(as_series=False) == {
-        cell: [cell, "x"]
-    }
+    write_table(table(pl.DataFrame({cell: [cell, "x"]})), tmp_path / "a.xlsx")
+    assert read_written(tmp_path / "a.xlsx").frame.to_dict(as_series=False) == {cell: [cell, "x"]}
     parts = zipfile.ZipFile(tmp_path / "a.xlsx")
     sheet = parts.read("xl/worksheets/sheet1.xml").decode()
     assert "<f" not in sheet
@@ -158,6 +157,132 @@ def test_mixed_cells_are_text_with_a_note_wherever_they_stand(tmp_path):
     assert [note for note in found.notes if "numbers and text" in note] == [
         "Column 'a' holds numbers and text; it is read as text."
     ]
+
+
+def laid_out(path, rows, top=0, left=0, merge=()):
+    book = xlsxwriter.Workbook(path)
+    sheet = book.add_worksheet("one")
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            if cell is not None:
+                sheet.write(top + i, left + j, cell)
+    for first, start, last, end, cell in merge:
+        sheet.merge_range(first, start, last, end, cell)
+    book.close()
+    return path
+
+
+PEOPLE = [[1, "f", 30.5], [2, "m", 41.25], [3, "f", 28.0]]
+NAMED = [["id", "sex", "age"], *PEOPLE]
+
+
+@pytest.mark.parametrize(("top", "left"), [(0, 0), (4, 0), (0, 3), (7, 2)])
+def test_a_table_anywhere_on_the_sheet(tmp_path, top, left):
+    found = read_table(laid_out(tmp_path / "a.xlsx", NAMED, top, left))
+    assert found.frame.columns == ["id", "sex", "age"]
+    assert [list(row) for row in found.frame.rows()] == PEOPLE
+    assert found.notes == ()
+
+
+TITLES = {
+    "a title": ([["People of 1984"], *NAMED], (), "row 2"),
+    "a title and an empty row": ([["People of 1984"], [], *NAMED], (), "row 3"),
+    "a merged title": ([[], *NAMED], ((0, 0, 0, 2, "People of 1984"),), "row 2"),
+    "several lines": ([["People"], ["of", "1984"], [], *NAMED], (), "row 4"),
+    "groups of names": ([[None, "who", None], *NAMED], (), "row 2"),
+    "all text": ([["People"], [], ["name", "sex"], ["Ann", "f"], ["Bob", "m"]], (), "row 3"),
+}
+
+
+@pytest.mark.parametrize("case", TITLES)
+def test_what_stands_above_the_names_is_left_out_and_told(tmp_path, case):
+    rows, merge, row = TITLES[case]
+    found = read_table(laid_out(tmp_path / "a.xlsx", rows, merge=merge))
+    assert found.frame.columns[:2] in (["id", "sex"], ["name", "sex"])
+    assert row in found.notes[0]
+    assert "1984" not in found.notes[0]
+    skipped = read_table(tmp_path / "a.xlsx", skip_rows=int(row[4:]) - 1)
+    assert_same(skipped.frame, found.frame)
+    assert skipped.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "word"),
+    [
+        ([["id", None, "age"], *PEOPLE], "Column B .in row 1. has no name"),
+        ([["name", None], ["PLANTED", "f"], ["Bob", "m"]], "Column B .in row 1. has no name"),
+        ([["id", "age", "sex"], [1, 30, "f", "PLANTED"], [2, 31, "m"]], "Column D .in row 1. has no name"),
+        ([["id", "x", "x"], *PEOPLE], "Duplicated column names: column B .in row 1., column C"),
+        ([[4, "PLANTED", 30.5], *PEOPLE], "looks like a record"),
+    ],
+)
+def test_names_that_are_none(tmp_path, rows, word):
+    with pytest.raises(DataError, match=word) as caught:
+        read_table(laid_out(tmp_path / "a.xlsx", rows))
+    assert "PLANTED" not in str(caught.value)
+
+
+def test_a_column_without_a_name_is_named_by_its_letter_on_the_sheet(tmp_path):
+    with pytest.raises(DataError, match="Column AA .in row 4. has no name"):
+        read_table(laid_out(tmp_path / "a.xlsx", [["id", None, "age"], *PEOPLE], top=3, left=25))
+
+
+def test_a_sheet_without_names(tmp_path):
+    found = read_table(laid_out(tmp_path / "a.xlsx", PEOPLE, 2, 1), header=False)
+    assert found.frame.columns == ["c1", "c2", "c3"]
+    assert [list(row) for row in found.frame.rows()] == PEOPLE
+    years = laid_out(tmp_path / "b.xlsx", [[1991, 2004], *[[1990, 2003]] * 3])
+    assert read_table(years, header=True).frame.columns == ["1991", "2004"]
+    numbered = laid_out(tmp_path / "c.xlsx", [["c1", "c2", "c3"], *PEOPLE])
+    assert read_table(numbered, header=False).frame.height == 3
+    with pytest.raises(FileError, match="empty below the 9 rows"):
+        read_table(numbered, skip_rows=9)
+
+
+def test_merged_cells(tmp_path):
+    rows = [["id", "town"], [1], [2], [3, "York"]]
+    with pytest.raises(DataError, match="merged cells among the records, in column B") as caught:
+        read_table(laid_out(tmp_path / "a.xlsx", rows, merge=((1, 1, 2, 1, "PLANTED"),)))
+    assert "PLANTED" not in str(caught.value)
+    heads = [["id"], [None, "low", "high"], [1, 70, 120], [2, 80, 130]]
+    with pytest.raises(DataError, match="merged cells.* column C has none"):
+        read_table(laid_out(tmp_path / "a.xlsx", heads, merge=((0, 1, 0, 2, "pressure"),)))
+
+
+@pytest.mark.parametrize("mark", ["n/a", "NA", "-", "NULL", ".", "?"])
+def test_marks_of_missing_are_so_in_excel_as_in_csv_and_told(tmp_path, mark):
+    day = datetime.date(2020, 2, 29)
+    book = xlsxwriter.Workbook(tmp_path / "a.xlsx")
+    sheet = book.add_worksheet()
+    style = book.add_format({"num_format": "yyyy-mm-dd"})
+    for j, (name, cell) in enumerate({"age": 31.5, "whole": 7, "ill": True, "town": "York", "text": "12"}.items()):
+        sheet.write_string(0, j, name)
+        for i in (1, 2):
+            (sheet.write_string if isinstance(cell, str) else sheet.write)(i, j, cell)
+        sheet.write_string(3, j, mark)
+    sheet.write_string(0, 5, "born")
+    for i in (1, 2):
+        sheet.write_datetime(i, 5, datetime.datetime(2020, 2, 29), style)
+    sheet.write_string(3, 5, mark)
+    book.close()
+    found = read_table(tmp_path / "a.xlsx")
+    assert found.frame.row(0) == (31.5, 7, True, "York", "12", day)
+    assert found.frame.row(2) == (None, None, None, mark, mark, None)
+    for name in ("age", "whole", "ill", "born"):
+        assert [note for note in found.notes if f"{mark!r} is read as missing in column {name!r}." == note], name
+
+
+def test_a_far_cell_does_not_take_all_memory(tmp_path):
+    path = tmp_path / "a.xlsx"
+    book = xlsxwriter.Workbook(path)
+    sheet = book.add_worksheet("one")
+    for i, row in enumerate(NAMED):
+        sheet.write_row(i, 0, row)
+    sheet.write("XFD1048576", "PLANTED")
+    book.close()
+    with pytest.raises(FileError, match="Sheet 'one' .* XFD1048576") as caught:
+        read_table(path)
+    assert "PLANTED" not in str(caught.value)
 
 
 def test_formulas_are_read_by_their_results_and_errors_are_missing(tmp_path):

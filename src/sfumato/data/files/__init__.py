@@ -32,7 +32,7 @@ SUFFIXES: Mapping[str, str] = {
 
 _OPTIONS = {
     ".csv": {"delimiter", "encoding", "decimal", "header", "skip_rows"},
-    ".xlsx": {"sheet"},
+    ".xlsx": {"sheet", "header", "skip_rows"},
     ".sav": {"encoding"},
     ".dta": {"encoding"},
     ".xpt": {"encoding"},

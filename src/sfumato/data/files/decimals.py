@@ -162,7 +162,7 @@ def sniff_decimal(columns: Sequence[pl.Series]) -> Decimals:
     sure: dict[Decimal, int] = {".": 0, ",": 0}
     unsure: dict[Decimal, list[str]] = {".": [], ",": []}
     for column in columns:
-        cells = column.drop_nulls().head(_SAMPLE).str.strip_chars()
+        cells = column.alias("").drop_nulls().head(_SAMPLE).str.strip_chars()  # "^…$" would be taken for a pattern
         if not cells.str.contains("[.,]").any():
             continue
         for sign in sure:

@@ -8,6 +8,7 @@ import logging
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
-from sfumato.data.files.infer import mixed
+from sfumato.data.files.infer import MISSING_MARKS, infer, marked, mixed
+from sfumato.data.files.place import Place, find_table
 from sfumato.data.files.prepare import EXACT, plain
-from sfumato.data.files.table import Table, about, checked, checked_names, listed, opening, peek, unheld
+from sfumato.data.files.sheet import extent_of, refuse_far_cells
+from sfumato.data.files.table import Table, about, checked, listed, opening, peek, unheld
 from sfumato.errors import FileError, MissingExtra
 
 __all__ = ["read_xlsx", "write_xlsx"]
@@ -33,11 +36,15 @@ _DAY_ZERO = datetime.date(1899, 12, 31)
 """The day that a time of day without a date is read with."""
 
 
-def read_xlsx(path: Path, sheet: str | int | None = None) -> Table:
-    """Read one sheet of an Excel workbook; its first row holds the names of the columns.
+def read_xlsx(path: Path, sheet: str | int | None = None, header: bool | None = None, skip_rows: int = 0) -> Table:
+    """Read one sheet of an Excel workbook.
+
+    The table may stand anywhere on the sheet. Its first row holds the names of the columns; what stands above it in
+    rows that are not filled, such as a title, is left out and told in the notes.
 
     Excel has one type for all numbers: a column of whole numbers becomes Int64. Date-times that are all at midnight
-    become dates. Empty text is missing. Of a formula, the stored result is read; an error value is missing.
+    become dates. Empty text is missing, and so are `sfumato.data.files.infer.MISSING_MARKS` among numbers, dates and
+    truth values. Of a formula, the stored result is read; an error value is missing.
 
     Parameters
     ----------
@@ -45,13 +52,20 @@ def read_xlsx(path: Path, sheet: str | int | None = None) -> Table:
         The file.
     sheet
         Name of the sheet, or its number from 0; the first where it is not given.
+    header
+        Whether the first row that is not empty holds the names of the columns; without names they are `c1`, `c2` and
+        so on. Where it is not given, a row of names is looked for, and one that looks like a record is refused.
+    skip_rows
+        How many rows of the sheet, from its first, stand above the table.
 
     Raises
     ------
     FileError
-        A file that is missing, damaged, encrypted or no workbook; a sheet that is not there; more than 4 GiB unpacked.
+        A file that is missing, damaged, encrypted or no workbook; a sheet that is not there, or that is empty; more
+        than 4 GiB unpacked; cells far away from all others.
     DataError
-        Column names that are empty or duplicated; no rows; infinite values.
+        A first row that looks like a record; column names that are empty or duplicated; merged cells among the
+        records; no rows; infinite values.
     MissingExtra
         Without the optional package `fastexcel`.
     """
@@ -63,16 +77,66 @@ def read_xlsx(path: Path, sheet: str | int | None = None) -> Table:
     with opening(path, "an Excel workbook"), _quiet():
         workbook = fastexcel.read_excel(path)
         name, notes = _sheet(workbook.sheet_names, sheet, path)
-        head = workbook.load_sheet(name, header_row=None, skip_rows=0, n_rows=1, dtypes="string").to_polars()
-        if not head.height:
+        extent = extent_of(path, name)
+        refuse_far_cells(extent, path, name)
+        if extent.box is None:
             raise FileError(f"Sheet {name!r} of {str(path)!r} is empty.")
-        names = checked_names([cell or "" for cell in head.row(0)])
-        loaded = workbook.load_sheet(
-            name, header_row=None, skip_rows=1, column_names=names, schema_sample_rows=None
-        ).to_polars()
-        frame = checked(pl.DataFrame([_narrowed(column) for column in loaded.iter_columns()]))
-    notes += tuple(note for column in frame.select(pl.col(pl.String)).iter_columns() for note in mixed(column))
-    return Table(frame, Codebook().only(frame.columns), ".xlsx", notes)
+        texts = workbook.load_sheet(name, header_row=None, skip_rows=0, dtypes="string").to_polars()
+        place = find_table(texts, extent, header, skip_rows, f"Sheet {name!r} of {path.name}")
+        frame, told = _typed(workbook, name, place, texts)
+    return Table(frame, Codebook().only(frame.columns), ".xlsx", notes + place.notes + told)
+
+
+def _typed(workbook: Any, sheet: str, place: Place, texts: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Give the table's columns with their types, and what is to be said of them."""
+    loaded = workbook.load_sheet(
+        sheet,
+        header_row=None,
+        skip_rows=place.first,
+        use_columns=[place.left + j for j in place.columns],
+        column_names=list(map(str, place.columns)),  # A name such as "^a$" would be taken for a pattern.
+        schema_sample_rows=None,
+    ).to_polars()
+    columns: list[pl.Series] = []
+    notes: tuple[str, ...] = ()
+    for j, name, column in zip(place.columns, place.names, loaded.iter_columns(), strict=True):
+        text = texts.to_series(j)[place.first :].str.strip_chars()
+        typed, said = _narrowed(column), marked(name, text.filter(column.is_null()))
+        if column.dtype == pl.String:
+            holds_numbers = partial(_holds_numbers, workbook, sheet, place.first, place.left + j)
+            typed, said = _unmarked(typed.alias(name), text.alias(name), holds_numbers)
+        columns.append(typed.alias(name))
+        notes += said
+    return checked(pl.DataFrame(columns)), notes
+
+
+def _unmarked(
+    column: pl.Series, text: pl.Series, holds_numbers: Callable[[], bool]
+) -> tuple[pl.Series, tuple[str, ...]]:
+    """Give a column of texts as numbers, dates or truth values where its only texts are marks of missing values."""
+    if text.is_in(MISSING_MARKS).any():
+        typed, said = infer(text)
+        if typed.dtype != pl.String and holds_numbers():
+            return _narrowed(typed.alias("")), said
+    return column, mixed(column)
+
+
+def _holds_numbers(workbook: Any, sheet: str, first: int, column: int) -> bool:
+    """Tell whether cells of a column are of several types, as opposed to texts alone."""
+    import fastexcel
+
+    try:
+        workbook.load_sheet(
+            sheet,
+            header_row=None,
+            skip_rows=first,
+            use_columns=[column],
+            schema_sample_rows=None,
+            dtype_coercion="strict",
+        )
+    except fastexcel.UnsupportedColumnTypeCombinationError:
+        return True
+    return False
 
 
 def _refuse_odd(path: Path) -> None:

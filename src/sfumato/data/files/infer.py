@@ -59,34 +59,35 @@ def infer(text: pl.Series, decimal: Decimal = ".", certain: bool = False) -> tup
     >>> typed.to_list(), notes
     ([31, None, None], ("'NA' is read as missing in column 'age'.",))
     """
-    stripped = text.str.strip_chars()
+    stripped = text.alias("").str.strip_chars()  # A name such as "^a$" would be taken for a pattern.
     tokens = stripped.set(stripped.is_in(["", *MISSING_MARKS]), None)
     present = tokens.drop_nulls()
     if present.is_empty():
         return text, ()
-    typed, notes = _typed(tokens, present, decimal), marked(stripped)
+    notes = marked(text.name, stripped)
+    typed = _typed(text.name, tokens, present, decimal)
     if typed is None and is_grouped(present, decimal, certain):
         bare = plain(tokens, decimal)
-        typed = _numbers(bare, bare.drop_nulls(), ".")
+        typed = _numbers(text.name, bare, bare.drop_nulls(), ".")
         notes += (f"Signs between the digits of column {text.name!r} are read as separators of thousands.",)
     if typed is None:
         return text, unread(text.name, present) or mixed(text, decimal) or _codes(text.name, present)
-    return typed, notes
+    return typed.alias(text.name), notes
 
 
-def marked(cells: pl.Series) -> tuple[str, ...]:
+def marked(name: str, cells: pl.Series) -> tuple[str, ...]:
     """Give a note if some cells are marks of missing values; it names the marks.
 
     Examples
     --------
     >>> import polars as pl
-    >>> marked(pl.Series("age", ["31", "n/a"]))
+    >>> marked("age", pl.Series(["31", "n/a"]))
     ("'n/a' is read as missing in column 'age'.",)
     """
     found = set(cells.filter(cells.is_in(MISSING_MARKS)).unique())
     marks = [mark for mark in MISSING_MARKS if mark in found]
     verb = "is" if len(marks) == 1 else "are"
-    return (f"{', '.join(map(repr, marks))} {verb} read as missing in column {cells.name!r}.",) if marks else ()
+    return (f"{', '.join(map(repr, marks))} {verb} read as missing in column {name!r}.",) if marks else ()
 
 
 def infer_columns(
@@ -139,7 +140,7 @@ def _of_form(frame: pl.DataFrame, names: list[str], pattern: str) -> list[str]:
     return [n for n, fits in zip(names, fit, strict=True) if fits]
 
 
-def _typed(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
+def _typed(name: str, tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
     """Give the typed column, or None where it is text. Looks at one cell first, as most columns are text."""
     first = present.head(1)
     if _all(first, _BOOLEAN):
@@ -148,10 +149,10 @@ def _typed(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series
         return _whole(tokens, tokens.str.to_date("%Y-%m-%d", strict=False))
     if _all(first, _DATETIME) and _all(present, _DATETIME):
         return _whole(tokens, _datetimes(tokens))
-    return _numbers(tokens, present, decimal)
+    return _numbers(name, tokens, present, decimal)
 
 
-def _numbers(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
+def _numbers(name: str, tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Series | None:
     if _all(present, _INTEGER):
         return _whole(tokens, tokens.cast(pl.Int64, strict=False))
     infinite = present.str.contains(_INFINITE)
@@ -161,7 +162,6 @@ def _numbers(tokens: pl.Series, present: pl.Series, decimal: Decimal) -> pl.Seri
         tokens = tokens.str.replace(",", ".", literal=True)
     numbers = tokens.cast(pl.Float64, strict=False)
     if infinite.any() or numbers.is_infinite().any():
-        name = tokens.name
         raise DataError(f"Column {name!r} holds infinite values. Replace them by missing values or by finite ones.")
     return _whole(tokens, numbers)
 
@@ -190,7 +190,7 @@ def mixed(text: pl.Series, decimal: Decimal = ".") -> tuple[str, ...]:
     >>> mixed(pl.Series("dose", ["5", "five"]))
     ("Column 'dose' holds numbers and text; it is read as text.",)
     """
-    numbers = text.drop_nulls().str.strip_chars().str.contains(number(decimal))
+    numbers = text.alias("").drop_nulls().str.strip_chars().str.contains(number(decimal))
     if numbers.any() and not numbers.all():
         return (f"Column {text.name!r} holds numbers and text; it is read as text.",)
     return ()

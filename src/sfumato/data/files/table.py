@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook
 from sfumato.errors import DataError, FileError, SfumatoError
@@ -141,11 +142,11 @@ def finite(frame: pl.DataFrame) -> pl.DataFrame:
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     if not floats:
         return frame
-    found = frame.select(pl.col(floats).is_infinite().any()).row(0)
+    found = frame.select(cs.float().is_infinite().any()).row(0)
     infinite = [name for name, bad in zip(floats, found, strict=True) if bad]
     if infinite:
         raise DataError(f"Infinite values in {listed(infinite)}. Replace them by missing values or by finite ones.")
-    return frame.with_columns(pl.col(floats).fill_nan(None))
+    return frame.with_columns(cs.float().fill_nan(None))
 
 
 def checked(frame: pl.DataFrame) -> pl.DataFrame:
