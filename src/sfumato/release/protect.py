@@ -36,6 +36,7 @@ from sfumato.release.package.datapackage import datapackage
 from sfumato.release.package.folder import refuse_existing, whole_folder
 from sfumato.release.package.renaming import renamed_disclosure, renamed_table
 from sfumato.release.pairing import unique_record
+from sfumato.release.remaining import remaining, remaining_lists
 from sfumato.release.run import Progress, Ran, run_steps
 from sfumato.release.secret import Secret
 from sfumato.report.external import external
@@ -195,8 +196,9 @@ def protect(
         Where the data are not fit for a step.
     """
     draws = Watched(secret.value)
-    ran = run_steps(plan.steps, numbered(plan, data), draws, progress)
-    after = replace(data, frame=ran.after.frame.drop(ROW), codebook=ran.after.codebook.without(ROW))
+    entering = numbered(plan, data)
+    ran = run_steps(plan.steps, entering, draws, progress)
+    after = _released(plan, data, entering, ran.after)
     measured = measure_run(plan, ran, how or Measuring(), progress)
     findings = apply_limits(measured.findings, plan.limits)
     progress("drawing pictures")
@@ -215,6 +217,18 @@ def protect(
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(after, report, plan, renderer)
+
+
+def _released(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: PolarsDataset) -> PolarsDataset:
+    """The result of a run as it leaves: without the run's own numbers, and without traces of categories that are gone.
+
+    Records that are left out may take a category of any column with them.
+    """
+    frame, book = result.frame.drop(ROW), result.codebook.without(ROW)
+    changed = {n for step in plan.steps for n in step.changes}
+    left_out = frame.height < entering.frame.height
+    book = remaining(frame, book, entering.codebook, frame.columns if left_out else changed & set(frame.columns))
+    return replace(data, frame=remaining_lists(frame), codebook=book)
 
 
 def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
