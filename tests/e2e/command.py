@@ -4,16 +4,38 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
+from subprocess import PIPE, CompletedProcess, Popen
 
+ROOT = Path(__file__).parents[2]
 SFUMATO = Path(sys.executable).parent / "sfumato"
 
 
 def sfumato(*arguments, cwd, env=None):
-    """Run `sfumato` and return the finished process."""
+    """Run `sfumato` and return the finished process; forked from one that is warm, where that is safe."""
     environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"} | (env or {})
     command = [str(SFUMATO), *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    warm = _warm()
+    if warm is None:
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
+        asked = {"arguments": command[1:], "cwd": str(cwd), "env": environment, "out": out.name, "err": err.name}
+        warm.stdin.write(json.dumps(asked) + "\n")
+        warm.stdin.flush()
+        status = json.loads(warm.stdout.readline())["status"]
+        return CompletedProcess(command, status, *(Path(f.name).read_text() for f in (out, err)))
+
+
+@cache
+def _warm():
+    """The process that commands are forked from; None where that would be unsafe: no fork, or threads in it."""
+    if not hasattr(os, "fork"):
+        return None
+    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # BLAS starts threads when it is loaded
+    started = Popen([sys.executable, "-m", "tests.e2e.warm"], cwd=ROOT, env=alone, stdin=PIPE, stdout=PIPE, text=True)
+    return None if json.loads(started.stdout.readline())["threads"] else started
 
 
 def output(*arguments, cwd):

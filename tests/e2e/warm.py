@@ -1,0 +1,99 @@
+"""A process that has imported everything and computed nothing; for each command it forks one that is the command line.
+
+What a test sees is a process of its own, with its own folder, environment, streams and exit status. What it does not
+pay for is importing the libraries anew, which takes longer than most commands. Nothing here may compute: threads that
+libraries start to work with do not survive a fork, and importing starts none.
+
+`python -m tests.e2e.warm` reads one JSON object a line (`arguments`, `cwd`, `env`, `out`, `err`) and prints its status.
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import traceback
+import warnings
+from pathlib import Path
+
+MODULES = (
+    "sfumato.cli.app",
+    "sfumato.api.protect",
+    "sfumato.api.compare",
+    "sfumato.api.fit",
+    "sfumato.api.risk",
+    "sfumato.api.tune",
+    "sfumato.plan.draft",
+    "sfumato.render.card",
+    "sfumato.render.forest",
+    "sfumato.render.frontier",
+    "sfumato.render.html",
+    "sfumato.render.plots",
+    "sfumato.render.text",
+    "sfumato.cli.stopping",
+    "sfumato.cli.streams",
+    "matplotlib.backends.backend_svg",
+    "pyarrow.csv",
+    "rich.progress",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.ensemble",
+    "sklearn.isotonic",
+)
+
+
+HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
+"""Threads that give memory back: allocators start their own again after a fork."""
+
+
+def _threads():
+    """Names of the threads beside the main one, as far as the system tells."""
+    tasks = Path("/proc/self/task")
+    found = tasks.iterdir() if tasks.is_dir() else ()
+    return {(task / "comm").read_text().strip() for task in found if task.name != str(os.getpid())}
+
+
+def main():
+    """Serve commands until stdin ends."""
+    warnings.simplefilter("default")
+    for name in MODULES:
+        importlib.import_module(name)
+    print(json.dumps({"threads": sorted(_threads() - HARMLESS)}), flush=True)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _become(**json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(json.dumps({"status": os.waitstatus_to_exitcode(status)}), flush=True)
+
+
+def _become(arguments, cwd, env, out, err):
+    """Be the command line: never returns."""
+    status = 99
+    try:
+        os.chdir(cwd)
+        os.environ.clear()
+        os.environ.update(env)
+        for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
+            opened = os.open(path, os.O_RDWR)
+            os.dup2(opened, descriptor)
+            os.close(opened)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv = ["sfumato", *arguments]
+        sys.modules["__main__"].__spec__ = None  # or usage would name this module
+        from sfumato.cli import main as command_line
+
+        command_line()
+        status = 0
+    except SystemExit as left:
+        status = left.code or 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main()
