@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
+from sfumato.kernels.neighbours import assignment
 from sfumato.measures.risk import linkage
 from sfumato.measures.risk.linkage import findings, linkage_nearest, linkage_one_to_one, unprotected_linkage
 
@@ -169,20 +170,47 @@ def test_people_alike_with_unlike_releases():
     assert linkage_one_to_one(x, np.array([[1.1], [0.9], [5.0]])).value == pytest.approx(2 / 3)
 
 
-def test_a_sample_has_an_interval():
-    found = linkage_one_to_one(X, Z, most=100)
+def large(n=1500):
+    """X and Z more than once over, each time a little apart."""
+    times = n // len(X) + 1
+    rng = np.random.default_rng(4)
+    return (np.tile(t, (times, 1))[:n] + rng.normal(0, 0.3 * X.std(axis=0), (n, 3)) for t in (X, Z))
+
+
+def test_a_large_table_has_an_interval():
+    x, z = large()
+    found = linkage_one_to_one(x, z)
     assert found.sampled
     assert found.interval[0] < found.value < found.interval[1]
-    assert found.interval[1] - found.interval[0] < 2 * 1.96 * 0.5 / 100**0.5 + 0.01
-    assert not linkage_one_to_one(X, Z, most=300).sampled
+    assert found.interval[1] - found.interval[0] < 2 * 1.96 * 0.5 / assignment.PEOPLE**0.5 + 0.01
+    assert not linkage_one_to_one(x, z, most=1500).sampled
 
 
-def test_the_sample_is_not_one_of_twins():
-    """Half of the records are equal: they make up about half of the sample, not all or none of it."""
-    x = X.copy()
-    x[:150] = x[0]
-    baseline = linkage_one_to_one(x, x, most=100).baseline
-    assert baseline == pytest.approx(0.51, abs=0.2)  # 50 distinct records and one, over 100; 4 standard errors
+def test_a_large_table_gives_what_the_whole_assignment_gives():
+    """A random sample of 1,000 would leave people with two thirds of their competitors and find more."""
+    x, z = large(2200)
+    found, whole = linkage_one_to_one(x, z), linkage_one_to_one(x, z, most=2200)
+    assert whole.interval is None
+    assert found.interval[0] - 0.02 < whole.value < found.interval[1]
+    assert found.baseline == whole.baseline
+
+
+def test_strata_that_can_be_assigned_whole_are_whatever_the_size_of_the_table():
+    x, z = large()
+    stratum = np.arange(1500) % 3
+    found = linkage_one_to_one(x, z, stratum)
+    assert not found.sampled
+    assert found.interval is None
+    assert found.value == linkage_one_to_one(x, z, stratum, most=1500).value
+
+
+def test_of_a_table_half_of_which_is_twins_about_half_has_an_interval_of_its_own():
+    """All of 750 equal people share a release: 1/750 each. The others are looked for as others are."""
+    x = np.random.default_rng(1).normal(size=(1500, 2))
+    x[:750] = x[0]
+    found = linkage_one_to_one(x, x)
+    assert found.baseline == pytest.approx(751 / 1500)
+    assert found.value == pytest.approx(0.5, abs=4 * 0.5 / assignment.PEOPLE**0.5)
 
 
 # Findings.
@@ -208,7 +236,7 @@ def test_findings_without_strata():
 
 
 def test_findings_with_strata_and_unscaled_centroids():
-    found = findings(pair(by=("s",), aligned=True), unscaled=0.9 * Z, most=100)
+    found = findings(pair(by=("s",), aligned=True), unscaled=0.9 * Z, most=100)  # 75 in a stratum
     assert [(f.measure, f.group) for f in found] == [
         ("linkage_nearest", "overall"),
         ("linkage_nearest", "stratum"),
@@ -219,8 +247,8 @@ def test_findings_with_strata_and_unscaled_centroids():
     values = {(f.measure, f.group): f.value for f in found}
     assert values["linkage_nearest", "stratum"] == linkage_nearest(X, Z, STRATUM)
     assert values["linkage_nearest", "unscaled"] == linkage_nearest(X, 0.9 * Z, STRATUM)
-    assert all(f.interval is not None for f in found.select("linkage_one_to_one"))
-    assert found.notes == (linkage.SAMPLED.format(most=100),)
+    assert values["linkage_one_to_one", "stratum"] == linkage_one_to_one(X, Z, STRATUM).value
+    assert found.notes == (linkage.SAMPLED,)
 
 
 def test_findings_without_strata_and_with_unscaled_centroids():

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
-from sfumato.kernels.rows import complete_rows, distinct, row_hash, scatter, set_apart
+from sfumato.kernels.neighbours.assignment import PEOPLE, assign
+from sfumato.kernels.rows import complete_rows, distinct, row_hash, set_apart
 from sfumato.measures.confidence import wilson
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
@@ -28,12 +29,13 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 TIE = 1e-9  # relative difference below which two distances are equal
-STEPS = 2.0**24  # of the largest distance, in which those of an assignment are counted
 NOT_ALIGNED = "The tables are not joined record by record, so no linkage was measured."
 NO_RECORD = "No record has a value in every numeric column, so no linkage was measured."
 INCOMPLETE = "Linkage: records with a missing value in a numeric column were left out."
-_EVERY_ROW = slice(None)
-SAMPLED = "One-to-one linkage was measured on a fixed sample of {most} records."
+SAMPLED = (
+    f"One-to-one linkage in large groups was measured on {PEOPLE} people chosen by a fixed rule, each assigned "
+    "together with those nearest to him and those whose releases are: nearly what the assignment of all gives."
+)
 
 
 def linkage_nearest(before: Floats, after: Floats, stratum: Ints | None = None) -> float | None:
@@ -87,18 +89,14 @@ def unprotected_linkage(before: Floats, stratum: Ints | None = None) -> float | 
     return _unprotected(distinct(before[whole]).inverse, _known(stratum, whole))
 
 
-def _scaled(before: Floats, after: Floats, whole: Bools, rows: Ints | slice = _EVERY_ROW) -> tuple[Floats, Floats]:
-    """Complete records, or `rows` of them, with each column in standard deviations of the original's column.
-
-    Both tables are centred alike.
-    """
+def _scaled(before: Floats, after: Floats, whole: Bools) -> tuple[Floats, Floats]:
+    """Complete records with each column in standard deviations of the original's column; both are centred alike."""
     vary = [j for j in range(before.shape[1]) if np.ptp(before[whole, j]) > 0] if whole.any() else []
-    count = len(rows) if isinstance(rows, np.ndarray) else int(whole.sum())
-    x, z = np.empty((count, len(vary))), np.empty((count, len(vary)))
+    x, z = np.empty((int(whole.sum()), len(vary))), np.empty((int(whole.sum()), len(vary)))
     for i, j in enumerate(vary):  # what all originals share tells nobody apart
         column = before[whole, j]
         middle, sd = column.mean(), column.std()
-        x[:, i], z[:, i] = (column[rows] - middle) / sd, (after[whole, j][rows] - middle) / sd
+        x[:, i], z[:, i] = (column - middle) / sd, (after[whole, j] - middle) / sd
     return x, z
 
 
@@ -145,11 +143,11 @@ class OneToOne:
     value
         Expected share between 0 and 1; None where there is no record.
     interval
-        95% interval (Wilson) where a sample was taken; else None.
+        95% interval (Wilson) where not everybody was looked for; else None.
     baseline
         The same had the original values been released.
     sampled
-        Whether a sample was taken.
+        Whether there were strata that could not be assigned as a whole.
     """
 
     value: float | None
@@ -161,13 +159,14 @@ class OneToOne:
 def linkage_one_to_one(before: Floats, after: Floats, stratum: Ints | None = None, *, most: int = 1_000) -> OneToOne:
     """Share of records that an intruder links rightly by the best one-to-one assignment of originals to releases.
 
-    The intruder knows the exact original values of everybody in the sample, the standard deviations of the original
-    columns, and, where `stratum` is given, the strata; the sum of distances of the pairs is made smallest (within each
-    stratum). Above `most` records a sample is taken by a fixed public rule that depends on the records' values and not
-    on their order. Among fewer candidates linking is easier than in the whole table, so the figure is rather too high.
+    The intruder knows the exact original values of everybody, the standard deviations of the original columns, and,
+    where `stratum` is given, the strata; the sum of distances of the pairs is made smallest (within each stratum). Of
+    strata with more than `most` records, and where there are very many, people are looked for that a fixed public rule
+    chooses by the records' values and not by their order: each is assigned together with the 75 people nearest to him
+    and those with the 75 releases nearest to him, which is nearly what the whole stratum gives.
 
-    Of t sampled releases that are exactly equal the intruder cannot say which is whose: an assignment to one of them
-    counts 1/t. People whose original values are exactly equal share what was assigned to them.
+    Of t releases that are exactly equal the intruder cannot say which is whose: an assignment to one of them counts
+    1/t. People whose original values are exactly equal share what was assigned to them.
 
     Parameters
     ----------
@@ -176,7 +175,7 @@ def linkage_one_to_one(before: Floats, after: Floats, stratum: Ints | None = Non
     stratum : ndarray, shape (n,), optional
         Stratum of each record.
     most
-        Largest number of records that are assigned.
+        Most records in a stratum that is assigned as a whole.
 
     Returns
     -------
@@ -189,55 +188,31 @@ def linkage_one_to_one(before: Floats, after: Floats, stratum: Ints | None = Non
     0.0
     """
     whole = complete_rows(before, after)
-    s = _known(stratum, whole)
-    return _one_to_one(*_sample(before[whole], after[whole], s, most), s)
+    return _one_to_one(*_in_fixed_order(before[whole], after[whole], _known(stratum, whole)), most)
 
 
-def _sample(before: Floats, after: Floats, stratum: Ints, most: int) -> tuple[Floats, Floats, Ints]:
-    """Scaled values of at most `most` records, and their positions in an order that hangs on the records alone."""
-    # by what no arithmetic made: the last bits of released values draw no other sample; records that tie are equal
+def _in_fixed_order(before: Floats, after: Floats, stratum: Ints) -> tuple[Floats, Floats, Ints]:
+    """Scaled values and strata of complete records, in an order that hangs on the records alone."""
+    # by what no arithmetic made: the last bits of released values choose no other people; records that tie are equal
     order = np.lexsort((*after.T, row_hash(np.column_stack([before, stratum]))))
-    if len(order) > most:
-        lot = scatter(np.arange(1, len(order) + 1, dtype=np.uint64))
-        order = order[np.sort(np.argpartition(lot, most)[:most])]
-    x, z = _scaled(before, after, np.ones(len(before), dtype=bool), order)
-    return x, z, order
+    x, z = _scaled(before[order], after[order], np.ones(len(order), dtype=bool))
+    return x, z, stratum[order]
 
 
-def _one_to_one(x: Floats, z: Floats, rows: Ints, stratum: Ints) -> OneToOne:
-    """Assign the sampled records `rows` within each stratum; `stratum` is that of all records."""
-    s = stratum[rows]
-    if not len(s):
+def _one_to_one(x: Floats, z: Floats, stratum: Ints, most: int) -> OneToOne:
+    """Assign within each stratum, and count those who were not looked for as those who were."""
+    n = len(stratum)
+    if not n:
         return OneToOne(None, None, None, False)
-    hits = sum(_assigned_rightly(x[s == label], z[s == label]) for label in np.unique(s))
-    sampled = len(s) < len(stratum)
-    interval = wilson(hits, len(s)) if sampled else None
-    return OneToOne(hits / len(s), interval, _unprotected(distinct(x).inverse, s), sampled)
-
-
-def _assigned_rightly(x: Floats, z: Floats) -> float:
-    """Expected number of right links in the assignment with the smallest sum of distances."""
-    from scipy.optimize import linear_sum_assignment
-    from scipy.spatial.distance import cdist
-
-    people, release = distinct(x), distinct(z)
-    got = np.empty(len(x), dtype=np.int64)
-    left, right = linear_sum_assignment(_in_steps(cdist(x, z)))
-    got[left] = release.inverse[right]
-    # chance that i's release is the one assigned to a person just like i, and that it is then picked among its twins
-    pairs, count = np.unique(np.column_stack([people.inverse, got]), axis=0, return_counts=True)
-    assigned = {(int(a), int(b)): int(c) for (a, b), c in zip(pairs, count, strict=True)}
-    own = zip(people.inverse.tolist(), release.inverse.tolist(), strict=True)
-    return float(sum(assigned.get(o, 0) / people.multiplicity[o[0]] / release.multiplicity[o[1]] for o in own))
-
-
-def _in_steps(distances: Floats) -> Floats:
-    """Distances as whole numbers of small steps: sums are then exact, and the last bits choose among no equal ones.
-
-    Rounded values (ages, years) make many assignments equally good.
-    """
-    largest = distances.max()
-    return np.asarray(np.rint(distances * (STEPS / largest))) if largest > 0 else distances
+    found = assign(x, z, stratum, most)
+    looked_for = len(found.chances)
+    share = float(found.chances.mean()) if looked_for else 0.0
+    interval = None
+    if looked_for < found.others:
+        low, high = wilson(share * looked_for, looked_for)
+        interval = (found.right + found.others * low) / n, (found.right + found.others * high) / n
+    baseline = _unprotected(distinct(x).inverse, stratum)
+    return OneToOne((found.right + found.others * share) / n, interval, baseline, looked_for > 0)
 
 
 def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -> Findings:
@@ -251,7 +226,7 @@ def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -
         Released values before they were rescaled, row by row as in the pair: rescaling can often be undone, so it is
         not counted as protection. Gives the group `unscaled`, for an intruder who knows the stratum if there is one.
     most
-        Size of the sample for the one-to-one assignment.
+        Most records in a stratum that is assigned as a whole.
     """
     if not pair.aligned:
         return Findings((), (NOT_ALIGNED,))
@@ -265,13 +240,15 @@ def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -
     if not pair.whole.any():
         notes.append(NO_RECORD)
     stratum = pair.stratum[pair.whole]
-    x, z, rows = _sample(*pair.complete(), stratum, most)
+    x, z, known_stratum = _in_fixed_order(*pair.complete(), stratum)
+    sampled = False
     for group, known in groups:
-        one = _one_to_one(x, z, rows, stratum if known is not None else np.zeros_like(stratum))
+        one = _one_to_one(x, z, known_stratum if known is not None else np.zeros_like(stratum), most)
+        sampled |= one.sampled
         figures = (one.value, one.interval, one.baseline)
         lines.append(Finding("linkage_one_to_one", None, group, None, "one-to-one", *figures))
-    if len(rows) < len(stratum):
-        notes.append(SAMPLED.format(most=most))
+    if sampled:
+        notes.append(SAMPLED)
     return Findings(tuple(lines), tuple(notes))
 
 
@@ -343,7 +320,8 @@ MEASURE = Measure(
             "linkage_one_to_one",
             title="Right guesses by assigning all records",
             what="An attacker who knows the exact original values of very many people assigns all released records at "
-            "once, each to one person; this share is right. Measured on a sample, hence the interval.",
+            "once, each to one person; this share is right. In large tables it is measured on some of them, hence the "
+            "interval.",
             form="share",
             published="rate",
             baseline="Without protection",
