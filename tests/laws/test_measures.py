@@ -331,7 +331,9 @@ def test_law_8_every_engine_gives_the_same_figures(name, case):
 def test_law_9_what_is_measured_together_is_what_each_gives(case):
     """A measure leaves nothing behind that another one would see, and progress names no value."""
     told = []
-    whole = measure(replace(SUBJECTS[case]().subject(), asked=frozenset(figures())), told.append)
+    whole = measure(
+        replace(SUBJECTS[case]().subject(), asked=frozenset(figures())), lambda what, share: told.append(what)
+    )
     parts = [f for name, each in (p.values for p in CASES) if each == case for f in found(name, case)]
     same(Findings(whole.lines), Findings(tuple(parts)))
     assert not [text for text in told for planted in PLANTED if planted in text]

@@ -8,6 +8,7 @@ from sfumato.errors import DataError, LimitExceeded, PlanError
 from sfumato.examples import cohort
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.drop import Drop
+from sfumato.methods.noise import Noise
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.plan.plan import Plan
@@ -322,6 +323,7 @@ DRAWING = (
     {"do": "swap", "columns": ["height"], "random": True},
     NOISE,
 )
+NOISY = Noise(columns=["bmi"], share=0.1)
 LOST = "another run would draw anew"
 
 
@@ -344,3 +346,16 @@ def test_draws_without_a_secret_that_is_kept_are_warned_of(monkeypatch):
 )
 def test_a_kept_secret_and_ties_are_not_warned_of(monkeypatch, steps, more):
     assert LOST not in warned(steps, monkeypatch, **more)
+
+
+def test_progress_goes_up_from_nothing_to_nearly_all_and_names_no_value():
+    told = []
+    sf.protect(plan(Drop(columns=["name"]), NOISY), FRAME, secret=SECRET, progress=lambda *it: told.append(it))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert 0.9 < shares[-1] < 1
+    text = " ".join(what for what, _ in told)
+    assert "step 2 of 2: noise" in text
+    assert "measuring how well records are hidden: attack nearest" in text
+    assert not any(name in text for name in FRAME["name"])

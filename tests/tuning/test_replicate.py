@@ -1,4 +1,5 @@
 import hashlib
+import itertools
 import statistics
 
 import numpy as np
@@ -13,6 +14,7 @@ from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import parse_condition, parse_figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
+from sfumato.progress import quiet
 from sfumato.tuning.replicate import Replica, Replications
 
 N = 150
@@ -31,15 +33,18 @@ LINKAGE = "linkage_nearest[group=overall] < 0.3"
 
 def runs(*steps, path="steps.0.share", limits=(LINKAGE,), utility=("delta",), most=3, frame=FRAME, tell=None):
     plan = Plan(variables=ROLES, steps=steps)
-    return Replications(
+    progress = quiet if tell is None else lambda what, share: tell(what)
+    made = Replications(
         Parameter(path, plan),
         sf.read(frame),
         [parse_condition(text) for text in limits],
         [parse_figure(text) for text in utility],
         Measuring(),
         most,
-        tell or (lambda what: None),
+        progress,
     )
+    made.parts = itertools.repeat(progress)
+    return made
 
 
 def test_draws_are_those_of_the_public_secret_and_smooth_in_the_strength():
@@ -178,7 +183,7 @@ def test_an_interval_that_tells_of_one_draw_is_not_added_to_that_of_many():
         how = Measuring(attacking=Attacking(sample=sample))
         limits = [parse_condition("h_rank[h<3] < 0.18")]
         parameter = Parameter("steps.0.share", plan)
-        return Replications(parameter, sf.read(FRAME), limits, (), how, 12, lambda what: None).at(0.5)
+        return Replications(parameter, sf.read(FRAME), limits, (), how, 12, quiet).at(0.5)
 
     whole, part = point(None), point(N // 2)
     plan = Plan(variables=ROLES, steps=[sf.steps.Noise(columns=["x", "y"], share=0.5)])

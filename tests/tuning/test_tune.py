@@ -245,3 +245,20 @@ def test_where_nothing_is_met_there_are_no_further_runs():
 def test_further_runs_are_fewer_of_large_tables():
     assert [_further(n, 10) for n in (10_000, 10_001, 100_000, 100_001)] == [20, 10, 10, 5]
     assert _further(100, 2) == 8
+
+
+def test_progress_goes_up_and_ends_near_all():
+    told = []
+    sf.tune(
+        plan(sf.steps.Centroids(columns=["x", "y"], k=3, grouping="mdav")),
+        people(60),
+        parameter="steps.0.k",
+        range=(3, 12),
+        limit="linkage_nearest[group=overall] < 0.15",
+        progress=lambda *it: told.append(it),
+    )
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 0.01
+    assert 0.3 < shares[-1] < 1
+    assert any("steps.0.k = 12: run 1 of at most 10: measuring linkage" in what for what, _ in told)

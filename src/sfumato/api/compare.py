@@ -11,9 +11,9 @@ from sfumato.data.finding import Findings
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
+from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.pairing import Align
-from sfumato.release.run import Progress, quiet
 
 __all__ = ["compare"]
 

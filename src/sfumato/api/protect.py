@@ -9,9 +9,9 @@ from sfumato.api.read import read
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
+from sfumato.progress import Progress, quiet
 from sfumato.release.protect import Release
 from sfumato.release.protect import protect as run_plan
-from sfumato.release.run import Progress, quiet
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
 
@@ -46,7 +46,8 @@ def protect(
     w1, w2
         Widths of the robust Mahalanobis risk.
     progress
-        Called with what is being done.
+        Called with what is being done, in words without any value of the data, and the share of the work that is done
+        before it, from 0 to 1: `lambda what, share: print(f"{share:.0%} {what}")`.
 
     Returns
     -------

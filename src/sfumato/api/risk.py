@@ -12,11 +12,11 @@ from sfumato.data.finding import Findings
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
+from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.package.papers import papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
-from sfumato.release.run import Progress, quiet
 
 __all__ = ["risk"]
 

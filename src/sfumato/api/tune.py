@@ -12,7 +12,7 @@ from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, parse_condition, parse_figure
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
-from sfumato.release.run import Progress, quiet
+from sfumato.progress import Progress, quiet
 from sfumato.tuning import tune as tuning
 
 __all__ = ["tune"]
@@ -66,7 +66,8 @@ def tune(
     model, family, w1, w2
         As in `protect`.
     progress
-        Called with what is being done.
+        Called with what is being done, in words without any value of the data, and the share of the work that is done
+        before it, from 0 to 1: `lambda what, share: print(f"{share:.0%} {what}")`.
 
     Returns
     -------

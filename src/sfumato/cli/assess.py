@@ -70,7 +70,8 @@ def risk(
     joined on the record id that its papers name.
     """
     from sfumato.api.risk import risk as measure
-    from sfumato.cli.talk import finish, open_table, working
+    from sfumato.cli.talk import finish, open_table
+    from sfumato.cli.working import working
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     first = open_table(data, how)
@@ -117,7 +118,8 @@ def compare(
 ) -> None:
     """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
     from sfumato.api.compare import compare as measure
-    from sfumato.cli.talk import finish, open_table, working
+    from sfumato.cli.talk import finish, open_table
+    from sfumato.cli.working import working
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     first, second = open_table(before, how), open_table(after, how)

@@ -56,20 +56,23 @@ def protect(
     Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
     """
     from sfumato.api.protect import protect as run
-    from sfumato.cli.talk import open_table, refuse_same, say, working
+    from sfumato.cli.talk import open_table, refuse_same, say
+    from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
+    from sfumato.progress import split
     from sfumato.release.package.folder import refuse_existing
     from sfumato.release.secret import Secret
 
-    steps = Plan.load(plan)
-    secret = Secret.find(secret_file)
+    steps, secret = Plan.load(plan), Secret.find(secret_file)
     refuse_existing(out, overwrite)
     refuse_same(internal_report, data, plan, secret_file)
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
     with working() as progress:
-        release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=progress)
+        running, writing = split(progress, (9, 1))
+        release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
+        writing("writing the release", 0)
         try:
             notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
         except LimitExceeded as error:

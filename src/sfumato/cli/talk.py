@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +15,14 @@ from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
-from sfumato.release.run import Progress
 
-__all__ = ["finish", "open_table", "print_findings", "print_json", "refuse_same", "say", "working", "write_out"]
+__all__ = ["finish", "open_table", "print_findings", "print_json", "refuse_same", "say", "write_out"]
 
 
 def say(lines: Sequence[str]) -> None:
     """Tell the user something, on stderr."""
     for line in lines:
         print(line, file=sys.stderr)
-
-
-@contextmanager
-def working() -> Iterator[Progress]:
-    """Show what is being done and for how long; silent where stderr is no terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda what: None
-        return
-    from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    with Bar(
-        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True
-    ) as bar:
-        task = bar.add_task("starting")
-        yield lambda what: bar.update(task, description=what)
 
 
 def refuse_same(output: Path | None, *inputs: Path | None) -> None:

@@ -75,7 +75,8 @@ def tune(
     meet the limit. Where no value of the range does, the exit status is 1.
     """
     from sfumato.api.tune import tune as search
-    from sfumato.cli.talk import open_table, refuse_same, working
+    from sfumato.cli.talk import open_table, refuse_same
+    from sfumato.cli.working import working
 
     for path in (picture, report):
         refuse_same(path, data, plan)

@@ -158,6 +158,8 @@ class Measure:
         people whom the release holds; None where there is nothing to say.
     complain
         What is bad by the conventions of the field, most pressing first; arguments as of `say`.
+    effort
+        How long it takes, for the share of progress: 1 for a mere pass over the data.
 
     Examples
     --------
@@ -176,6 +178,7 @@ class Measure:
     when: Callable[[Subject], bool] = field(default=_always, repr=False)
     say: Callable[[Findings, float], str | None] = field(default=_silent, repr=False)
     complain: Callable[[Findings, float], tuple[Complaint, ...]] = field(default=_content, repr=False)
+    effort: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.faces:

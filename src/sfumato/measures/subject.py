@@ -14,6 +14,7 @@ from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
+from sfumato.progress import Progress, quiet
 
 __all__ = ["KEYS", "STRATA", "Classes", "Subject"]
 
@@ -63,6 +64,8 @@ class Subject:
         What an attacker could rebuild of the pair's columns.
     asked
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
+    progress
+        What a measure of several long parts tells before each of them.
     """
 
     after: Dataset
@@ -75,6 +78,7 @@ class Subject:
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
+    progress: Progress = field(default=quiet, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("after", "given", "before"):

@@ -140,6 +140,9 @@ class Method(Described):
                     raise ValueError(f"{name} takes numbers, not true or false")
         return given
 
+    effort: ClassVar[float] = 1.0
+    """How long it takes, for the share of progress: 1 for a mere pass over the data."""
+
     masks: ClassVar[bool] = False
     """Whether it protects; steps that only prepare the data do not."""
 

@@ -24,10 +24,11 @@ from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
 from sfumato.measures.subject import Subject
 from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.plan import Plan
+from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
 from sfumato.release.measure import measure, sensitive_categories
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
-from sfumato.release.run import Progress, quiet, run_steps
+from sfumato.release.run import run_steps
 
 __all__ = ["compare", "h_rank", "risk"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from dataclasses import replace
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
@@ -11,9 +12,12 @@ from sfumato.data.roles import Role
 from sfumato.measures.measure import Face, Measure
 from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, STRATA, Subject
-from sfumato.release.run import Progress
+from sfumato.progress import Progress, split, within
 
-__all__ = ["measure", "sensitive_categories"]
+__all__ = ["EFFORT", "measure", "sensitive_categories"]
+
+EFFORT = 100.0
+"""How long measuring takes beside the steps, for the share of progress: about as long as its longest measures."""
 
 NO_CLASSES = "No classes were measured: no key is released as it was, and no masking step stratifies."
 NO_NUMBERS = "No attack on numbers was measured: no numeric column was masked."
@@ -31,7 +35,7 @@ def measure(subject: Subject, progress: Progress, face: Face | None = None, only
     subject
         What is measured.
     progress
-        Called before each measure.
+        Called before each measure, with the share of the measuring that is done.
     face
         Only measures that this command shows.
     only
@@ -39,9 +43,10 @@ def measure(subject: Subject, progress: Progress, face: Face | None = None, only
     """
     chosen = [m for m in measures().values() if _asked(m, face, only) and m.can(subject) and m.wanted(subject)]
     found = []
-    for each in chosen:
-        progress(f"measuring {each.doing}")
-        found.append(each.compute(subject))
+    for each, part in zip(chosen, split(progress, [each.effort for each in chosen]), strict=True):
+        doing = f"measuring {each.doing}"
+        part(doing, 0)
+        found.append(each.compute(replace(subject, progress=within(part, doing))))
     together = Findings.together(found)
     return Findings(notes=tuple(_notes(subject, together, face))) + together
 

@@ -29,21 +29,25 @@ from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
 from sfumato.plan.limits import apply_limits, attacking_for, unmeasured
 from sfumato.plan.plan import Plan
+from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import exposed, refusals
 from sfumato.release.default_model import default_model
-from sfumato.release.measure import measure, sensitive_categories
+from sfumato.release.measure import EFFORT, measure, sensitive_categories
 from sfumato.release.package.datapackage import datapackage
 from sfumato.release.package.folder import refuse_existing, whole_folder
 from sfumato.release.package.renaming import renamed_disclosure, renamed_table
 from sfumato.release.pairing import unique_record
 from sfumato.release.remaining import remaining, remaining_lists
-from sfumato.release.run import Progress, Ran, run_steps
+from sfumato.release.run import Ran, run_steps
 from sfumato.release.secret import Secret
 from sfumato.report.external import external
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
 
 __all__ = ["Measured", "Release", "measure_run", "numbered", "protect"]
+
+_DRAWING = 4.0
+"""How long pictures take, as efforts of steps and measures are counted."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ def protect(
     *,
     how: Measuring | None = None,
     renderer: Renderer | None = None,
-    progress: Progress = lambda what: None,
+    progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
 
@@ -186,7 +190,7 @@ def protect(
     renderer
         Draws the reports.
     progress
-        Called with what is being done.
+        Called with what is being done, and the share of the work that is done.
 
     Raises
     ------
@@ -197,11 +201,13 @@ def protect(
     """
     draws = Watched(secret.value)
     entering = numbered(plan, data)
-    ran = run_steps(plan.steps, entering, draws, progress)
+    first = sum(step.effort for step in plan.steps)
+    running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
+    ran = run_steps(plan.steps, entering, draws, running)
     after = _released(plan, data, entering, ran.after)
-    measured = measure_run(plan, ran, how or Measuring(), progress)
+    measured = measure_run(plan, ran, how or Measuring(), measuring)
     findings = apply_limits(measured.findings, plan.limits)
-    progress("drawing pictures")
+    drawing("drawing pictures", 0)
     report = Report(
         title=plan.title,
         created=datetime.date.today(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -15,17 +15,12 @@ from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.errors import EmptyRelease
 from sfumato.methods.base import ROW, Method, StepDraws
+from sfumato.progress import Progress, quiet, split
 from sfumato.report.report import StepDone
 
-__all__ = ["Progress", "Ran", "quiet", "run_steps"]
+__all__ = ["Ran", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
-Progress = Callable[[str], None]
-"""Called with what is being done now."""
-
-
-def quiet(what: str) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class Ran(Generic[D]):
     reconstructions: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
 
 
-def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress = lambda what: None) -> Ran[D]:
+def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
     """Run steps one after another.
 
     Parameters
@@ -68,7 +63,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
     draws
         Keyed draws.
     progress
-        Called before each step.
+        Called with what is being done, and the share of the steps' work that is done.
 
     Raises
     ------
@@ -81,8 +76,9 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
     done: list[StepDone] = []
     disclosed: list[Disclosed] = []
     reconstructions: dict[str, pl.DataFrame] = {}
-    for i, step in enumerate(steps):
-        progress(f"step {i + 1} of {len(steps)}: {step.name}")
+    parts = split(progress, [step.effort for step in steps])
+    for i, (step, part) in enumerate(zip(steps, parts, strict=True)):
+        part(f"step {i + 1} of {len(steps)}: {step.name}", 0)
         if (step.masks or step.coarsens) and given is None:
             given = data
         if step.masks and before is None:

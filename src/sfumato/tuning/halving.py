@@ -67,6 +67,23 @@ class Halving:
             )
         return strong, notes
 
+    @staticmethod
+    def expected(low: float, high: float, *, whole: bool, tolerance: float) -> int:
+        """How many values a search tries, if it does not end at once: the two ends, and one for each halving.
+
+        Examples
+        --------
+        >>> Halving.expected(3, 19, whole=True, tolerance=0.01)
+        6
+        """
+        if whole:
+            halvings = math.log2(high - low)
+        elif low > 0:
+            halvings = math.log2(math.log(high / low) / math.log1p(tolerance))
+        else:
+            halvings = -math.log2(tolerance)
+        return 2 + max(0, math.ceil(halvings))
+
     def _orient(self, at_low: Point, at_high: Point) -> list[str]:
         """Which end protects more, by the first limit whose figure differs between them."""
         ways = [self._way(i, at_low, at_high) for i in range(len(self.conditions))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,8 +25,10 @@ from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
+from sfumato.progress import Progress, quiet, split, within
+from sfumato.release.measure import EFFORT
 from sfumato.release.protect import measure_run, numbered
-from sfumato.release.run import Progress, Ran, run_steps
+from sfumato.release.run import Ran, run_steps
 from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged
 
 __all__ = ["Replica", "Replications"]
@@ -105,7 +107,7 @@ class Replications:
     most
         Most replications, at least 2.
     progress
-        Called with what is being done.
+        Called with what is being done, for the work before any value; `parts` are for the values.
     """
 
     def __init__(
@@ -122,19 +124,21 @@ class Replications:
         self.points: dict[float, Point] = {}
         self.findings: dict[float, Findings] = {}
         self.disclosures: dict[float, Disclosure] = {}
-        self._how, self._most, self._progress = how, most, progress
+        self.parts: Iterator[Progress] = iter(())
+        """The progress of each value that is still to be tried; those that were not expected tell nothing."""
+        self._how, self._most = how, most
         sample = None if how.attacking is None else how.attacking.sample
         self._sampled = sample is not None and data.frame.height > sample
         steps = parameter.plan.steps
         name = steps[parameter.step].name
         self._smooth = name if sum(step.name == name for step in steps) == 1 else None
-        self._data, self._done = self._prepared(numbered(parameter.plan, data))
+        self._data, self._done = self._prepared(numbered(parameter.plan, data), progress)
 
-    def _prepared(self, data: PolarsDataset) -> tuple[PolarsDataset, int]:
+    def _prepared(self, data: PolarsDataset, progress: Progress) -> tuple[PolarsDataset, int]:
         """The data after the preparing steps before the tuned one, where these draw nothing; and how many they are."""
         first = self.parameter.plan.preparing()[: self.parameter.step]
         watched = Replica(1)
-        ran = run_steps(first, data, watched, self._progress)
+        ran = run_steps(first, data, watched, progress)
         return (data, 0) if watched.drawn or watched.broke_ties else (ran.after, len(first))
 
     def at(self, value: float) -> Point:
@@ -153,9 +157,10 @@ class Replications:
         plan = self.parameter.tuned(value)
         runs = _Runs([[] for _ in self.conditions])
         first: pl.DataFrame | None = None
-        for number in range(1, self._most + 1):
+        parts = split(within(next(self.parts, quiet), self._where(value)), [1] * self._most)
+        for number, part in enumerate(parts, 1):
             draws = Replica(number, self._smooth)
-            ran = self._run(plan, draws, value, f"run {number} of at most {self._most}")
+            ran = self._run(plan, draws, value, within(part, f"run {number} of at most {self._most}"))
             frame = ran.after.frame
             again = first is not None and not draws.drawn and frame.equals(first)
             self._note(runs, plan, ran, value)
@@ -164,7 +169,7 @@ class Replications:
                 break
         return self._point(value, runs)
 
-    def fresh(self, value: float, count: int) -> int:
+    def fresh(self, value: float, count: int, progress: Progress = quiet) -> int:
         """Find anew how many runs at a value keep to the limits, with other secrets than the search went by.
 
         The value was chosen so that the runs of the search just meet the limits, so their own `kept` flatters it.
@@ -175,6 +180,8 @@ class Replications:
             A value that was run.
         count
             How many further runs; they are as public as the others.
+        progress
+            Called with what is being done.
 
         Returns
         -------
@@ -182,24 +189,21 @@ class Replications:
             How many were made: none where the steps draw nothing, since a further run would be the same again.
         """
         plan, runs = self.parameter.tuned(value), _Runs([[] for _ in self.conditions])
-        for number in range(count):
+        for number, part in enumerate(split(within(progress, self._where(value)), [1] * count)):
             draws = Replica(_FRESH_FROM + number)
-            ran = self._run(plan, draws, value, f"further run {number + 1} of {count}")
+            ran = self._run(plan, draws, value, within(part, f"further run {number + 1} of {count}"))
             if not (draws.drawn or draws.broke_ties):
                 return 0
             self._note(runs, plan, ran, value)
         self.points[value] = replace(self.points[value], kept=self._kept(runs))
         return count
 
-    def _run(self, plan: Plan, draws: Draws, value: float, which: str) -> Ran[PolarsDataset]:
+    def _run(self, plan: Plan, draws: Draws, value: float, progress: Progress) -> Ran[PolarsDataset]:
         where = self._where(value)
-
-        def tell(what: str) -> None:
-            self._progress(f"{where}, {which}: {what}")
-
-        self._tell = tell
+        steps = plan.steps[self._done :]
+        running, self._measuring = split(progress, [sum(step.effort for step in steps), EFFORT])
         try:
-            return run_steps(plan.steps[self._done :], self._data, draws, tell)
+            return run_steps(steps, self._data, draws, running)
         except DataError as error:
             raise DataError(f"With {where} the plan cannot run; give a narrower range. {error}") from None
 
@@ -228,7 +232,7 @@ class Replications:
         runs.findings, runs.disclosure = found, ran.disclosure
 
     def _measured(self, plan: Plan, ran: Ran[PolarsDataset], only: Set[str]) -> Findings:
-        return measure_run(plan, ran, self._how, self._tell, only).findings
+        return measure_run(plan, ran, self._how, self._measuring, only).findings
 
     def _clear(self, runs: _Runs) -> bool:
         """Whether every figure is so far from its bound that more replications would change no verdict."""

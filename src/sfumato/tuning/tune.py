@@ -18,7 +18,7 @@ from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
-from sfumato.release.run import Progress
+from sfumato.progress import Progress, quiet, split
 from sfumato.report.advice import advice
 from sfumato.tuning.averaging import Point
 from sfumato.tuning.halving import Halving
@@ -135,7 +135,7 @@ def tune(
     replications: int | None = None,
     tolerance: float = 0.01,
     grid: int = 0,
-    progress: Progress = lambda what: None,
+    progress: Progress = quiet,
 ) -> Tuned:
     """Find the least protection within a range that meets all limits.
 
@@ -171,7 +171,7 @@ def tune(
     grid
         Number of values, evenly spread over the range, that are tried besides: for the frontier.
     progress
-        Called with what is being done.
+        Called with what is being done, and the share of the work that is expected to be done.
 
     Raises
     ------
@@ -191,12 +191,18 @@ def tune(
     how = how or Measuring()
     if how.attacking is None:
         how = replace(how, attacking=attacking_for([c.limit for c in limits]) or USUAL)
-    runs = Replications(knob, data, limits, utility, how, replications, progress)
+    further = _further(data.frame.height, replications)
+    halves = Halving.expected(low, high, whole=knob.whole, tolerance=tolerance)
+    first, searching, along, again = split(progress, [0, halves, grid, further / replications])
+    runs = Replications(knob, data, limits, utility, how, replications, first)
     search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance)
+    runs.parts = iter(split(searching, [1] * halves))
     value, notes = search.run(low, high)
-    for extra in _grid(low, high, grid, search):
-        runs.at(extra)
-    fresh = runs.fresh(value, _further(data.frame.height, replications)) if runs.points[value].met else 0
+    extra = _grid(low, high, grid, search)
+    runs.parts = iter(split(along, [1] * len(extra)))
+    for each in extra:
+        runs.at(each)
+    fresh = runs.fresh(value, further, again) if runs.points[value].met else 0
     path = tuple(runs.points[v] for v in sorted(runs.points))
     found = runs.points[value]
     notes = [*notes, *_unsteady(path, search)]

@@ -374,6 +374,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=2,
     when=_random,
     say=_say,
 )

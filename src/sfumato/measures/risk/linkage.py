@@ -329,6 +329,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=5,
     say=_say,
     complain=_complain,
 )

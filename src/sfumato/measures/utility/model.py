@@ -417,6 +417,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=2,
     say=_say,
     complain=_complain,
 )

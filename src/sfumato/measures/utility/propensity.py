@@ -265,5 +265,6 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=60,
     say=told_apart("u_interactions", "u_main", unless="u_trees"),
 )

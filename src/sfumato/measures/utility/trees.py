@@ -217,5 +217,6 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=25,
     say=told_apart("u_trees"),
 )

@@ -28,6 +28,7 @@ RoundTo = Literal["input"] | float | dict[str, float] | None
 class CentroidParameters(Method):
     """What the stages of `centroids` go by, see `Centroids`."""
 
+    effort: ClassVar[float] = 50.0
     masks: ClassVar[bool] = True
     averages: ClassVar[bool] = True
 

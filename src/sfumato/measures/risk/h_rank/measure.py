@@ -25,6 +25,7 @@ from sfumato.measures.risk.attackers.households import households, shared_column
 from sfumato.measures.risk.h_rank.h_rank import AT, HRank, Laws, h_rank
 from sfumato.measures.saying import CONTRACT, PUBLISHED, judged, percent, value_of, worst
 from sfumato.measures.subject import Subject
+from sfumato.progress import Progress, quiet, split
 
 __all__ = ["MEASURE", "WORST", "findings", "known_columns"]
 
@@ -52,7 +53,7 @@ NO_FILE_ORDER = "Shares of the file in its own order (as published tables have t
 Floats = NDArray[np.float64]
 
 
-def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -> Findings:
+def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None, progress: Progress = quiet) -> Findings:
     """Give the lines `h_rank`: P(h ≤ `at`) by `group` and `attack`; the baseline is somebody who takes any record.
 
     Attackers know the true values of the pair's columns, and of its strata unless those were released at random. Where
@@ -67,6 +68,8 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -
         What the release tells: attackers know it too.
     how
         Which attackers, and how.
+    progress
+        Called before each attack.
     """
     how = how or Attacking()
     if not pair.aligned:
@@ -78,9 +81,11 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None) -
     fraction = _fraction(disclosure) if how.fraction is None else how.fraction
     at = tuple(sorted({*AT, *how.at}))
     homes = households(pair, list(disclosure), names)
-    attacks = (*how.attacks, "household") if homes and set(DEFAULT) <= set(how.attacks) else how.attacks
+    usual = homes and set(DEFAULT) <= set(how.attacks)
+    attacks = list(dict.fromkeys((*how.attacks, "household") if usual else how.attacks))
     found: dict[str, HRank] = {}
-    for name in dict.fromkeys(attacks):
+    for name, part in zip(attacks, split(progress, [1] * len(attacks)), strict=True):
+        part(f"attack {name}", 0)
         found[name] = h_rank(
             true,
             noisy,
@@ -197,7 +202,7 @@ def _compute(subject: Subject) -> Findings:
     pair, how = subject.two, subject.how.attacking
     if not pair.columns and not (pair.aligned and known_columns(pair, subject.disclosure)[0]):
         return Findings()
-    return findings(pair, subject.disclosure, how or USUAL)
+    return findings(pair, subject.disclosure, how or USUAL, subject.progress)
 
 
 def _noisy(subject: Subject) -> bool:
@@ -292,6 +297,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    effort=20,
     when=_noisy,
     say=_say,
     complain=_complain,
