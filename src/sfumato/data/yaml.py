@@ -9,6 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
 from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
@@ -56,6 +57,8 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
         _refuse_directives(text)
         _refuse_tricks(text)
         loaded = YAML(typ="rt").load(text)
+    except DuplicateKeyError as error:  # its own words show the values
+        raise PlanError([Problem("a key stands twice here; give it once", error.problem_mark.line + 1)]) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = f"this is not YAML: {error.problem or 'it cannot be parsed'}"
