@@ -1,5 +1,7 @@
 import pytest
 
+from sfumato.cli import EXIT, STOPPED
+
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
@@ -16,3 +18,14 @@ def test_options_that_make_no_sense(sfumato, arguments, says):
     assert done.returncode == 2
     assert says in done.stderr
     assert "Value error" not in done.stderr
+
+
+def test_an_interruption_that_no_signal_handler_saw_is_one_line_too(sfumato, monkeypatch):
+    """As on Windows, and where a library raises it."""
+    monkeypatch.setattr("sfumato.cli.talk.write_out", _interrupted)
+    done = sfumato("schema")
+    assert (done.returncode, done.stderr) == (EXIT, f"{STOPPED}\n")
+
+
+def _interrupted(*_):
+    raise KeyboardInterrupt

@@ -46,7 +46,7 @@ def _work(stopping: Stopping) -> int:
     except BaseException as error:  # a panic of Polars is no Exception, and what a library makes of Ctrl-C may be any
         status = EXIT if stopping.asked else _failed(error)
     stopping.over()
-    if stopping.asked:
+    if stopping.asked or status == EXIT:
         status = EXIT
         print(STOPPED, file=sys.stderr)
     return streams.end(status)
@@ -73,7 +73,7 @@ def _failed(error: BaseException) -> int:
         print(f"sfumato: {error}", file=sys.stderr)
         return 1 if isinstance(error, EmptyRelease | LimitExceeded) else 2
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        raise KeyboardInterrupt from None
+        return EXIT
     if isinstance(error, typer.TyperException) and (show := getattr(error, "show", None)):
         _in_plain_words(error)
         show()

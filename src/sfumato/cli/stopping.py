@@ -43,7 +43,9 @@ class Stopping:
         self._leaving = _thread.allocate_lock()
 
     def catch(self) -> None:
-        """Take over the signals."""
+        """Take over the signals; on Windows nothing but Ctrl-C comes, and stays a `KeyboardInterrupt`."""
+        if os.name == "nt":
+            return
         source, told = os.pipe()
         os.set_blocking(told, False)
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
