@@ -69,7 +69,19 @@ def test_shuffled_files_are_joined_on_the_id(release):
 def test_guessing_who_is_who_is_refused(release):
     with pytest.raises(DataError, match="--record NAME"):
         sf.risk(FRAME, release.data.frame, columns=["bmi"])
-    assert sf.risk(FRAME, release.data.frame, columns=["bmi"], align="row-order").of("risk1").value is not None
+    with pytest.raises(DataError, match="different orders"):
+        sf.risk(FRAME, release.data.frame, columns=["bmi"], align="row-order")
+    rows = release.data.frame.sort("id")
+    assert sf.risk(FRAME.sort("id"), rows, columns=["bmi"], align="row-order").of("risk1").value is not None
+
+
+def test_a_release_is_joined_on_its_id_when_attacked_by_rank(release):
+    """Aligned by position the released values would be those of others, and hardly anybody would be found."""
+    joined = sf.h_rank(FRAME, release.data, columns=["bmi", "height"])
+    named = sf.h_rank(FRAME, release.data.frame, columns=["bmi", "height"], record="id")
+    assert joined.h.tolist() == named.h.tolist()
+    with pytest.raises(DataError, match="different orders"):
+        sf.h_rank(FRAME, release.data.frame, columns=["bmi", "height"])
 
 
 def test_a_limit_on_what_only_protect_sees_is_left_to_it(release):

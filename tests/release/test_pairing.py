@@ -28,9 +28,16 @@ def test_records_of_one_table_only_are_left_out_and_it_is_said():
 
 def test_row_order_is_taken_only_when_asked():
     assert not pair().aligned
-    assert pair(align="row-order").after["x"].to_list() == [21, 31, 11]
+    assert pair(after=AFTER.drop("id"), align="row-order").after["x"].to_list() == [21, 31, 11]
     with pytest.raises(DataError, match="equal numbers of rows"):
         pair(after=AFTER.head(2), align="row-order")
+
+
+def test_rows_that_an_id_shows_to_be_in_another_order_are_not_aligned():
+    with pytest.raises(DataError, match="column 'id' holds the same ids"):
+        pair(align="row-order")
+    same = AFTER.with_columns(id=BEFORE["id"])
+    assert pair(after=same, align="row-order").after["x"].to_list() == [21, 31, 11]
 
 
 def test_yes_and_no_compare_with_one_and_zero():

@@ -39,7 +39,7 @@ def release():
 
 def test_a_release_has_its_parts(release):
     assert release.data.columns == ["id", "sex", "smoker", "asthma", "bmi", "height"]
-    assert release.data["id"].to_list() == FRAME["id"].to_list()
+    assert sorted(release.data["id"]) == sorted(FRAME["id"])
     assert [d.what for d in release.disclosure] == ["dropped", "averaged"]
     assert release.report.fingerprint
     assert release.ok
@@ -165,9 +165,9 @@ def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
 
 
 def test_only_draws_hang_on_the_secret():
-    """`centroids` by nearest neighbours draws nothing: another secret changes the fingerprint alone."""
+    """`centroids` by nearest neighbours draws nothing: another secret changes the fingerprint and the order alone."""
     one, other = (sf.protect(plan(), FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
-    assert one.data.frame.equals(other.data.frame)
+    assert one.data.frame.sort("id").equals(other.data.frame.sort("id"))
     assert one.report.fingerprint != other.report.fingerprint
 
 

@@ -38,8 +38,8 @@ def h_rank(
 ) -> HRank:
     """Measure how well each record is hidden from an attacker who knows its true values.
 
-    Without `record`, row i of one table goes with row i of the other; unequal heights are refused. Nothing is divided
-    by standard deviations unless `metric="scaled"`.
+    Without a record column, row i of one table goes with row i of the other; unequal heights are refused, and so are
+    ids that show another order. Nothing is divided by standard deviations unless `metric="scaled"`.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def h_rank(
     by
         Categorical columns that the attacker knows.
     record
-        Column with the record's id, on which the tables are joined.
+        Column with the record's id, on which the tables are joined; by default the one that a release names.
     metric
         `euclidean`, `scaled` or `mahalanobis`.
     cap

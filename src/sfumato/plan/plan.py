@@ -58,6 +58,9 @@ class Plan(Described):
         The steps in order.
     limits
         What must hold for the release to be written.
+    order
+        `input`: records leave in the order of the input, which may tell who is who. Else they leave in an order of
+        their own, keyed on record and plan; without a record column, sorted by what is released of them.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Plan(Described):
     variables: dict[str, Variable] = Field(default_factory=dict)
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
+    order: Literal["input"] | None = None
 
     _lines: Lines = PrivateAttr(default_factory=dict)
 
@@ -137,6 +141,8 @@ class Plan(Described):
         values["steps"] = [plain(step.model_dump()) for step in self.steps]
         if self.limits:
             values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
+        if self.order:
+            values["order"] = self.order
         return values
 
     def to_yaml(self) -> str:

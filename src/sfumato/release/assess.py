@@ -290,6 +290,9 @@ def h_rank(
 ) -> HRank:
     """Measure how well records are hidden; parameters as in `sfumato.h_rank`, `how` goes to the measure."""
     tables = _Tables.prepare(true, noisy, None)
+    if record is None and noisy is not None:
+        known = noisy.codebook.the(Role.RECORD)
+        record = known if known in true.columns else None
     names = tables.columns(
         columns or [n for n in _numbers(true) if noisy is None or (n in noisy.columns and n != record)]
     )

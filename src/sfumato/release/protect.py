@@ -33,6 +33,7 @@ from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import exposed, refusals
 from sfumato.release.default_model import default_model
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
+from sfumato.release.order import in_release_order
 from sfumato.release.package.datapackage import datapackage
 from sfumato.release.package.folder import refuse_existing, whole_folder
 from sfumato.release.package.renaming import renamed_disclosure, renamed_table
@@ -222,7 +223,7 @@ def protect(
         warnings=(*_lost_secret(secret, draws.drawn), *_warnings(after)),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
-    return Release(after, report, plan, renderer)
+    return Release(in_release_order(after, plan, draws), report, plan, renderer)
 
 
 def _released(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: PolarsDataset) -> PolarsDataset:

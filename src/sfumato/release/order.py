@@ -1,0 +1,71 @@
+"""In which order the records of a release leave: one that tells nothing of the input's, nor of another release's.
+
+The input's order may say who somebody is (sorted by name, by ward, by day of admission) or who belongs together. Where
+the record column leaves as it came, the order is a permutation keyed on the record's id, the plan and the secret. Else
+records are sorted by what is released of them, which tells no more than the records themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from sfumato.data.roles import Role
+from sfumato.draws import Draws, Purpose, units
+from sfumato.engines.polars import PolarsDataset
+from sfumato.plan.plan import Plan
+
+__all__ = ["in_release_order"]
+
+_DIGITS = 9
+"""Numbers that agree in so many digits are told apart last, so that processors' last bits do not move records."""
+
+
+def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDataset:
+    """Bring records into the order in which they leave.
+
+    Parameters
+    ----------
+    data
+        The table as its steps left it.
+    plan
+        The plan; with `order: input` the records stay where they are.
+    draws
+        The release's keyed draws.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Codebook
+    >>> data = PolarsDataset(pl.DataFrame({"age": [50, None, 20]}), Codebook(), ".csv")
+    >>> in_release_order(data, Plan(), Draws(bytes(16))).frame["age"].to_list()
+    [None, 20, 50]
+    """
+    if plan.order == "input" or not data.columns:
+        return data
+    record = data.codebook.the(Role.RECORD)
+    as_it_came = record in data.columns and not any(record in step.changes for step in plan.steps)
+    if record is None or not as_it_came:
+        return replace(data, frame=data.frame[_by_values(data.frame)])
+    order = draws.permutation(units(_ids(data.frame[record])), Purpose("order", strength=plan.digest))
+    return replace(data, frame=data.frame[order])
+
+
+def _ids(ids: pl.Series) -> list[object]:
+    """Ids as whole numbers where they are, else as text: this step takes whatever ids the data have."""
+    small = ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128)
+    return ids.to_numpy() if small else ids.cast(pl.String).to_list()  # type: ignore[return-value]
+
+
+def _by_values(frame: pl.DataFrame) -> pl.Series:
+    """The rows sorted by their values, column by column, missing ones first: rows that still tie are equal."""
+    near = [_near(pl.col(n), t) for n, t in frame.schema.items()]
+    bits = [pl.col(n).cast(pl.Float64).reinterpret(signed=True) for n, t in frame.schema.items() if t.is_float()]
+    return frame.select(pl.arg_sort_by(*near, *bits)).to_series()
+
+
+def _near(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """What is compared first: numbers in their leading digits, categories by their text."""
+    if dtype.is_float():
+        return column.round_sig_figs(_DIGITS)
+    return column.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else column
