@@ -307,8 +307,7 @@ def test_missing_codes_of_the_file_are_no_incomes_and_stay_in_the_release(tmp_pa
     back = read_table(tmp_path / "release" / f"data{suffix}")
     coded = given.codebook.missing("income", given.frame.schema["income"])
     assert given.frame.filter(coded).height == 5
-    assert back.frame.filter(coded)["id"].to_list() == given.frame.filter(coded)["id"].to_list()
-    assert back.frame.filter(coded).equals(given.frame.filter(coded))
+    assert back.frame.filter(coded).sort("id").equals(given.frame.filter(coded).sort("id"))
     assert back.frame.filter(~coded)["income"].min() >= 20
     kept = back.codebook["income"]
     assert set(given.codebook["income"].missing) <= set(kept.missing)
