@@ -149,7 +149,10 @@ def plan() -> str:
         *steps,
         "## limits",
         "A list. A limit binds every finding of its measure unless another key narrows it, and a finding without a "
-        "value does not meet it. Names of measures: [Measures](measures.md).",
+        "value does not meet it. Names of measures: [Measures](measures.md). For measures of classes `group` is `keys` "
+        "(all released keys that no step masks), `strata` (what masking steps keep apart), or the name of a single "
+        "class; where a key is left as it was, a plan needs a limit that binds `keys`: "
+        "[Keys and strata](../howto/limits.md#keys-and-strata).",
         _keys(Limit, defs["Limit"], defs),
     ]
     return "\n\n".join(parts)
