@@ -1,3 +1,4 @@
+import datetime
 import json
 
 import polars as pl
@@ -7,6 +8,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import PlanError
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.drop import Drop
+from sfumato.methods.recode import Recode
 from sfumato.plan.plan import Plan
 
 TITANIC = """sfumato: 1
@@ -206,6 +208,35 @@ def test_a_kind_that_the_data_do_not_have(variable, says):
     plan = Plan.from_yaml(f"sfumato: 1\nvariables:\n  {variable}\n")
     with pytest.raises(PlanError, match=f"line 3: .*{says}"):
         plan.check_kinds(FRAME)
+
+
+DAYS = pl.DataFrame(
+    {
+        "iso": ["2020-02-29", None, " 1990-07-14"],
+        "time": ["2020-02-29 12:30", "2020-02-29T12:30:05", ""],
+        "other": ["29.02.2020", "PLANTED", None],
+        "none": pl.Series([None] * 3, dtype=pl.String),
+    }
+)
+
+
+def test_texts_that_are_said_to_be_dates_are_dates_or_refused():
+    plan = Plan(variables={n: {"kind": "date"} for n in DAYS.columns})
+    dated = plan.dated(DAYS)
+    assert dated.dtypes == [pl.Date, pl.Datetime("us"), pl.String, pl.String]
+    assert dated["iso"].to_list() == [datetime.date(2020, 2, 29), None, datetime.date(1990, 7, 14)]
+    with pytest.raises(PlanError, match="'other' is said to be date, .* 2020-12-31, 2020-12-31 12:30") as caught:
+        plan.check_kinds(dated)
+    assert len(caught.value.problems) == 1
+    assert "PLANTED" not in str(caught.value)
+    assert Plan().dated(DAYS).equals(DAYS)
+
+
+def test_dates_that_a_step_drops_need_no_form():
+    said = {"other": {"kind": "date"}}
+    Plan(variables=said, steps=[Drop(columns=["other"])]).check_kinds(DAYS)
+    with pytest.raises(PlanError, match="ISO"):
+        Plan(variables=said, steps=[Recode(columns=["other"], map={}), Drop(columns=["other"])]).check_kinds(DAYS)
 
 
 def test_the_schema_is_json_schema_and_knows_every_method():

@@ -358,3 +358,13 @@ def test_progress_goes_up_from_nothing_to_nearly_all_and_names_no_value():
     assert "step 2 of 2: noise" in text
     assert "measuring how well records are hidden: attack nearest" in text
     assert not any(name in text for name in FRAME["name"])
+
+
+def test_a_year_is_derived_of_texts_that_are_said_to_be_dates():
+    from sfumato.methods.derive import Derive
+
+    frame = FRAME.with_columns(born=pl.Series([f"19{10 + i % 80}-07-14" for i in range(300)]))
+    born = VARIABLES | {"born": {"role": "key", "kind": "date"}}
+    steps = [*STEPS, Derive(column="year", formula="year(born)", role="key"), Drop(columns=["born"])]
+    release = sf.protect(Plan(variables=born, steps=steps, limits=[KEYS]), frame, secret=SECRET)
+    assert sorted(release.data.frame["year"]) == sorted(1910 + i % 80 for i in range(300))

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationE
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.described import Described
 from sfumato.data.extended import shown
+from sfumato.data.files.infer import infer
 from sfumato.data.problems import problems_of
 from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
@@ -175,9 +176,25 @@ class Plan(Described):
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
             if (why := _unfit(frame[n], variable)) is not None
+            and not (variable.kind == Kind.DATE and self._only_dropped(n))
         ]
         if problems:
             raise PlanError(problems)
+
+    def dated(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The table with texts as dates where the plan says that they are dates and all of them are, in ISO 8601."""
+        texts = [n for n in self._stated_dates() if n in frame.columns and frame.schema[n] == pl.String]
+        typed = (infer(frame[n])[0] for n in texts)
+        return frame.with_columns(column for column in typed if column.dtype.is_temporal())
+
+    def _stated_dates(self) -> Iterator[str]:
+        return (n for n, variable in self.variables.items() if variable.kind == Kind.DATE)
+
+    def _only_dropped(self, column: str) -> bool:
+        """Whether the first step that looks at a column drops it, so that its values do not matter."""
+        touched = (step for step in self.steps if column in (*step.changes, *step.strata, *step.reads))
+        first = next(touched, None)
+        return first is not None and first.name == "drop"
 
     def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
         """A sentence for every variable whose role or kind the plan does not say."""
@@ -308,6 +325,12 @@ def _unfit(values: pl.Series, variable: Variable) -> str | None:
         present = values.drop_nulls().drop_nans()
         if (present != present.round()).any():
             return "it holds fractions: state continuous"
+    texts = values.dtype == pl.String and values.null_count() < values.len()
+    if variable.kind == Kind.DATE and texts and not infer(values)[0].dtype.is_temporal():
+        return (
+            "some of its texts are no dates in ISO 8601, which are written 2020-12-31, 2020-12-31 12:30 or "
+            "2020-12-31T12:30:00: write them so, state kind text, or drop the column"
+        )
     if variable.order and values.dtype == pl.String:
         known = {str(v) for v in variable.order} | {str(shown(m.code)) for m in variable.missing}
         if not set(values.drop_nulls().unique()) <= known:

@@ -54,6 +54,8 @@ class _Tables:
     def prepare(cls, before: PolarsDataset, after: PolarsDataset | None, plan: Plan | None) -> _Tables:
         """Run the plan's preparing steps on the original; a protected table has been through them."""
         plan = plan or Plan()
+        before = replace(before, frame=plan.dated(before.frame))
+        after = after if after is None else replace(after, frame=plan.dated(after.frame))
         book = plan.codebook(before.frame, before.codebook)
         if plan.steps:
             plan.check(book)

@@ -246,12 +246,13 @@ def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
     PlanError, DataError
         As in `protect`.
     """
-    book = plan.codebook(data.frame, data.codebook)
+    frame = plan.dated(data.frame)
+    book = plan.codebook(frame, data.codebook)
     plan.check(book)
-    plan.check_kinds(data.frame)
+    plan.check_kinds(frame)
     if (record := book.the(Role.RECORD)) is not None:
-        unique_record(data.frame, record, "the data")
-    return PolarsDataset(data.frame.with_row_index(ROW), book, data.suffix)
+        unique_record(frame, record, "the data")
+    return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
 
 
 @dataclass(frozen=True)
