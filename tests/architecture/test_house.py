@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -155,3 +156,26 @@ def test_a_measure_has_its_test_and_its_page(module, name):
 def test_no_source_names_a_registry():
     for path in [*ROOT.glob("requirements/*"), ROOT / "pyproject.toml"]:
         assert "://" not in path.read_text()
+
+
+GUIDES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+
+
+def named_paths(text):
+    """What stands in backticks and is a path: with a slash, or the name of a module."""
+    words = re.findall(r"`([\w.<>/-]+)`", text)
+    return {word for word in words if "/" in word or word.endswith(".py")}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+def test_every_path_that_a_guide_names_exists(guide):
+    """From the root or from `src/sfumato`; the bare name of a module anywhere below that; `<name>` stands for any."""
+    for path in named_paths(guide.read_text(encoding="utf-8")):
+        pattern = re.sub(r"<\w+>", "*", path.rstrip("/"))
+        package = ROOT / "src" / "sfumato"
+        anywhere = "/" not in path and next(package.rglob(pattern), None)
+        assert anywhere or any(next(place.glob(pattern), None) for place in (ROOT, package)), f"{guide.name}: {path}"
+
+
+def test_a_guide_names_paths():
+    assert {"release/order.py", "data/files/<format>.py"} <= named_paths(GUIDES[0].read_text(encoding="utf-8"))
