@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.kernels.mcd import fast_mcd
 from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.measures.risk.class_size import average_class_size
@@ -13,6 +14,7 @@ from sfumato.measures.risk.l_diversity import l_distinct
 from sfumato.measures.risk.linkage import linkage_nearest
 from sfumato.measures.risk.mahalanobis import robust_risk
 from sfumato.measures.risk.t_closeness import t_equal
+from sfumato.measures.subject import Classes
 
 
 @pytest.fixture(scope="module")
@@ -91,20 +93,21 @@ TABLE_2 = {
 def test_strata_of_titanic(titanic):
     """Table 2 of the same paper: records and survivors of each stratum."""
     by = ["Pclass", "Sex", "Family"]
-    assert dict(class_sizes(titanic, by).rows()) == {name: n for name, (n, _) in TABLE_2.items()}
-    assert findings(titanic, by)[0].value == 32
-    assert average_class_size(titanic, by) == 891 / 12
-    assert set(l_distinct(titanic, by, "Survived")["l"]) == {2}
+    data = sf.read(titanic)
+    assert dict(class_sizes(data, by).rows()) == {name: n for name, (n, _) in TABLE_2.items()}
+    assert findings(data, [Classes("strata", tuple(by))])[0].value == 32
+    assert average_class_size(data, by) == 891 / 12
+    assert set(l_distinct(data, by, "Survived")["l"]) == {2}
     overall = sum(survived for _, survived in TABLE_2.values()) / 891
     far = {name: abs(survived / n - overall) for name, (n, survived) in TABLE_2.items()}
-    assert dict(t_equal(titanic, by, "Survived").rows()) == pytest.approx(far, abs=1e-12)
+    assert dict(t_equal(data, by, "Survived").rows()) == pytest.approx(far, abs=1e-12)
 
 
 def test_classes_of_generalised_adult(shared_data):
     """Figures that pycanon and ARX give for the file; sensitive: occupation."""
     frame = pl.read_csv(shared_data / "adult" / "adult_generalised_k5.csv", separator=";")
-    by = [name for name in frame.columns if name != "occupation"]
-    assert k_anonymity(frame, by) == 5
-    assert class_sizes(frame, by).height == 296
-    assert l_distinct(frame, by, "occupation")["l"].min() == 2
-    assert t_equal(frame, by, "occupation")["t"].max() == pytest.approx(0.8903708744, abs=5e-11)
+    data, by = sf.read(frame), [name for name in frame.columns if name != "occupation"]
+    assert k_anonymity(data, by) == 5
+    assert class_sizes(data, by).height == 296
+    assert l_distinct(data, by, "occupation")["l"].min() == 2
+    assert t_equal(data, by, "occupation")["t"].max() == pytest.approx(0.8903708744, abs=5e-11)
