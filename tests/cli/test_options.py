@@ -1,11 +1,8 @@
 """Reading options on every command that reads a file."""
 
 import json
-import sys
 
 import pytest
-
-from sfumato.cli import main
 
 PLANTED = "Marrowby"
 PEOPLE = [f"{1000 + i},{PLANTED}{i} Smith,{20 + i % 50},{'fm'[i % 2]}" for i in range(60)]
@@ -35,16 +32,10 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def sfumato(monkeypatch, capsys):
+def sfumato(sfumato):
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = stop.code
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        done = sfumato(*arguments)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

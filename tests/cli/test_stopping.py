@@ -8,11 +8,13 @@ import pytest
 from sfumato.cli import STOPPED
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from sfumato.cli.stopping import Stopping
 from sfumato.data.files.atomic import replacing
 
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # whatever the tests were started to ignore
+    signal.signal(number, signal.SIG_DFL)
 how, target = sys.argv[1], Path(sys.argv[2])
 stopping = Stopping()
 stopping.catch()
@@ -68,7 +70,10 @@ def test_a_stopped_process_says_one_line_and_leaves_nothing_half_written(tmp_pat
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
-        _, told = process.communicate(timeout=50)
+        try:
+            _, told = process.communicate(timeout=50)
+        finally:
+            process.kill()
     assert process.returncode == status
     assert told == (f"{STOPPED}\n" if status else "")
     assert os.listdir(tmp_path) == left
