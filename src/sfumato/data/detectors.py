@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sfumato.data.kinds import FEW_NUMBERS, FEW_TEXTS, NEARLY_ALL, Facts
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["BY_FORM", "BY_NAME", "Seeming", "first", "nhs_check_digit", "record_score"]
+__all__ = ["BY_FORM", "BY_NAME", "Seeming", "first", "looks_identifying", "nhs_check_digit", "record_score"]
 
 _MANY = 20  # records below which being unique says little
 
@@ -275,6 +275,19 @@ BY_FORM: tuple[_Rule, ...] = (
     _weight,
 )
 BY_NAME: tuple[_Rule, ...] = (_other_id, _sensitive, _key, _text)
+
+
+def looks_identifying(facts: Facts) -> str | None:
+    """Give the reason for which a column whose role nobody said looks as if it named people; None where it does not.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> looks_identifying(Facts(pl.Series("contact", ["a@example.org", "b@example.org"]), Variable()))
+    'its values have the form of e-mail addresses'
+    """
+    seems = first((*BY_FORM, *BY_NAME), facts)
+    return seems.reason if seems is not None and seems.role == Role.IDENTIFIER else None
 
 
 def nhs_check_digit(stem: NDArray[np.int64]) -> NDArray[np.int64]:

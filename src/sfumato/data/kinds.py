@@ -85,14 +85,24 @@ class Facts:
         self._column = column
 
     @cached_property
-    def values(self) -> pl.Series:
-        """Its values without missing ones."""
+    def complete(self) -> bool:
+        """Whether no value is missing and no code stands for a missing one."""
         column = self._column
         empty = column.null_count() or (self.dtype.is_float() and column.is_nan().any())
-        if not self.variable.missing and not empty:
-            return column
+        return not empty and not self.variable.missing
+
+    @cached_property
+    def present(self) -> NDArray[np.bool_]:
+        """Whether each record has a value, shape (n,)."""
+        if self.complete:
+            return np.ones(self.rows, dtype=np.bool_)
         known = Codebook({self.name: self.variable})
-        return column.to_frame().select(pl.col(self.name).filter(~known.missing(self.name, self.dtype))).to_series()
+        return self._column.to_frame().select(~known.missing(self.name, self.dtype)).to_series().to_numpy()
+
+    @cached_property
+    def values(self) -> pl.Series:
+        """Its values without missing ones."""
+        return self._column if self.complete else self._column.filter(pl.Series(self.present))
 
     @cached_property
     def words(self) -> str:

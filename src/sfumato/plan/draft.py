@@ -1,22 +1,24 @@
-"""Draft a plan for a table: what each variable seems to be, with the reason, and steps to begin with."""
+"""Draft a plan for a table: what each variable seems to be, with the reason, and steps that protect it."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from sfumato.data.codebook import Missing, Variable
+from sfumato.data.codebook import Missing, Scalar
 from sfumato.data.extended import shown
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
+from sfumato.plan.drafting import MOST_COLUMNS, K, Steps, draft_steps
 
 __all__ = ["draft_plan"]
 
-_K = 5
-_MIN_STRATUM = 2 * _K
+_MOST_LINKED = 0.2
+_SEARCHED_TOGETHER = 10_000
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
@@ -34,10 +36,13 @@ def _listed(names: Sequence[str]) -> str:
 def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str:
     """Write a commented plan as YAML: every guess is a line that the user can change.
 
+    As it stands the plan protects: combinations of released keys are broadened until few records are nearly alone with
+    theirs, these are left out, and numbers are averaged among records that share all keys.
+
     Parameters
     ----------
     frame
-        The table; used to see which columns may stratify without strata that are too small.
+        The table; used to see what must be broadened, and how far.
     guesses
         What `profile` proposes.
     title
@@ -46,9 +51,25 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
     Returns
     -------
     str
-        A plan that runs as it stands, without data values in it.
+        A plan that runs as it stands. It holds no count and no rare value: of the data it shows categories that many
+        records have, and round cut points.
     """
-    return "\n".join([*_head(title), *_variables(guesses), *_steps(frame, guesses), *_limits(frame, guesses)]) + "\n"
+    steps = draft_steps(frame, guesses)
+    if not (steps.keys or steps.averaged):  # a plan under which nobody could look anybody up protects nobody
+        guesses = _more_keys(guesses)
+        steps = draft_steps(frame, guesses)
+    return "\n".join([*_head(title), *_variables(guesses), *_steps(steps), *_limits(steps)]) + "\n"
+
+
+def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
+    """The guesses, with every category of which nothing tells the role as a key."""
+    why = "nothing tells its role, and no other column is a key that could stay"
+    return [
+        replace(g, variable=g.variable.model_copy(update={"role": Role.KEY}), reason=f"{why}; {g.reason}")
+        if g.variable.role == Role.OTHER and g.variable.kind in (Kind.CATEGORICAL, Kind.ORDINAL) and not g.leaves
+        else g
+        for g in guesses
+    ]
 
 
 def _head(title: str) -> Iterator[str]:
@@ -95,69 +116,72 @@ def _code(missing: Missing) -> str:
     return json.dumps(shown(missing.code), ensure_ascii=False)
 
 
-def _steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
-    by_name = {g.name: g.variable for g in guesses}
-    dates = [
-        n for n, v in by_name.items() if v.kind == Kind.DATE and v.role == Role.KEY and frame.schema[n].is_temporal()
-    ]
-    gone = [g.name for g in guesses if g.name not in dates and (g.leaves or _must_go(g.variable.role, g.variable.kind))]
+def _steps(steps: Steps) -> Iterator[str]:
     yield "steps:"
-    if gone:
+    if steps.dropped:
         yield "  # Direct identifiers, free text, places and further weights leave first."
-        yield f"  - {{do: drop, columns: {_listed(gone)}}}"
-    for n in dates:
-        yield f"  # {n} is coarsened to the year."
-        yield f"  - {{do: derive, column: {_quoted(n + '_year')}, formula: {json.dumps(f'year(`{n}`)')}, role: key}}"
-    if dates:
-        yield f"  - {{do: drop, columns: {_listed(dates)}}}"
-    yield from _centroids(frame, by_name)
-
-
-def _must_go(role: Role, kind: Kind | None) -> bool:
-    if role in (Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD):
-        return False
-    return role == Role.IDENTIFIER or kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
-
-
-def _centroids(frame: pl.DataFrame, known: dict[str, Variable]) -> Iterator[str]:
-    numbers = _numbers(known)
-    if not numbers:
+        yield f"  - {{do: drop, columns: {_listed(steps.dropped)}}}"
+    for year, date in steps.years.items():
+        yield f"  # {date} is coarsened to the year."
+        yield f"  - {{do: derive, column: {_quoted(year)}, formula: {json.dumps(f'year(`{date}`)')}, role: key}}"
+    if steps.years:
+        yield f"  - {{do: drop, columns: {_listed(list(steps.years.values()))}}}"
+    yield from _broadened(steps)
+    if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
-        return
-    by = _strata(frame, known)
+    for i in range(0, len(steps.averaged), MOST_COLUMNS):
+        yield from _centroids(steps, steps.averaged[i : i + MOST_COLUMNS])
+
+
+def _broadened(steps: Steps) -> Iterator[str]:
+    if steps.crowded:
+        yield "  # With these too many people would be alone, or nearly alone, with what others may know of them."
+        yield f"  - {{do: drop, columns: {_listed(steps.crowded)}}}"
+    for n, form in steps.forms.items():
+        if form.band:
+            yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
+            yield f"  - {{do: recode, columns: {_listed([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
+        if form.keep:
+            yield f"  # Categories of {n} that few people have become missing; those listed stay as they are."
+            kept = ", ".join(f"{_scalar(v)}: {_scalar(v)}" for v in form.keep)
+            yield f"  - {{do: recode, columns: {_listed([n])}, map: {{{kept}}}, other: missing}}"
+    if steps.some_small:
+        yield "  # Whoever still shares all of these with too few others is left out."
+        yield f"  - {{do: suppress_strata, by: {_listed(steps.keys)}, min_count: {steps.smallest}}}"
+
+
+def _plain(number: float) -> float:
+    return int(number) if number == int(number) else number
+
+
+def _scalar(value: Scalar) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
+    by = steps.keys
     among = f" with equal {', '.join(by)}" if by else ""
-    parameters = [f"columns: {_listed(numbers)}"]
+    parameters = [f"columns: {_listed(columns)}"]
     parameters += [f"by: {_listed(by)}"] if by else []
-    parameters += [f"k: {_K}", "grouping: mdav"]
-    yield f"  # Each value becomes the average of a group of at least {_K} similar records{among}."
+    parameters += [f"k: {K}", "grouping: mdav"]
+    parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
     parameters += ["on_small: merge"] if by else []
-    clip = [f"{_quoted(n)}: {_bounds(bounds)}" for n in numbers if (bounds := known[n].range) is not None]
+    parameters += ["missing: median"] if steps.filled else []
+    parameters += [f"block_size: {_SEARCHED_TOGETHER}"] if steps.large else []
+    clip = [f"{_quoted(n)}: {_bounds(bounds)}" for n in columns if (bounds := steps.ranges.get(n)) is not None]
     parameters += [f"clip: {{{', '.join(clip)}}}"] if clip else []
+    yield f"  # Each value becomes the average of a group of at least {K} similar records{among}."
+    if steps.filled:
+        yield "  # So many different combinations of values are missing that each is filled in with the median first."
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 
 
-def _numbers(known: dict[str, Variable]) -> list[str]:
-    """Numbers that an intruder may know or must not learn."""
-    return [n for n, v in known.items() if v.numeric and v.role in (Role.KEY, Role.SENSITIVE)]
-
-
-def _strata(frame: pl.DataFrame, known: dict[str, Variable]) -> list[str]:
-    """Categorical keys, those with fewest values first, as long as every combination holds enough records."""
-    keys = [n for n, v in known.items() if v.role == Role.KEY and v.kind in (Kind.CATEGORICAL, Kind.ORDINAL)]
-    chosen: list[str] = []
-    for n in sorted(keys, key=lambda n: (frame[n].n_unique(), n)):
-        smallest = frame.group_by([*chosen, n]).len()["len"].min()
-        if isinstance(smallest, int) and smallest >= 2 * _MIN_STRATUM:
-            chosen.append(n)
-    return [n for n in frame.columns if n in chosen]
-
-
-def _limits(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Iterator[str]:
-    known = {g.name: g.variable for g in guesses}
-    by = _strata(frame, known)
-    rows = [f"  - {{measure: k_anonymity, at_least: {_K}}}"] if by else []
-    if _numbers(known):
-        rows.append(f"  - {{measure: linkage_nearest, group: {'stratum' if by else 'overall'}, at_most: 0.2}}")
+def _limits(steps: Steps) -> Iterator[str]:
+    rows = [f"  - {{measure: k_anonymity, at_least: {K}}}"] if steps.keys or steps.constant else []
+    if steps.averaged:
+        rows += [
+            f"  - {{measure: {name}, at_most: {_MOST_LINKED}}}" for name in ("linkage_nearest", "linkage_one_to_one")
+        ]
     if rows:
         yield "# What must hold, or the release is not written."
         yield "limits:"

@@ -15,10 +15,11 @@ from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationE
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.described import Described
+from sfumato.data.detectors import looks_identifying
 from sfumato.data.extended import shown
 from sfumato.data.files.infer import infer
+from sfumato.data.kinds import Facts, sniff_kinds
 from sfumato.data.problems import problems_of
-from sfumato.data.profile import sniff_kinds
 from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
@@ -195,6 +196,41 @@ class Plan(Described):
         touched = (step for step in self.steps if column in (*step.changes, *step.strata, *step.reads))
         first = next(touched, None)
         return first is not None and first.name == "drop"
+
+    def check_roles(self, frame: pl.DataFrame, known: Codebook) -> None:
+        """Refuse to release columns that look like identifiers and whose role nobody has said.
+
+        Any role that the plan states, `other` too, is a word on the matter; so is what the file knows.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        book = Codebook({n: known[n] if n in known else Variable() for n in frame.columns})
+        released = self._described(book)
+        unsaid = [n for n, v in book.items() if v.role == Role.OTHER and n in released and not self._says_role(n)]
+        problems = [
+            self._problem(
+                f"column {n!r} looks like an identifier ({why}) and would be released, and the plan does not say what "
+                f"it is. Add {{do: drop, columns: [{n}]}}, or say its role under variables: {n}: {{role: other}}",
+                *("variables", n),
+            )
+            for n in unsaid
+            if (why := looks_identifying(Facts(frame.get_column(n), book[n]))) is not None
+        ]
+        if problems:
+            raise PlanError(problems)
+
+    def _says_role(self, column: str) -> bool:
+        return column in self.variables and "role" in self.variables[column].model_fields_set
+
+    def _described(self, codebook: Codebook) -> Codebook:
+        """The codebook after all steps; what cannot be described is among the problems of the step itself."""
+        for step in self.steps:
+            with suppress(DataError):
+                codebook = step.describe(codebook)
+        return codebook
 
     def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
         """A sentence for every variable whose role or kind the plan does not say."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from os import PathLike
@@ -21,7 +21,7 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.draws import MAKE_SECRET, Watched
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded
+from sfumato.errors import DataError, FileError, FormulaError, LimitExceeded, PlanError, Problem
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.subject import Subject
@@ -248,11 +248,26 @@ def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
     """
     frame = plan.dated(data.frame)
     book = plan.codebook(frame, data.codebook)
-    plan.check(book)
-    plan.check_kinds(frame)
+    _refuse_together(
+        lambda: plan.check(book),
+        lambda: plan.check_kinds(frame),
+        lambda: plan.check_roles(frame, data.codebook),
+    )
     if (record := book.the(Role.RECORD)) is not None:
         unique_record(frame, record, "the data")
     return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
+
+
+def _refuse_together(*checks: Callable[[], None]) -> None:
+    """Raise what several checks find as one error."""
+    problems: list[Problem] = []
+    for check in checks:
+        try:
+            check()
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(problems)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,206 @@
+"""How far keys must be broadened so that few people stand nearly alone with theirs.
+
+A plan is public: it may name categories that many people share, never rare ones, and cut points are round numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook, Scalar, Variable
+from sfumato.data.kinds import Facts
+
+__all__ = ["Broadened", "Form", "broaden"]
+
+Ints = NDArray[np.int64]
+
+_FREQUENT = (0.01, 0.02, 0.05, 0.1, 0.2)
+_BANDS = 8
+
+
+@dataclass(frozen=True)
+class Form:
+    """What becomes of a key: nothing, where all is empty.
+
+    Parameters
+    ----------
+    keep
+        Categories that stay, all of them frequent; all others become missing.
+    band
+        Cut points.
+    leaves
+        Whether it is dropped.
+    """
+
+    keep: tuple[Scalar, ...] = ()
+    band: tuple[float, ...] = ()
+    leaves: bool = False
+
+
+_Coded = tuple[Form, Ints]
+"""A form of a column, with the number of each record's category; a finer one only divides those of a coarser one."""
+
+
+@dataclass(frozen=True)
+class Broadened:
+    """What becomes of each key, and whether some records still stand in combinations that are too small.
+
+    Parameters
+    ----------
+    forms
+        By column.
+    some_small
+        Whether records must be left out besides.
+    """
+
+    forms: dict[str, Form]
+    some_small: bool
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The keys that stay, in the order given."""
+        return tuple(n for n, form in self.forms.items() if not form.leaves)
+
+
+def broaden(
+    frame: pl.DataFrame,
+    variables: Mapping[str, Variable],
+    numbers: Sequence[str] = (),
+    *,
+    smallest: int,
+    share: float = 0.05,
+) -> Broadened:
+    """Find forms of keys under which at most a share of the records stands in combinations of fewer than `smallest`.
+
+    First every key is taken in, in its broadest form, those with fewest values first; one that does not fit even so
+    leaves. Then they are refined in turns, as long as the share allows. The rule is simple and not the best there is.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    variables
+        The keys, with what is known of them.
+    numbers
+        Those of them that are numbers to be cut into bands.
+    smallest
+        Fewest records of a combination.
+    share
+        Largest share of the records that may stand in smaller ones.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"sex": ["f", "m"] * 50, "town": [f"t{i}" for i in range(100)]})
+    >>> found = broaden(rows, {"sex": Variable(role="key"), "town": Variable(role="key")}, smallest=5)
+    >>> found.left, found.some_small
+    (('sex',), False)
+    """
+    columns = {
+        n: _Number(frame.get_column(n), v) if n in numbers else _Categories(frame.get_column(n), v, smallest)
+        for n, v in variables.items()
+    }
+    together = np.zeros(frame.height, dtype=np.int64)
+    forms: dict[str, list[_Coded]] = {}
+    found = dict.fromkeys(variables, Form(leaves=True))
+    for n in sorted(columns, key=lambda n: (columns[n].width, n)):
+        coarse = list(columns[n].forms())[::-1]
+        if (finer := _refined(together, coarse[:1], smallest, share / 2)) is not None:
+            found[n], together, forms[n] = coarse[0][0], finer, coarse[1:]
+    while forms:
+        for n in list(forms):
+            if (finer := _refined(together, forms[n][:1], smallest, share)) is None:
+                del forms[n]
+            else:
+                found[n], together = forms[n].pop(0)[0], finer
+    some_small = any(not f.leaves for f in found.values()) and _in_small(together, smallest) > 0
+    return Broadened(found, some_small)
+
+
+def _refined(classes: Ints, coded: Sequence[_Coded], smallest: int, share: float) -> Ints | None:
+    """The classes, divided further; None where there is nothing to divide by, or too many would be too small."""
+    for _, codes in coded:
+        finer = np.unique(classes * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
+        return finer if _in_small(finer, smallest) <= share * len(classes) else None
+    return None
+
+
+def _in_small(classes: Ints, smallest: int) -> int:
+    """How many records stand in classes that are too small."""
+    sizes = np.bincount(classes)
+    return int(sizes[sizes < smallest].sum())
+
+
+class _Categories:
+    """The forms of a categorical key, finest first, each with a number for each category."""
+
+    def __init__(self, column: pl.Series, variable: Variable, smallest: int) -> None:
+        self.name, self.smallest, self.dtype = column.name, smallest, column.dtype
+        value = column.fill_nan(None) if column.dtype.is_float() else column
+        codes = value.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64)
+        self.codes = (codes + 1).fill_null(0).to_numpy()
+        seen = pl.DataFrame({self.name: value, "code": self.codes}).group_by("code").agg(pl.first(self.name), pl.len())
+        known = Codebook({self.name: variable}).missing(self.name, self.dtype)
+        self.seen = seen.with_columns(missing=known).sort("len", self.name, descending=[True, False])
+        self.width = seen.height
+
+    def forms(self) -> Iterator[_Coded]:
+        yield Form(), self.codes
+        if self.dtype == pl.Boolean:
+            return
+        held = self.seen.filter(~pl.col("missing"))
+        last = held.height
+        for share in _FREQUENT:
+            kept = held.filter(pl.col("len") >= max(share * len(self.codes), self.smallest))
+            if not 0 < kept.height < last:
+                continue
+            last = kept.height
+            stays = pl.concat([kept, self.seen.filter(pl.col("missing"))])["code"].to_numpy()
+            values = kept.select(pl.col(self.name).cast(pl.String) if not self.dtype.is_numeric() else self.name)
+            yield (
+                Form(keep=tuple(values.to_series().sort().to_list())),
+                np.where(np.isin(self.codes, stays), self.codes, 0),
+            )
+
+
+class _Number:
+    """The forms of a numeric key: half as many bands each time, with round cut points."""
+
+    def __init__(self, column: pl.Series, variable: Variable) -> None:
+        facts = Facts(column, variable)
+        self.variable, self.held = variable, facts.values.cast(pl.Float64).sort().to_numpy()
+        known = Codebook({column.name: variable}).missing(column.name, column.dtype)
+        self.values = column.cast(pl.Float64).to_numpy()
+        self.missing = column.to_frame().select(known).to_series().to_numpy()
+        codes = _Categories(column.filter(self.missing), variable, 1).codes if self.missing.any() else np.zeros(0)
+        self.why_missing = codes.astype(np.int64)
+        self.width = _BANDS
+
+    def forms(self) -> Iterator[_Coded]:
+        cuts = self._cuts()
+        while cuts:
+            codes = np.searchsorted(np.array(cuts), np.nan_to_num(self.values), side="right").astype(np.int64)
+            codes[self.missing] = len(cuts) + 1 + self.why_missing
+            yield Form(band=cuts), codes
+            cuts = cuts[1::2]
+
+    def _cuts(self) -> tuple[float, ...]:
+        if not len(self.held):
+            return ()
+        at = np.quantile(self.held, np.linspace(0, 1, _BANDS + 1), method="lower")
+        inner = {_round(q, (at[i + 2] - at[i]) / 2) for i, q in enumerate(at[1:-1])}
+        return tuple(sorted(c for c in inner if self.held[0] < c <= self.held[-1]))
+
+
+def _round(value: float, width: float) -> float:
+    """A number near, with one digit that counts for the width of its band."""
+    if width <= 0:
+        return float(f"{value:.1g}")
+    unit = 10.0 ** math.floor(math.log10(width))
+    step = next(s for s in (5 * unit, 2 * unit, unit) if s <= width)
+    return float(f"{round(value / step) * step:.12g}")

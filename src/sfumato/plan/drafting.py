@@ -1,0 +1,158 @@
+"""Which steps a table needs so that hardly anybody in it can be found: the choice behind a drafted plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from sfumato.data.codebook import Variable
+from sfumato.data.kinds import Facts
+from sfumato.data.profile import Guess
+from sfumato.data.roles import Kind, Role
+from sfumato.plan.averaging import MOST_PATTERNS, hardly_masked, patterns_of, too_rare
+from sfumato.plan.broadening import Form, broaden
+
+__all__ = ["MOST_COLUMNS", "K", "Steps", "draft_steps"]
+
+K = 5
+"""Fewest people that must be alike."""
+MOST_COLUMNS = 64
+"""Most columns of one `centroids` step."""
+_LARGE = 25_000  # records above which grouping all together takes long
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a drafted plan does.
+
+    Parameters
+    ----------
+    dropped
+        Columns that leave for what they are.
+    years
+        Columns with the year of a date, and the date.
+    crowded
+        Keys that leave because too few people would share all of them.
+    forms
+        What becomes of each key that stays and is not averaged.
+    some_small
+        Whether records in small combinations of these must be left out.
+    smallest
+        Fewest records in such a combination.
+    averaged
+        Numbers to average.
+    constant
+        Numbers that are keys and have one value only; nothing is done to them.
+    filled
+        Whether missing numbers are filled in, since they are missing in too many combinations.
+    large
+        Whether so many records must be grouped in blocks.
+    ranges
+        Range of each number that has one.
+    """
+
+    dropped: tuple[str, ...] = ()
+    years: Mapping[str, str] = field(default_factory=dict)
+    crowded: tuple[str, ...] = ()
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    some_small: bool = False
+    smallest: int = K
+    averaged: tuple[str, ...] = ()
+    constant: tuple[str, ...] = ()
+    filled: bool = False
+    large: bool = False
+    ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that stay and are not averaged."""
+        return tuple(self.forms)
+
+
+def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
+    """Choose the steps.
+
+    Numbers that others may know, or must not learn, are averaged in groups of `K` records with equal keys; where so
+    many people share each value that averages would leave it, it is cut into bands. Keys are broadened until their
+    combinations are large enough for such groups.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    guesses
+        What is known of its variables.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Codebook
+    >>> from sfumato.data.profile import profile
+    >>> rows = pl.DataFrame({"sex": ["f", "m"] * 50, "bmi": [20 + i / 7 for i in range(100)]})
+    >>> steps = draft_steps(rows, profile(rows, Codebook()))
+    >>> steps.keys, steps.averaged
+    (('sex',), ('bmi',))
+    """
+    dates = [g.name for g in guesses if _is_date(g.variable, frame.schema[g.name])]
+    dropped = tuple(g.name for g in guesses if g.name not in dates and (g.leaves or _must_go(g.variable)))
+    years = {f"{n}_year": n for n in dates}
+    known = {g.name: g.variable for g in guesses if g.name not in (*dates, *dropped)}
+    known |= {year: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for year in years}
+    work = frame.with_columns(pl.col(n).dt.year().alias(year) for year, n in years.items())
+    work = work.select(n for n in work.columns if n in known)
+    steps = _protecting(work, known)
+    useless = {year: n for year, n in years.items() if year in steps.crowded}
+    return Steps(
+        **{
+            **vars(steps),
+            "dropped": (*dropped, *useless.values()),
+            "years": {year: n for year, n in years.items() if year not in useless},
+            "crowded": tuple(n for n in steps.crowded if n not in useless),
+        }
+    )
+
+
+def _is_date(variable: Variable, dtype: pl.DataType) -> bool:
+    return variable.kind == Kind.DATE and variable.role == Role.KEY and dtype in (pl.Date, pl.Datetime)
+
+
+def _must_go(variable: Variable) -> bool:
+    if variable.role in (Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD):
+        return False
+    return variable.role == Role.IDENTIFIER or variable.kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
+
+
+def _protecting(work: pl.DataFrame, known: Mapping[str, Variable]) -> Steps:
+    """What becomes of keys and of sensitive numbers."""
+    numbers = {n: v for n, v in known.items() if _masked(v, work.schema[n])}
+    facts = {n: Facts(work.get_column(n), v) for n, v in numbers.items()}
+    constant = tuple(n for n, f in facts.items() if f.values.is_empty() or f.low == f.high)
+    vary = {n: v for n, v in numbers.items() if n not in constant}
+    patterns = patterns_of(work, vary)
+    filled = len(patterns) > MOST_PATTERNS
+    rare = tuple(vary) if work.height < K else ()
+    if not filled:
+        rare = rare or too_rare(patterns, list(vary), min(2 * K, work.height))
+    enough = {n: v for n, v in vary.items() if n not in rare}
+    bands = [n for n in hardly_masked(work, enough, K) if known[n].role == Role.KEY]
+    averaged = tuple(n for n in enough if n not in bands)
+    smallest = 2 * K if averaged and work.height >= 2 * K else K
+    keys = {n: v for n, v in known.items() if n in bands or (v.role == Role.KEY and not v.numeric)}
+    found = broaden(work, keys, bands, smallest=smallest)
+    return Steps(
+        crowded=(*rare, *(n for n, form in found.forms.items() if form.leaves)),
+        forms={n: found.forms[n] for n in found.left},
+        some_small=found.some_small,
+        smallest=smallest,
+        averaged=averaged,
+        constant=tuple(n for n in constant if known[n].role == Role.KEY),
+        filled=filled,
+        large=work.height > _LARGE,
+        ranges={n: v.range for n, v in known.items() if v.range is not None},
+    )
+
+
+def _masked(variable: Variable, dtype: pl.DataType) -> bool:
+    """Whether it is a number that an intruder may know or must not learn."""
+    return variable.numeric and dtype.is_numeric() and variable.role in (Role.KEY, Role.SENSITIVE)
