@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 
@@ -56,6 +57,47 @@ def test_a_second_weight_leaves():
     plan = Plan.from_yaml(drafted(frame))
     release = sf.protect(plan, frame, secret=bytes(16))
     assert release.data.columns == ["wt", "x"]
+
+
+def test_every_key_is_protected():
+    """One of the keys alone gives k = 1 in the data; the plan as drafted gives 5 or more over all that is released."""
+    rng = np.random.default_rng(2)
+    n = 2000
+    frame = pl.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "occupation": [f"job {int(v)}" for v in rng.zipf(1.7, n).clip(max=300)],
+            "age": rng.integers(18, 90, n),
+        }
+    )
+    text = drafted(frame)
+    release = sf.protect(Plan.from_yaml(text), frame, secret=bytes(16))
+    assert release.ok
+    assert release.data.frame.group_by(pl.all()).len()["len"].min() >= 5
+    counts = dict(frame["occupation"].value_counts().iter_rows())
+    assert not any(f'"{job}"' in text for job, count in counts.items() if count < 20)
+
+
+def test_numbers_of_unknown_role_are_masked():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"v1": rng.lognormal(8, 1, 300), "v2": rng.normal(size=300)})
+    release = sf.protect(Plan.from_yaml(drafted(frame)), frame, secret=bytes(16))
+    assert release.ok
+    assert not (release.data.frame["v1"] == frame["v1"]).any()
+    assert release.data.frame.group_by(pl.all()).len()["len"].min() >= 5
+
+
+def test_more_numbers_than_a_step_takes():
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({f"v{j}": rng.normal(size=60) for j in range(70)})
+    plan = Plan.from_yaml(drafted(frame))
+    assert [len(step.columns) for step in plan.steps] == [64, 6]
+
+
+def test_where_no_key_can_stay_other_categories_are_keys():
+    frame = pl.DataFrame({"answer": ["a", "b"] * 30, "amount": [*range(30)] * 2})
+    plan = Plan.from_yaml(drafted(frame.head(4)))
+    assert plan.variables["answer"].role == "key"
 
 
 def test_nothing_to_mask_is_said():

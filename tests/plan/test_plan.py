@@ -266,3 +266,26 @@ def test_a_codebook_forgets_where_codes_are_from():
     plan = Plan(variables={"Age": {"missing_from_file": False}})
     assert plan.codebook(FRAME, Codebook())["Age"].missing_from_file
     assert Plan.from_yaml(plan.to_yaml()) == plan
+
+
+def test_columns_that_look_like_identifiers_need_a_word():
+    """Unlisted, a column of names would leave as `other`; any role that the plan states is an answer."""
+    frame = pl.DataFrame({"label": [f"Zorvek {i}" for i in range(30)], "town": ["North", "South"] * 15})
+    with pytest.raises(PlanError) as raised:
+        Plan().check_roles(frame, Codebook())
+    (problem,) = raised.value.problems
+    assert "'label'" in str(problem)
+    assert "role: other" in str(problem)
+    assert "Zorvek" not in str(problem)
+    Plan(variables={"label": {"role": "other"}}).check_roles(frame, Codebook())
+    Plan(steps=[Drop(columns=["label"])]).check_roles(frame, Codebook())
+    Plan().check_roles(frame, Codebook({"label": Variable(role="key")}))
+    with pytest.raises(PlanError):
+        Plan(variables={"label": {"kind": "text"}}).check_roles(frame, Codebook())
+
+
+def test_a_running_number_may_be_the_records_own():
+    frame = pl.DataFrame({"id": range(30), "number": range(100, 130)})
+    Plan().check_roles(frame, Codebook())
+    with pytest.raises(PlanError, match="'number'"):
+        Plan(variables={"id": {"role": "record"}}).check_roles(frame, Codebook())

@@ -277,8 +277,16 @@ BY_FORM: tuple[_Rule, ...] = (
 BY_NAME: tuple[_Rule, ...] = (_other_id, _sensitive, _key, _text)
 
 
-def looks_identifying(facts: Facts) -> str | None:
+def looks_identifying(facts: Facts, *, record: bool = True) -> str | None:
     """Give the reason for which a column whose role nobody said looks as if it named people; None where it does not.
+
+    Parameters
+    ----------
+    facts
+        The column.
+    record
+        Whether another column is known to be the record's id. Where none is, a number of its own for each record may
+        be just that.
 
     Examples
     --------
@@ -287,7 +295,10 @@ def looks_identifying(facts: Facts) -> str | None:
     'its values have the form of e-mail addresses'
     """
     seems = first((*BY_FORM, *BY_NAME), facts)
-    return seems.reason if seems is not None and seems.role == Role.IDENTIFIER else None
+    if seems is None or seems.role != Role.IDENTIFIER:
+        return None
+    by_form = first(BY_FORM, facts) is not None
+    return None if not (record or by_form) and facts.whole and record_score(facts) > 0 else seems.reason
 
 
 def nhs_check_digit(stem: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -209,6 +209,7 @@ class Plan(Described):
         """
         book = Codebook({n: known[n] if n in known else Variable() for n in frame.columns})
         released = self._described(book)
+        record = any(v.role == Role.RECORD for v in (*book.values(), *self.variables.values()))
         unsaid = [n for n, v in book.items() if v.role == Role.OTHER and n in released and not self._says_role(n)]
         problems = [
             self._problem(
@@ -217,7 +218,7 @@ class Plan(Described):
                 *("variables", n),
             )
             for n in unsaid
-            if (why := looks_identifying(Facts(frame.get_column(n), book[n]))) is not None
+            if (why := looks_identifying(Facts(frame.get_column(n), book[n]), record=record)) is not None
         ]
         if problems:
             raise PlanError(problems)
