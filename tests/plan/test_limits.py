@@ -79,3 +79,13 @@ def test_an_attack_that_there_is_not_is_refused():
 def test_what_has_no_figure_is_told_from_what_has_a_bad_one():
     judged = apply_limits(FOUND, [Limit(measure="delta", at_most=0.1), Limit(measure="u_main", at_most=0.1)])
     assert [f.measure for f in judged if unmeasured(f)] == ["u_main"]
+
+
+def test_last_bits_decide_nothing():
+    """One in five, summed in any order, is one in five."""
+    fifth = sum([0.1, 0.1, 0.1]) - 0.1
+    assert fifth != 0.2
+    assert Limit(measure="risk1", at_most=0.2).holds(Finding("risk1", value=fifth))
+    assert Limit(measure="risk1", at_least=fifth).holds(Finding("risk1", value=0.2))
+    assert not Limit(measure="risk1", at_most=0.2).holds(Finding("risk1", value=0.2001))
+    assert not Limit(measure="risk1", at_most=0).holds(Finding("risk1", value=1e-9))

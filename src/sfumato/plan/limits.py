@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from sfumato.measures.registry import measure_of
 
 __all__ = ["Limit", "apply_limits", "attacking_for", "unmeasured"]
 
+_LAST_BITS = 1e-12
 _LARGEST_AT = 1000
 """The largest t that a limit on P(h ≤ t) may name: counting further takes long and tells nothing of risk."""
 
@@ -63,12 +65,12 @@ class Limit(Described):
         )
 
     def holds(self, finding: Finding) -> bool:
-        """Whether a finding keeps to it."""
+        """Whether a finding keeps to it; the last bits of a sum, which hang on the processor, decide nothing."""
         if finding.value is None:
             return False
-        if self.at_least is not None:
-            return finding.value >= self.at_least
-        return finding.value <= (self.at_most or 0.0)
+        if math.isclose(finding.value, self.bound, rel_tol=_LAST_BITS):
+            return True
+        return finding.value > self.bound if self.at_least is not None else finding.value < self.bound
 
     @property
     def bound(self) -> float:
