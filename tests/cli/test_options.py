@@ -92,3 +92,24 @@ def test_a_release_is_read_as_it_was_written(folder, sfumato):
     ):
         status, _, err = sfumato(*command, *how)
         assert status == 0, err
+
+
+def test_sheets_of_workbooks(folder, sfumato):
+    """The sheet, what stands above the table and whether there are names hold for both files of a command."""
+    import xlsxwriter
+
+    for name in ("a.xlsx", "b.xlsx"):
+        book = xlsxwriter.Workbook(folder / name)
+        book.add_worksheet("cover").write_string(0, 0, PLANTED)
+        sheet = book.add_worksheet("people")
+        for i, line in enumerate(["Of all", *PEOPLE]):
+            sheet.write_row(i, 0, [int(cell) if cell.isdigit() else cell for cell in line.split(",")])
+        book.close()
+    how = ("--sheet", "people", "--skip-rows", "1", "--no-header")
+    status, out, err = sfumato("compare", "a.xlsx", "b.xlsx", "--record", "c1", "--json", *how)
+    assert status == 0, err
+    assert {f["variable"] for f in json.loads(out)["findings"]} >= {"c3"}
+    status, _, err = sfumato("init", "a.xlsx", "--sheet", "nobody")
+    assert status == 2
+    assert "'cover', 'people'" in err
+    assert PLANTED not in err

@@ -63,6 +63,17 @@ def test_names(first, rows):
     assert not record(first, *rows)
 
 
+def test_wide_tables():
+    """One column of many that tells is enough, wherever it stands."""
+    rows = [[f"{i}{'xyz'[(i + j) % 3]}{j % 7}" for j in range(500)] for i in range(30)]
+    names = [f"v{j}_name" for j in range(500)]
+    assert not looks_like_a_record(names, below(rows))
+    for at in (0, 3, 499):
+        numbered = [[*row[:at], str(i), *row[at + 1 :]] for i, row in enumerate(rows)]
+        assert not looks_like_a_record([*rows[0][:at], "age", *rows[0][at + 1 :]], below(numbered[1:]))
+        assert looks_like_a_record(numbered[0], below(numbered[1:]))
+
+
 def test_names_in_quotes_above_numbers_without():
     assert not record("3,2", "10,4", "7,9", quoted=True)
     assert record("3,2", "10,4", "7,9")

@@ -23,6 +23,7 @@ NUMBERED = "c"
 """What names of columns without names begin with."""
 
 _SAMPLE = 1_000
+_FEW_COLUMNS = 100
 _NEARLY_ALL = 0.95
 _SELDOM = 0.05
 _NUMBER = (
@@ -86,6 +87,21 @@ def looks_like_a_record(first: Sequence[str], body: pl.DataFrame, quoted: bool =
     """
     if quoted or not body.height:
         return False
+    some = _telling(body)
+    return _is_record([first[j] for j in some], body.select(body.columns[j] for j in some))
+
+
+def _telling(body: pl.DataFrame) -> list[int]:
+    """Give the columns that are looked at: of a wide table those of numbers, and every so-many-th other."""
+    if body.width <= _FEW_COLUMNS:
+        return list(range(body.width))
+    shares = body.head(_SAMPLE).select(pl.all().str.strip_chars().str.contains(_NUMBER).mean().fill_null(0)).row(0)
+    numbers = [j for j, share in enumerate(shares) if share >= _NEARLY_ALL]
+    others = [j for j, share in enumerate(shares) if share < _NEARLY_ALL]
+    return sorted([*numbers, *others[:: -(-len(others) // _FEW_COLUMNS) or 1]])
+
+
+def _is_record(first: Sequence[str], body: pl.DataFrame) -> bool:
     body = body.head(_SAMPLE).select(pl.all().str.strip_chars())
     cells = [cell.strip() for cell in first]
     copies = pl.all_horizontal(

@@ -64,15 +64,17 @@ def infer(text: pl.Series, decimal: Decimal = ".", certain: bool = False) -> tup
     present = tokens.drop_nulls()
     if present.is_empty():
         return text, ()
-    notes = marked(text.name, stripped)
+    notes: tuple[str, ...] = ()
     typed = _typed(text.name, tokens, present, decimal)
-    if typed is None and is_grouped(present, decimal, certain):
+    numeric = typed is None and _all(present.head(20), "^-?[0-9]")
+    if numeric and is_grouped(present, decimal, certain):
         bare = plain(tokens, decimal)
         typed = _numbers(text.name, bare, bare.drop_nulls(), ".")
-        notes += (f"Signs between the digits of column {text.name!r} are read as separators of thousands.",)
+        notes = (f"Signs between the digits of column {text.name!r} are read as separators of thousands.",)
     if typed is None:
-        return text, unread(text.name, present) or mixed(text, decimal) or _codes(text.name, present)
-    return typed.alias(text.name), notes
+        perhaps = unread(text.name, present) if numeric else ()
+        return text, perhaps or mixed(text, decimal) or _codes(text.name, present)
+    return typed.alias(text.name), marked(text.name, stripped) + notes
 
 
 def marked(name: str, cells: pl.Series) -> tuple[str, ...]:
