@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sfumato.inference.result import Fit as Fit
     from sfumato.measures.risk.h_rank.h_rank import HRank as HRank
     from sfumato.plan.plan import Plan as Plan
-    from sfumato.release.protect import Release as Release
+    from sfumato.release.release import Release as Release
     from sfumato.tuning.tune import Tuned as Tuned
 
 _HOMES = {
@@ -60,7 +60,7 @@ _HOMES = {
     "Kind": "sfumato.data.roles",
     "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.plan.plan",
-    "Release": "sfumato.release.protect",
+    "Release": "sfumato.release.release",
     "Role": "sfumato.data.roles",
     "Tuned": "sfumato.tuning.tune",
     "Variable": "sfumato.data.codebook",

@@ -1,5 +1,3 @@
-import json
-
 import polars as pl
 import pytest
 
@@ -138,27 +136,6 @@ def test_whole_numbers_that_may_be_codes_are_refused():
         sf.protect(plan(*steps), codes, secret=SECRET)
 
 
-def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):
-    strict = plan(limits=[{"measure": "k_anonymity", "at_least": 10_000}])
-    release = sf.protect(strict, FRAME, secret=SECRET)
-    assert not release.ok
-    with pytest.raises(LimitExceeded, match="k_anonymity.*What to try"):
-        release.write(tmp_path / "r")
-    assert not (tmp_path / "r").exists()
-    release.write(tmp_path / "r", force=True, internal_report=tmp_path / "internal.html")
-    assert (tmp_path / "internal.html").exists()
-    assert not (tmp_path / "r" / "internal.html").exists()
-
-
-def test_the_folder_reads_back(release, tmp_path):
-    release.write(tmp_path / "r")
-    again = sf.read(next((tmp_path / "r").glob("data.*")))
-    assert again.frame.equals(release.data.frame)
-    assert Plan.load(tmp_path / "r" / "plan.yaml") == plan()
-    package = json.loads((tmp_path / "r" / "datapackage.json").read_text())
-    assert package["sfumato"]["plan"] == plan().digest
-
-
 def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
     monkeypatch.delenv("SFUMATO_SECRET", raising=False)
     assert not sf.protect(plan(), FRAME).report.repeatable
@@ -195,14 +172,6 @@ def test_keys_that_nothing_protects_are_refused_until_a_limit_speaks_of_them():
     assert "sex" not in said
     assert not refused.ok
     assert sf.protect(plan(), FRAME, secret=SECRET).ok
-
-
-def test_a_refused_release_is_written_only_by_force_and_says_why(tmp_path):
-    refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
-    with pytest.raises(LimitExceeded, match="nothing protects smoker"):
-        refused.write(tmp_path / "r")
-    refused.write(tmp_path / "r", force=True)
-    assert "Nothing protects smoker" in (tmp_path / "r" / "report.html").read_text()
 
 
 def test_a_release_without_any_measured_risk_is_refused():

@@ -10,8 +10,8 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
-from sfumato.release.protect import Release
 from sfumato.release.protect import protect as run_plan
+from sfumato.release.release import Release
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
 

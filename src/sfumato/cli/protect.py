@@ -86,7 +86,7 @@ def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bo
     from rich.console import Console
 
     from sfumato.cli.talk import print_json, say
-    from sfumato.release.protect import Release
+    from sfumato.release.release import Release
     from sfumato.render.text import summary
 
     assert isinstance(release, Release)

@@ -105,7 +105,8 @@ def _untold(f: Facts) -> Seeming:
     """What no rule speaks of: a number may be known to somebody."""
     if f.kind in NUMERIC_KINDS:
         return Seeming(Role.KEY, "nothing tells its role: numbers like these may be known to others")
-    return Seeming(Role.OTHER, "")
+    known = f.kind in (Kind.CATEGORICAL, Kind.ORDINAL)
+    return Seeming(Role.OTHER, "nothing tells its role: write key if others may know it" if known else "")
 
 
 _SCALES: tuple[tuple[str, ...], ...] = (

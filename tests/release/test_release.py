@@ -1,0 +1,44 @@
+"""A release as it is written."""
+
+import json
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import LimitExceeded
+from sfumato.plan.plan import Plan
+from tests.release.test_protect import FRAME, SECRET, plan
+
+
+@pytest.fixture(scope="module")
+def release():
+    return sf.protect(plan(), FRAME, secret=SECRET)
+
+
+def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):
+    strict = plan(limits=[{"measure": "k_anonymity", "at_least": 10_000}])
+    release = sf.protect(strict, FRAME, secret=SECRET)
+    assert not release.ok
+    with pytest.raises(LimitExceeded, match="k_anonymity.*What to try"):
+        release.write(tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    release.write(tmp_path / "r", force=True, internal_report=tmp_path / "internal.html")
+    assert (tmp_path / "internal.html").exists()
+    assert not (tmp_path / "r" / "internal.html").exists()
+
+
+def test_the_folder_reads_back(release, tmp_path):
+    release.write(tmp_path / "r")
+    again = sf.read(next((tmp_path / "r").glob("data.*")))
+    assert again.frame.equals(release.data.frame)
+    assert Plan.load(tmp_path / "r" / "plan.yaml") == plan()
+    package = json.loads((tmp_path / "r" / "datapackage.json").read_text())
+    assert package["sfumato"]["plan"] == plan().digest
+
+
+def test_a_refused_release_is_written_only_by_force_and_says_why(tmp_path):
+    refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
+    with pytest.raises(LimitExceeded, match="nothing protects smoker"):
+        refused.write(tmp_path / "r")
+    refused.write(tmp_path / "r", force=True)
+    assert "Nothing protects smoker" in (tmp_path / "r" / "report.html").read_text()
