@@ -74,7 +74,8 @@ def h_rank(
     Returns
     -------
     HRank
-        With `.h`, shape (n,), `.probability(t)` for P(h ≤ t) and `.tidy()`.
+        With `.h`, shape (n,), in the order of the ids where tables are joined on them, else of rows;
+        `.probability(t)` for P(h ≤ t) and `.tidy()`.
 
     Raises
     ------
