@@ -289,3 +289,13 @@ def test_a_running_number_may_be_the_records_own():
     Plan().check_roles(frame, Codebook())
     with pytest.raises(PlanError, match="'number'"):
         Plan(variables={"id": {"role": "record"}}).check_roles(frame, Codebook())
+
+
+def test_the_order_of_rows_is_written_only_where_it_is_stated():
+    """The digest of a plan that says nothing of it is what it was before there was the key."""
+    plan = Plan.from_yaml(TITANIC)
+    assert "order" not in plan.to_plain()
+    kept = Plan.from_yaml(TITANIC + "order: input\n")
+    assert Plan.from_yaml(kept.to_yaml()).order == "input"
+    assert kept.digest != plan.digest
+    assert "line 18: order: " in problems(TITANIC + "order: sorted\n")[0]
