@@ -53,8 +53,16 @@ def test_numbers_that_too_few_have_leave():
 def test_many_patterns_of_missing_values_are_filled():
     holes = {f"v{j}": np.where(RNG.random(2000) < 0.3, np.nan, RNG.normal(size=2000)) for j in range(10)}
     found = steps(pl.DataFrame(holes))
-    assert found.filled
+    assert found.filled == found.averaged
     assert len(found.averaged) == 10
+    assert not found.within
+
+
+def test_few_patterns_of_missing_values_are_kept_apart():
+    pay = pl.Series("pay", [*RNG.lognormal(10, 1, N - 50), *[None] * 50])
+    found = steps(pl.DataFrame({"bmi": RNG.normal(25, 4, N)}).with_columns(pay))
+    assert (found.within, found.filled) == (True, ())
+    assert not steps(pl.DataFrame({"bmi": RNG.normal(25, 4, N)})).within
 
 
 def test_a_constant_needs_no_protection():

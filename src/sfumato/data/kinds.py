@@ -105,6 +105,14 @@ class Facts:
         return self._column if self.complete else self._column.filter(pl.Series(self.present))
 
     @cached_property
+    def kinds_of_missing(self) -> int:
+        """In how many ways values are missing: as nothing, and by each code that occurs."""
+        if self.complete:
+            return 0
+        gaps = self._column.filter(pl.Series(~self.present))
+        return (gaps.fill_nan(None) if self.dtype.is_float() else gaps).n_unique()
+
+    @cached_property
     def words(self) -> str:
         """The name, cut into lower-case words: `motherAge_2` is `mother age 2`."""
         return " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", self.name)).lower()

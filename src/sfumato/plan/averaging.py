@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Variable
 from sfumato.data.kinds import Facts
 
-__all__ = ["MOST_PATTERNS", "hardly_masked", "patterns_of", "too_rare"]
+__all__ = ["hardly_masked", "patterns_of"]
 
-MOST_PATTERNS = 100
-"""Combinations of missing values beyond which averaging each among its own kind takes too long."""
 _STEPS = 3  # a group of similar records must be wider than so many different values
 
 
@@ -55,46 +54,17 @@ def _different(values: pl.Series) -> float:
     return float(counts.sum()) ** 2 / float((counts.astype(np.float64) ** 2).sum() or 1)
 
 
-def patterns_of(frame: pl.DataFrame, variables: Mapping[str, Variable]) -> dict[tuple[bool, ...], int]:
-    """How many records have each combination of columns with a value; empty where no value is missing.
+def patterns_of(frame: pl.DataFrame, variables: Mapping[str, Variable]) -> NDArray[np.int64]:
+    """Number the combinations of columns in which records have a value, shape (n,); all 0 where none is missing.
 
     Examples
     --------
-    >>> rows = pl.DataFrame({"a": [1, None], "b": [1, 2]})
-    >>> patterns_of(rows, {"a": Variable(), "b": Variable()})
-    {(False, True): 1, (True, True): 1}
+    >>> rows = pl.DataFrame({"a": [1, None, 3], "b": [1, 2, 3]})
+    >>> patterns_of(rows, {"a": Variable(), "b": Variable()}).tolist()
+    [1, 0, 1]
     """
-    held = {n: Facts(frame.get_column(n), v) for n, v in variables.items()}
-    if all(len(f.values) == frame.height for f in held.values()):
-        return {}
-    present = np.column_stack([f.present for f in held.values()])
-    rows, counts = np.unique(present, axis=0, return_counts=True)
-    return {tuple(row.tolist()): int(count) for row, count in zip(rows, counts, strict=True)}
-
-
-def too_rare(patterns: Mapping[tuple[bool, ...], int], columns: Sequence[str], smallest: int) -> tuple[str, ...]:
-    """Columns that must go so that whatever values a record has, at least `smallest` records have them too.
-
-    The one with most missing values goes first.
-
-    Examples
-    --------
-    >>> too_rare({(True, True): 2, (True, False): 20}, ["a", "b"], 10)
-    ('b',)
-    """
-    gone: list[str] = []
-    kept = list(range(len(columns)))
-    while kept and not _enough(patterns, kept, smallest):
-        worst = min(kept, key=lambda j: (sum(c for p, c in patterns.items() if p[j]), -j))
-        kept.remove(worst)
-        gone.append(columns[worst])
-    return tuple(gone)
-
-
-def _enough(patterns: Mapping[tuple[bool, ...], int], kept: Sequence[int], smallest: int) -> bool:
-    have = {tuple(p[j] for j in kept) for p in patterns}
-    for wanted in have:
-        needed = [j for j, w in zip(kept, wanted, strict=True) if w]
-        if needed and sum(c for p, c in patterns.items() if all(p[j] for j in needed)) < smallest:
-            return False
-    return True
+    held = [Facts(frame.get_column(n), v) for n, v in variables.items()]
+    if all(len(f.values) == frame.height for f in held):
+        return np.zeros(frame.height, dtype=np.int64)
+    bits = np.packbits(np.column_stack([f.present for f in held]), axis=1)
+    return np.unique(bits, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

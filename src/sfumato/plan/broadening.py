@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.kinds import Facts
 
-__all__ = ["Broadened", "Form", "broaden"]
+__all__ = ["Broadened", "Form", "broaden", "in_small"]
 
 Ints = NDArray[np.int64]
 
@@ -75,6 +75,7 @@ def broaden(
     *,
     smallest: int,
     share: float = 0.05,
+    apart: Ints | None = None,
 ) -> Broadened:
     """Find forms of keys under which at most a share of the records stands in combinations of fewer than `smallest`.
 
@@ -93,6 +94,8 @@ def broaden(
         Fewest records of a combination.
     share
         Largest share of the records that may stand in smaller ones.
+    apart
+        Classes that divide the records already, shape (n,).
 
     Examples
     --------
@@ -105,7 +108,7 @@ def broaden(
         n: _Number(frame.get_column(n), v) if n in numbers else _Categories(frame.get_column(n), v, smallest)
         for n, v in variables.items()
     }
-    together = np.zeros(frame.height, dtype=np.int64)
+    together = np.zeros(frame.height, dtype=np.int64) if apart is None else apart
     forms: dict[str, list[_Coded]] = {}
     found = dict.fromkeys(variables, Form(leaves=True))
     for n in sorted(columns, key=lambda n: (columns[n].width, n)):
@@ -118,7 +121,7 @@ def broaden(
                 del forms[n]
             else:
                 found[n], together = forms[n].pop(0)[0], finer
-    some_small = any(not f.leaves for f in found.values()) and _in_small(together, smallest) > 0
+    some_small = any(not f.leaves for f in found.values()) and in_small(together, smallest) > 0
     return Broadened(found, some_small)
 
 
@@ -126,12 +129,18 @@ def _refined(classes: Ints, coded: Sequence[_Coded], smallest: int, share: float
     """The classes, divided further; None where there is nothing to divide by, or too many would be too small."""
     for _, codes in coded:
         finer = np.unique(classes * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-        return finer if _in_small(finer, smallest) <= share * len(classes) else None
+        return finer if in_small(finer, smallest) <= share * len(classes) else None
     return None
 
 
-def _in_small(classes: Ints, smallest: int) -> int:
-    """How many records stand in classes that are too small."""
+def in_small(classes: Ints, smallest: int) -> int:
+    """Count the records that stand in classes that are too small.
+
+    Examples
+    --------
+    >>> in_small(np.array([0, 0, 0, 1]), 2)
+    1
+    """
     sizes = np.bincount(classes)
     return int(sizes[sizes < smallest].sum())
 

@@ -127,6 +127,9 @@ def _steps(steps: Steps) -> Iterator[str]:
     if steps.years:
         yield f"  - {{do: drop, columns: {_listed(list(steps.years.values()))}}}"
     yield from _broadened(steps)
+    if steps.filled:
+        yield "  # Missing in so many combinations that these would single people out: the median takes their place."
+        yield f"  - {{do: impute, columns: {_listed(steps.filled)}, method: median}}"
     if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
     for i in range(0, len(steps.averaged), MOST_COLUMNS):
@@ -165,14 +168,16 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     parameters += [f"by: {_listed(by)}"] if by else []
     parameters += [f"k: {K}", "grouping: mdav"]
     parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
-    parameters += ["on_small: merge"] if by else []
-    parameters += ["missing: median"] if steps.filled else []
+    if steps.within:
+        parameters += ["missing: category", "on_small: suppress"]
+    elif by:
+        parameters.append("on_small: merge")
     parameters += [f"block_size: {_SEARCHED_TOGETHER}"] if steps.large else []
     clip = [f"{_quoted(n)}: {_bounds(bounds)}" for n in columns if (bounds := steps.ranges.get(n)) is not None]
     parameters += [f"clip: {{{', '.join(clip)}}}"] if clip else []
     yield f"  # Each value becomes the average of a group of at least {K} similar records{among}."
-    if steps.filled:
-        yield "  # So many different combinations of values are missing that each is filled in with the median first."
+    if steps.within:
+        yield "  # Records with the same values missing are averaged among each other; where they are too few they go."
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 
 

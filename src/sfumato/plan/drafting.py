@@ -11,8 +11,8 @@ from sfumato.data.codebook import Variable
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
-from sfumato.plan.averaging import MOST_PATTERNS, hardly_masked, patterns_of, too_rare
-from sfumato.plan.broadening import Form, broaden
+from sfumato.plan.averaging import hardly_masked, patterns_of
+from sfumato.plan.broadening import Broadened, Form, broaden, in_small
 
 __all__ = ["MOST_COLUMNS", "K", "Steps", "draft_steps"]
 
@@ -20,6 +20,7 @@ K = 5
 """Fewest people that must be alike."""
 MOST_COLUMNS = 64
 """Most columns of one `centroids` step."""
+_SHARE = 0.05  # of the records, that may be left out
 _LARGE = 25_000  # records above which grouping all together takes long
 
 
@@ -46,7 +47,9 @@ class Steps:
     constant
         Numbers that are keys and have one value only; nothing is done to them.
     filled
-        Whether missing numbers are filled in, since they are missing in too many combinations.
+        Numbers that are filled in, since they are missing in too many combinations.
+    within
+        Whether records with the same numbers missing are averaged among each other.
     large
         Whether so many records must be grouped in blocks.
     ranges
@@ -61,7 +64,8 @@ class Steps:
     smallest: int = K
     averaged: tuple[str, ...] = ()
     constant: tuple[str, ...] = ()
-    filled: bool = False
+    filled: tuple[str, ...] = ()
+    within: bool = False
     large: bool = False
     ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
 
@@ -128,29 +132,47 @@ def _protecting(work: pl.DataFrame, known: Mapping[str, Variable]) -> Steps:
     numbers = {n: v for n, v in known.items() if _masked(v, work.schema[n])}
     facts = {n: Facts(work.get_column(n), v) for n, v in numbers.items()}
     constant = tuple(n for n, f in facts.items() if f.values.is_empty() or f.low == f.high)
-    vary = {n: v for n, v in numbers.items() if n not in constant}
-    patterns = patterns_of(work, vary)
-    filled = len(patterns) > MOST_PATTERNS
-    rare = tuple(vary) if work.height < K else ()
-    if not filled:
-        rare = rare or too_rare(patterns, list(vary), min(2 * K, work.height))
-    enough = {n: v for n, v in vary.items() if n not in rare}
+    fewest = 2 * K if work.height >= 2 * K else K
+    rare = tuple(n for n, f in facts.items() if n not in constant and len(f.values) < fewest)
+    enough = {n: v for n, v in numbers.items() if n not in (*constant, *rare)}
     bands = [n for n in hardly_masked(work, enough, K) if known[n].role == Role.KEY]
-    averaged = tuple(n for n in enough if n not in bands)
-    smallest = 2 * K if averaged and work.height >= 2 * K else K
+    averaged = {n: v for n, v in enough.items() if n not in bands}
+    smallest = fewest if averaged else K
     keys = {n: v for n, v in known.items() if n in bands or (v.role == Role.KEY and not v.numeric)}
-    found = broaden(work, keys, bands, smallest=smallest)
+    found = broaden(work, keys, bands, smallest=smallest, share=_SHARE)
+    gaps = tuple(n for n in averaged if len(facts[n].values) < work.height)
+    within = _within_patterns(work, averaged, keys, bands, smallest) if gaps else None
+    if within is not None and within.left == found.left:
+        found = within
+    else:
+        within = None
     return Steps(
         crowded=(*rare, *(n for n, form in found.forms.items() if form.leaves)),
         forms={n: found.forms[n] for n in found.left},
         some_small=found.some_small,
         smallest=smallest,
-        averaged=averaged,
+        averaged=tuple(averaged),
         constant=tuple(n for n in constant if known[n].role == Role.KEY),
-        filled=filled,
+        filled=() if within else gaps,
+        within=within is not None,
         large=work.height > _LARGE,
         ranges={n: v.range for n, v in known.items() if v.range is not None},
     )
+
+
+def _within_patterns(
+    work: pl.DataFrame,
+    averaged: Mapping[str, Variable],
+    keys: Mapping[str, Variable],
+    bands: Sequence[str],
+    smallest: int,
+) -> Broadened | None:
+    """The keys among records with the same numbers missing; None where these are too few, or told apart by codes."""
+    patterns = patterns_of(work, averaged)
+    several = any(Facts(work.get_column(n), v).kinds_of_missing > 1 for n, v in averaged.items())
+    if several or in_small(patterns, smallest) > _SHARE * work.height:
+        return None
+    return broaden(work, keys, bands, smallest=smallest, share=_SHARE, apart=patterns)
 
 
 def _masked(variable: Variable, dtype: pl.DataType) -> bool:
