@@ -98,10 +98,12 @@ def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
     >>> steps.keys, steps.averaged
     (('sex',), ('bmi',))
     """
-    dates = [g.name for g in guesses if _is_date(g.variable, frame.schema[g.name])]
+    schema = frame.schema  # made anew at each look
+    dates = dict.fromkeys(g.name for g in guesses if _is_date(g.variable, schema[g.name]))
     dropped = tuple(g.name for g in guesses if g.name not in dates and (g.leaves or _must_go(g.variable)))
     years = {f"{n}_year": n for n in dates}
-    known = {g.name: g.variable for g in guesses if g.name not in (*dates, *dropped)}
+    gone = {*dates, *dropped}
+    known = {g.name: g.variable for g in guesses if g.name not in gone}
     known |= {year: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for year in years}
     work = frame.with_columns(pl.col(n).dt.year().alias(year) for year, n in years.items())
     work = work.select(n for n in work.columns if n in known)
@@ -129,16 +131,18 @@ def _must_go(variable: Variable) -> bool:
 
 def _protecting(work: pl.DataFrame, known: Mapping[str, Variable]) -> Steps:
     """What becomes of keys and of sensitive numbers."""
-    numbers = {n: v for n, v in known.items() if _masked(v, work.schema[n])}
+    numbers = {n: v for n, v in known.items() if _masked(v, work.get_column(n).dtype)}
     facts = {n: Facts(work.get_column(n), v) for n, v in numbers.items()}
-    constant = tuple(n for n, f in facts.items() if f.values.is_empty() or f.low == f.high)
+    constant = {n: f for n, f in facts.items() if f.values.is_empty() or f.low == f.high}
     fewest = 2 * K if work.height >= 2 * K else K
-    rare = tuple(n for n, f in facts.items() if n not in constant and len(f.values) < fewest)
-    enough = {n: v for n, v in numbers.items() if n not in (*constant, *rare)}
+    rare = tuple(n for n, f in facts.items() if len(f.values) < fewest and n not in constant)
+    useless = {*constant, *rare}
+    enough = {n: v for n, v in numbers.items() if n not in useless}
     bands = [n for n in hardly_masked(work, enough, K) if known[n].role == Role.KEY]
-    averaged = {n: v for n, v in enough.items() if n not in bands}
+    cut = set(bands)
+    averaged = {n: v for n, v in enough.items() if n not in cut}
     smallest = fewest if averaged else K
-    keys = {n: v for n, v in known.items() if n in bands or (v.role == Role.KEY and not v.numeric)}
+    keys = {n: v for n, v in known.items() if n in cut or (v.role == Role.KEY and not v.numeric)}
     found = broaden(work, keys, bands, smallest=smallest, share=_SHARE)
     gaps = tuple(n for n in averaged if len(facts[n].values) < work.height)
     within = _within_patterns(work, averaged, keys, bands, smallest) if gaps else None
