@@ -111,6 +111,12 @@ _DATE_FORM = (
 )
 
 
+_SOME_FORM = "|".join(
+    f"(?:{form})" for form in (*(pattern for pattern, *_ in _FORMS), _DATE_FORM, r"(?:[0-9][ -]*){10}")
+)
+"""Any of the forms that rules look for: most columns of texts have none, which one look tells."""
+
+
 def _said(f: Facts) -> Seeming | None:
     if f.variable.role != Role.OTHER:
         return Seeming(f.variable.role, "its role is given", True)
@@ -121,6 +127,8 @@ def _health_number(f: Facts) -> Seeming | None:
     """Ten digits whose last is the check digit; one random number in eleven passes, nearly all of them do not."""
     if not (f.text or (f.dtype.is_integer() and f.high >= 1e9)) or f.distinct.is_empty():
         return None
+    if f.text and not f.looks(_SOME_FORM):
+        return None
     digits = f.sample.str.replace_all(r"[ -]", "")
     valid = digits.filter(digits.str.contains(r"^\d{10}$")).cast(pl.Int64).to_numpy()
     right = nhs_check_digit(valid // 10) == valid % 10
@@ -130,7 +138,7 @@ def _health_number(f: Facts) -> Seeming | None:
 
 
 def _form(f: Facts) -> Seeming | None:
-    if f.dtype != pl.String:
+    if f.dtype != pl.String or not f.looks(_SOME_FORM):
         return None
     for pattern, role, kind, what in _FORMS:
         if f.looks(pattern):
@@ -154,7 +162,9 @@ def _identifier_name(f: Facts) -> Seeming | None:
 
 def _date(f: Facts) -> Seeming | None:
     birth = f.named(r"dob|birth\w*|born|dateofbirth|birthdate")
-    if not (f.dtype in (pl.Date, pl.Datetime) or (f.dtype == pl.String and f.looks(_DATE_FORM))):
+    if not (
+        f.dtype in (pl.Date, pl.Datetime) or (f.dtype == pl.String and f.looks(_SOME_FORM) and f.looks(_DATE_FORM))
+    ):
         if birth and f.whole and f.low >= 1850 and f.high <= 2100:
             return Seeming(Role.KEY, "a year of birth may be known to others", False)
         return None

@@ -83,6 +83,7 @@ class Facts:
         self.dtype = column.dtype
         self.rows = len(column)
         self._column = column
+        self._looked: dict[str, bool] = {}
 
     @cached_property
     def complete(self) -> bool:
@@ -184,8 +185,10 @@ class Facts:
 
     def looks(self, pattern: str) -> bool:
         """Whether nearly all values have a form, a regular expression for the whole text."""
-        share = self.sample.str.contains(rf"^(?:{pattern})$").mean() if len(self.sample) else None
-        return isinstance(share, float) and share >= NEARLY_ALL
+        if pattern not in self._looked:
+            share = self.sample.str.contains(rf"^(?:{pattern})$").mean() if len(self.sample) else None
+            self._looked[pattern] = isinstance(share, float) and share >= NEARLY_ALL
+        return self._looked[pattern]
 
     @cached_property
     def kind(self) -> Kind:

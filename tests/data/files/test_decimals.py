@@ -1,3 +1,5 @@
+import itertools
+
 import polars as pl
 import pytest
 
@@ -45,3 +47,20 @@ def test_what_is_said_of_numbers_that_are_read_as_text():
     assert unread("x", pl.Series(["a", "1"])) == unread("x", pl.Series(["1", "2"])) == ()
     assert "blanks" in unread("x", pl.Series(["612 345 678"]))[0]
     assert "blanks" not in unread("x", pl.Series(["1 234,5"]))[0]
+
+
+def test_columns_of_one_table_are_told_as_each_alone():
+    cells = [
+        ["1.5", "2", None],
+        ["1,5", "2", "3"],
+        ["1.234", "2.345", "3.456"],
+        ["a", "b.", "c"],
+        ["1.234,5", "2", "3"],
+        [" 1.5", "2.25 ", "3"],
+        [None, None, None],
+        ["12", "13", "14"],
+    ]
+    for chosen in itertools.combinations(cells, 2):
+        columns = [pl.Series(f"c{j}", values, dtype=pl.String) for j, values in enumerate(chosen)]
+        uneven = [columns[0], columns[1].append(pl.Series([None], dtype=pl.String))]  # which is looked at one by one
+        assert sniff_decimal(columns) == sniff_decimal(uneven)

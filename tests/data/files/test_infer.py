@@ -166,6 +166,12 @@ def test_many_columns_at_once_are_typed_as_each_alone(decimal):
         ["+1", "2", "3"],
         ["", "1", "2"],
         ["1_0", "2", "3"],
+        ["a", "b.", None],
+        ["a", " TRUE", None],
+        ["inf", "x", None],
+        ["-", "--", "?"],
+        ["1.234.567", "2", "3"],
+        ["(1)", "b", "c"],
     ]
     columns = [pl.Series(f"c{j}", values) for j, values in enumerate(cells)]
     columns = [c.cast(pl.String) for c in columns]

@@ -161,7 +161,9 @@ def sniff_decimal(columns: Sequence[pl.Series]) -> Decimals:
     """
     sure: dict[Decimal, int] = {".": 0, ",": 0}
     unsure: dict[Decimal, list[str]] = {".": [], ",": []}
-    for column in columns:
+    pointed = _plainly_pointed(columns)
+    sure["."] += sum(pointed)
+    for column in (c for c, known in zip(columns, pointed, strict=True) if not known):
         cells = column.alias("").drop_nulls().head(_SAMPLE).str.strip_chars()  # "^…$" would be taken for a pattern
         if not cells.str.contains("[.,]").any():
             continue
@@ -176,6 +178,23 @@ def sniff_decimal(columns: Sequence[pl.Series]) -> Decimals:
     votes = {sign: sure[sign] or (len(unsure[sign]) if not any(sure.values()) else 0) for sign in sure}
     best: Decimal = "," if votes[","] > votes["."] else "."
     return Decimals(best, sure[best] > 0, () if sure[best] else tuple(unsure[best]))
+
+
+def _plainly_pointed(columns: Sequence[pl.Series]) -> list[bool]:
+    """Tell of each column, in one pass, whether its numbers can only have a decimal point: most do, in most files."""
+    if len({len(column) for column in columns}) != 1:  # of no one table
+        return [False] * len(columns)
+    names = [str(j) for j in range(len(columns))]
+    frame = pl.DataFrame([column.alias(n) for n, column in zip(names, columns, strict=True)])
+    cells = pl.all().drop_nulls().head(_SAMPLE).str.strip_chars()
+    points = frame.select(cells.str.contains(".", literal=True).any()).row(0)
+    frame = frame.select(n for n, some in zip(names, points, strict=True) if some)
+    if not frame.width:
+        return [False] * len(columns)
+    plain_points = frame.select(cells.str.contains(number(".")).all()).row(0)
+    commas = frame.select((cells.str.contains(number(",")) | cells.str.contains(grouped(","))).all()).row(0)
+    found = {n for n, yes, no in zip(frame.columns, plain_points, commas, strict=True) if yes and not no}
+    return [n in found for n in names]
 
 
 def _has_places(cells: pl.Series, sign: Decimal) -> bool:

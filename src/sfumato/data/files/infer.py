@@ -16,6 +16,7 @@ _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _DIGITS = r"^[+-]?[0-9]+$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _DATETIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?$"
+_BEGINS_TYPED = r"^\s*[+-]?(?:[.,]?[0-9]|(?i:inf|true|false))"
 _BOOLEAN = r"^(?:true|True|TRUE|false|False|FALSE)$"
 MISSING_MARKS = (
     *("NA", "N/A", "n/a", "na", "n.a.", "N.A.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NULL", "null", "None"),
@@ -95,7 +96,7 @@ def marked(name: str, cells: pl.Series) -> tuple[str, ...]:
 def infer_columns(
     texts: Sequence[pl.Series], decimal: Decimal = ".", certain: bool = False
 ) -> list[tuple[pl.Series, tuple[str, ...]]]:
-    """Do what `infer` does for each of many columns. Those whose cells are plain numbers are typed in one pass.
+    """Do what `infer` does for each of many columns, in one pass for plain numbers and for plain text.
 
     Parameters
     ----------
@@ -112,7 +113,9 @@ def infer_columns(
     ([31, None], ['f', 'm'])
     """
     numbered = {str(j): text for j, text in enumerate(texts)}
-    typed = _plain_numbers(pl.DataFrame([text.alias(j) for j, text in numbered.items()]), decimal)
+    frame = pl.DataFrame([text.alias(j) for j, text in numbered.items()])
+    typed = _plain_numbers(frame, decimal)
+    typed |= _plain_texts(frame, [j for j in numbered if j not in typed])
     return [
         (typed[j].alias(text.name), ()) if j in typed else infer(text, decimal, certain) for j, text in numbered.items()
     ]
@@ -132,6 +135,14 @@ def _plain_numbers(frame: pl.DataFrame, decimal: Decimal) -> dict[str, pl.Series
         for n, nulls in zip(typed.columns, lost, strict=True)
         if nulls == frame[n].null_count() and not infinite.get(n)
     }
+
+
+def _plain_texts(frame: pl.DataFrame, names: list[str]) -> dict[str, pl.Series]:
+    """The columns of texts in which no cell begins as a number, a date or a truth value does."""
+    if not names:
+        return {}
+    some = frame.select(pl.col(names).str.contains(_BEGINS_TYPED).any()).row(0)
+    return {n: frame[n] for n, found in zip(names, some, strict=True) if not found}
 
 
 def _of_form(frame: pl.DataFrame, names: list[str], pattern: str) -> list[str]:
