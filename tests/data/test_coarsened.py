@@ -60,7 +60,7 @@ def test_the_fields_stand_in_json_as_lists_in_their_order():
     ("given", "says"),
     [
         ({"columns": ()}, "at least 1"),
-        ({"columns": "age"}, "valid tuple"),
+        ({"columns": "age"}, "a list is needed"),
         ({}, "nothing is said of age: give how, bands, bounds or rounded"),
         ({"columns": ("age", "b"), "rounded": {"age": 5}}, "nothing is said of b"),
         ({"bands": {"x": (2, 1)}}, "low below high"),
@@ -72,7 +72,7 @@ def test_the_fields_stand_in_json_as_lists_in_their_order():
         ({"bands": {"x": (None, 1), "y": (None, 2)}}, "must not overlap"),
         ({"bands": {"x": (0, float("nan"))}}, "finite"),
         ({"bands": {"x": (0, float("inf"))}}, "finite"),
-        ({"bands": {"x": (0, 1, 2)}}, "at most 2"),
+        ({"bands": {"x": (0, 1, 2)}}, "no more than 2"),
         ({"bounds": {"age": (1, 0)}}, "low below high"),
         ({"bounds": {"age": (None, None)}}, "one open side"),
         ({"bounds": {"age": (None, float("-inf"))}}, "finite"),
@@ -82,7 +82,7 @@ def test_the_fields_stand_in_json_as_lists_in_their_order():
         ({"rounded": {"age": -5}}, "positive multiples"),
         ({"rounded": {"age": float("nan")}}, "finite"),
         ({"bands": {"x": (0, 1)}, "rounded": {"age": 5}}, "a part of their own"),
-        ({"how": "so", "values": {}}, "not permitted"),
+        ({"how": "so", "values": {}}, "no such key"),
     ],
 )
 def test_coarsening_that_cannot_be_is_refused(given, says):

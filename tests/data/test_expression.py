@@ -395,7 +395,7 @@ def test_what_cannot_be_right_is_refused_without_a_table(text):
         ("coalesce(born, '2020-01-01')", "needs a date"),
         ("min(t, t)", "column 't' is a text"),
         ("nobody + 1", "no column 'nobody'. Columns: sibsp, parch"),
-        ("lists == 1", "column 'lists' is List"),
+        ("lists == 1", "column 'lists' holds lists"),
     ],
 )
 def test_types_are_checked_before_the_data(text, message):

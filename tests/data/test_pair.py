@@ -16,7 +16,7 @@ PAIR = Pair(BEFORE, AFTER, BOOK, ("a", "b"), ("g",), aligned=True)
 def test_codes_null_and_nan_are_nan():
     assert [math.isnan(v) for v in numbers(BEFORE, ["a"], BOOK)[:, 0]] == [False, True, False]
     assert numbers(pl.DataFrame({"yes": [True, None]}), ["yes"], BOOK)[0, 0] == 1
-    with pytest.raises(DataError, match="'g' holds String"):
+    with pytest.raises(DataError, match="'g' holds text"):
         numbers(BEFORE, ["g"], BOOK)
 
 

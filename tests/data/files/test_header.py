@@ -4,6 +4,7 @@ import itertools
 import polars as pl
 import pytest
 
+from sfumato.data.files.csv import _alone_quoted
 from sfumato.data.files.header import holds_names, looks_like_a_record
 from sfumato.data.files.sniff import sniff_delimiter
 
@@ -94,8 +95,7 @@ def files(folder):
         text = path.read_text(encoding="utf-8")
         sign = sniff_delimiter(text[:20_000].rpartition("\n")[0])
         rows = [row for row in itertools.islice(csv.reader(text.splitlines(), delimiter=sign), 400) if row]
-        quoted = text.startswith('"') and not rows[1][-1].startswith('"') and not text.splitlines()[1].endswith('"')
-        yield path, rows, quoted
+        yield path, rows, _alone_quoted(path.read_bytes(), sign)
 
 
 def below(rows):
