@@ -100,6 +100,19 @@ def test_what_is_missing_singles_nobody_out(share):
     assert release.data.frame.group_by(pl.all()).len()["len"].min() >= 5
 
 
+def test_any_name_will_do():
+    """Names that a look at a column uses itself, or that a formula, YAML or a regular expression would misread."""
+    rng = np.random.default_rng(2)
+    names = ("records", "value", "code", "len", "missing", "count", "a b", "yes", "1", "region")
+    frame = pl.DataFrame({n: rng.choice([11, 12, 13, 21, 22, 23, 31, 32, 33, 41, 42, 43], 600) for n in names})
+    assert sf.protect(Plan.from_yaml(drafted(frame)), frame, secret=bytes(16)).ok
+    assert Plan.from_yaml(drafted(frame.rename({"len": "^x$", "code": "*"})))
+    frame = frame.select(pl.all() + 0.5 * pl.Series(rng.normal(size=600)))
+    assert sf.protect(Plan.from_yaml(drafted(frame)), frame, secret=bytes(16)).ok
+    frame = frame.select(pl.all().round(0).cast(pl.String))
+    assert sf.protect(Plan.from_yaml(drafted(frame)), frame, secret=bytes(16)).ok
+
+
 def test_more_numbers_than_a_step_takes():
     rng = np.random.default_rng(2)
     frame = pl.DataFrame({f"v{j}": rng.normal(size=60) for j in range(70)})

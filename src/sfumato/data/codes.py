@@ -67,8 +67,8 @@ def _mostly_labelled(facts: Facts) -> bool:
 
 def _gaps(facts: Facts) -> bool:
     """Whether numbers are left out between two that occur often; multiples of ten are no gaps."""
-    counts = facts.values.value_counts(name="records").sort(facts.name)
-    value, records = counts[facts.name].to_numpy().astype(np.int64), counts["records"].to_numpy()
+    counts = facts.values.value_counts(name="records").sort("value")
+    value, records = counts["value"].to_numpy().astype(np.int64), counts["records"].to_numpy()
     steps = np.diff(value)
     unit = np.gcd.reduce(steps) if len(steps) else 1
     often = np.minimum(records[1:], records[:-1]) >= _WELL_FILLED

@@ -82,7 +82,7 @@ class Facts:
         self.proposed = proposed  # whether the missing codes of `variable` are guessed
         self.dtype = column.dtype
         self.rows = len(column)
-        self._column = column
+        self._column = column.alias("value")  # a name such as `^x$` would be taken for a pattern
         self._looked: dict[str, bool] = {}
 
     @cached_property
@@ -97,8 +97,8 @@ class Facts:
         """Whether each record has a value, shape (n,)."""
         if self.complete:
             return np.ones(self.rows, dtype=np.bool_)
-        known = Codebook({self.name: self.variable})
-        return self._column.to_frame().select(~known.missing(self.name, self.dtype)).to_series().to_numpy()
+        known = Codebook({"value": self.variable})
+        return self._column.to_frame().select(~known.missing("value", self.dtype)).to_series().to_numpy()
 
     @cached_property
     def values(self) -> pl.Series:

@@ -149,13 +149,13 @@ class _Categories:
     """The forms of a categorical key, finest first, each with a number for each category."""
 
     def __init__(self, column: pl.Series, variable: Variable, smallest: int) -> None:
-        self.name, self.smallest, self.dtype = column.name, smallest, column.dtype
-        value = column.fill_nan(None) if column.dtype.is_float() else column
+        self.smallest, self.dtype = smallest, column.dtype
+        value = (column.fill_nan(None) if column.dtype.is_float() else column).alias("value")
         codes = value.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64)
         self.codes = (codes + 1).fill_null(0).to_numpy()
-        seen = pl.DataFrame({self.name: value, "code": self.codes}).group_by("code").agg(pl.first(self.name), pl.len())
-        known = Codebook({self.name: variable}).missing(self.name, self.dtype)
-        self.seen = seen.with_columns(missing=known).sort("len", self.name, descending=[True, False])
+        seen = pl.DataFrame({"value": value, "code": self.codes}).group_by("code").agg(pl.first("value"), pl.len())
+        known = Codebook({"value": variable}).missing("value", self.dtype)
+        self.seen = seen.with_columns(missing=known)
         self.width = seen.height
 
     def forms(self) -> Iterator[_Coded]:
@@ -170,11 +170,8 @@ class _Categories:
                 continue
             last = kept.height
             stays = pl.concat([kept, self.seen.filter(pl.col("missing"))])["code"].to_numpy()
-            values = kept.select(pl.col(self.name).cast(pl.String) if not self.dtype.is_numeric() else self.name)
-            yield (
-                Form(keep=tuple(values.to_series().sort().to_list())),
-                np.where(np.isin(self.codes, stays), self.codes, 0),
-            )
+            values = kept["value"] if self.dtype.is_numeric() else kept["value"].cast(pl.String)
+            yield Form(keep=tuple(values.sort().to_list())), np.where(np.isin(self.codes, stays), self.codes, 0)
 
 
 class _Number:
@@ -182,12 +179,9 @@ class _Number:
 
     def __init__(self, column: pl.Series, variable: Variable) -> None:
         facts = Facts(column, variable)
-        self.variable, self.held = variable, facts.values.cast(pl.Float64).sort().to_numpy()
-        known = Codebook({column.name: variable}).missing(column.name, column.dtype)
-        self.values = column.cast(pl.Float64).to_numpy()
-        self.missing = column.to_frame().select(known).to_series().to_numpy()
-        codes = _Categories(column.filter(self.missing), variable, 1).codes if self.missing.any() else np.zeros(0)
-        self.why_missing = codes.astype(np.int64)
+        self.held = facts.values.cast(pl.Float64).sort().to_numpy()
+        self.values, self.missing = column.cast(pl.Float64).to_numpy(), ~facts.present
+        self.why_missing = _Categories(column.filter(pl.Series(self.missing)), variable, 1).codes
         self.width = _BANDS
 
     def forms(self) -> Iterator[_Coded]:

@@ -105,8 +105,9 @@ def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
     gone = {*dates, *dropped}
     known = {g.name: g.variable for g in guesses if g.name not in gone}
     known |= {year: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for year in years}
-    work = frame.with_columns(pl.col(n).dt.year().alias(year) for year, n in years.items())
-    work = work.select(n for n in work.columns if n in known)
+    columns = [frame.get_column(n) for n in known if n not in years]  # a name such as `^x$` would select by pattern
+    columns += [frame.get_column(n).dt.year().alias(year) for year, n in years.items()]
+    work = pl.DataFrame(columns)
     steps = _protecting(work, known)
     useless = {year: n for year, n in years.items() if year in steps.crowded}
     return Steps(

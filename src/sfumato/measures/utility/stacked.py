@@ -192,11 +192,12 @@ def _numeric(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Cod
 def _factor(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> Column:
     texts = pl.concat([_texts(name, before, codebook), _texts(name, after, codebook)])
     missing = texts.is_null().to_numpy()
-    counts = texts.drop_nulls().value_counts(name="count").sort(["count", name], descending=[True, False])
+    present = texts.drop_nulls().alias("value")  # a column may be called `count`
+    counts = present.value_counts(name="count").sort(["count", "value"], descending=[True, False])
     levels = counts.height
     if levels == 0:
         return Column(name, np.zeros(len(texts), dtype=np.int32), 1, _some(missing))
-    kept = counts.get_column(name).head(MAX_LEVELS - 1 if levels > MAX_LEVELS else levels)
+    kept = counts.get_column("value").head(MAX_LEVELS - 1 if levels > MAX_LEVELS else levels)
     rank = pl.Series(np.arange(len(kept), dtype=np.int32))
     codes = texts.replace_strict(kept, rank, default=len(kept), return_dtype=pl.Int32).to_numpy().copy()
     codes[missing] = 0
