@@ -27,7 +27,8 @@ def _run(back_end: str, what: Sequence[str], cache: Path) -> tuple[bool, str]:
     done = subprocess.run(
         [sys.executable, "-m", *what], env=environment(back_end, cache), capture_output=True, text=True
     )
-    return done.returncode == 0, (done.stdout + done.stderr)[-_SHOWN:]
+    ended = f"\nended by signal {-done.returncode}" if done.returncode < 0 else ""
+    return done.returncode == 0, (done.stdout + done.stderr)[-_SHOWN:] + ended
 
 
 def main() -> int:
