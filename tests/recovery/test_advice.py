@@ -111,7 +111,7 @@ CASES = [
 ]
 ELSEWHERE = {
     remedy._IN_THE_MODEL,  # of `fit`: tests/recovery/test_fit_recovery.py
-    remedy._FEWER_EXCHANGED,
+    remedy._EXCHANGE_IN_THE_MODEL,
     remedy._OUT,  # a column that is not there has no figure
     remedy._OUTCOME,
     remedy._MERGE,  # without it small strata are an error: tests/methods/centroids
