@@ -184,7 +184,7 @@ def _out_of_fold(features: Floats, released: Floats, units: Words, factors: list
             test = fold == k
             if not test.any() or len(np.unique(released[~test])) < 2:
                 continue
-            trees: Any = HistGradientBoostingClassifier(  # type: ignore[no-untyped-call]
+            trees: Any = HistGradientBoostingClassifier(
                 learning_rate=_RATE,
                 max_iter=_ROUNDS,
                 max_leaf_nodes=_LEAVES,
