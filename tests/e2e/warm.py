@@ -37,8 +37,7 @@ MODULES = (
     "rich.progress",
     "scipy.optimize",
     "scipy.stats",
-    "sklearn.ensemble",
-    "sklearn.isotonic",
+    "sfumato.kernels.boosted_trees",
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
+from sfumato.kernels.boosted_trees import boosted_scores
 from sfumato.kernels.rows import row_hash, scatter
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
@@ -173,28 +173,16 @@ def _chosen(units: Words, features: Floats, n: int) -> Rows:
 
 
 def _out_of_fold(features: Floats, released: Floats, units: Words, factors: list[bool]) -> Floats:
-    """Scores of every row by trees that were grown without its part. One thread, so that sums have one order."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
+    """Scores of every row by trees that were grown without its part."""
     fold = scatter(units ^ _FOLD) % np.uint64(FOLDS)
     scores = np.full(len(released), released.mean())
-    with threadpool_limits(1):
-        for k in range(FOLDS):
-            test = fold == k
-            if not test.any() or len(np.unique(released[~test])) < 2:
-                continue
-            trees: Any = HistGradientBoostingClassifier(
-                learning_rate=_RATE,
-                max_iter=_ROUNDS,
-                max_leaf_nodes=_LEAVES,
-                min_samples_leaf=_SMALLEST,
-                categorical_features=factors,
-                early_stopping=False,
-                random_state=0,
+    for k in range(FOLDS):
+        test = fold == k
+        if test.any() and len(np.unique(released[~test])) == 2:
+            grown = boosted_scores(
+                features, released, ~test, factors, rounds=_ROUNDS, rate=_RATE, leaves=_LEAVES, smallest=_SMALLEST
             )
-            trees.fit(features[~test], released[~test])
-            scores[test] = trees.predict_proba(features[test])[:, 1]
+            scores[test] = grown[test]
     return scores
 
 
