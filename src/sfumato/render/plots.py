@@ -82,9 +82,10 @@ def draw(picture: Picture, name: str) -> tuple[Panel, ...]:
     panels = []
     for number, drawing in enumerate(_drawings(picture)):
         with svg.settings():
-            figure = Figure(figsize=(_WIDTH, drawing.height), layout="constrained")
+            figure = Figure(figsize=(_WIDTH, drawing.height))
             FigureCanvasSVG(figure)
             drawing.paint(figure.subplots())
+            figure.tight_layout(pad=0.3)  # once; a layout engine would draw every figure three times
             text = svg.to_svg(figure, name=f"{name}-{number}", title=drawing.title, description=drawing.description)
         panels.append(Panel(drawing.title, text))
     return tuple(panels)
