@@ -220,7 +220,8 @@ def test_law_4_what_is_published_hides_what_was_planted(name, case):
     made = SUBJECTS[case]().subject()
     shown = published(found(name, case))
     assert not [p for p in PLANTED if p in repr(shown)]
-    assert {f.group for f in shown} <= {None, KEYS, STRATA, "all", "overall", "stratum", "unscaled", "wrong record"}
+    everywhere = {"all", "overall", "stratum", "unscaled", "wrong record", "sd", "relative", "relative unscaled"}
+    assert {f.group for f in shown} <= {None, KEYS, STRATA, *everywhere}
     assert {f.variable for f in shown if figures()[f.measure].of == "column"} <= {None, *made.after.codebook}
 
 

@@ -69,7 +69,7 @@ def test_a_published_rung_does_not_turn_a_limit_round():
         (Finding("t_equal", variable="HIV", group="strata"), "HIV, worst group, strata of the masking steps"),
         (Finding("class_size"), "mean of all groups"),
         (Finding("class_size", group="keys"), "mean of all groups, keys released as they were"),
-        (Finding("interval_disclosure", at=0.05), "all records, ± 0.05 standard deviations"),
+        (Finding("interval_disclosure", at=0.05), "all records, ± 0.05"),
     ],
 )
 def test_what_a_line_is_about(line, text):

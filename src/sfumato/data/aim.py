@@ -20,6 +20,7 @@ class Aim(Enum):
     """
 
     FURTHER = "values further from the truth, records harder to find"
+    UNSOLVED = "releases that cannot be solved for the values they were made of"
     ALIKE = "more people with equal keys"
     DIVERSE = "groups in which people differ in what must not be learnt"
     GENTLER = "less loss"

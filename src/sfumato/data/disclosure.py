@@ -51,6 +51,8 @@ class Averaged(_Disclosed):
     recentred: bool
     rounded: bool
     clipped: bool
+    blur: float = 0.0
+    """Noise on each average, its sd as a share of the root mean square distance of the averaged records from it."""
     merged: tuple[str, ...] = ()
     """Columns of `by` in which small strata were merged into others, so that released categories changed."""
 
@@ -59,6 +61,11 @@ class Averaged(_Disclosed):
         where = f" within each combination of {', '.join(self.by)}" if self.by else ""
         whose = f"the {self.k} most similar records" if self.grouping == "knn" else f"{self.k} or more similar records"
         text = f"{', '.join(self.columns)}: each value is the average of {whose}{where}"
+        if self.blur:
+            text += (
+                f", with normal noise whose standard deviation is {self.blur:g} of the root mean square distance of "
+                "those records from their average, column by column"
+            )
         text += "; the spread was then restored" if self.rescaled else "; the spread is smaller than in the original"
         text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
         if self.rounded:

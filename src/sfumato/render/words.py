@@ -43,6 +43,10 @@ GROUPS: Mapping[str, str] = {
     "overall": "attacker knows no group",
     "stratum": "attacker knows the group",
     "unscaled": "attacker also undoes the restored spread",
+    "sd": "relative to the column's standard deviation",
+    "largest": "the ten largest values",
+    "relative": "relative to the value itself",
+    "relative unscaled": "relative to the value itself, after undoing the restored spread",
     "wrong record": "where it is somebody else's record",
 }
 """Groups that are no single stratum, decile or class."""

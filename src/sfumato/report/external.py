@@ -19,7 +19,9 @@ from sfumato.report.report import Report, StepDone
 
 __all__ = ["at_least", "external"]
 
-_GROUPS = frozenset({None, KEYS, STRATA, "all", "overall", "stratum", "unscaled", "wrong record"})
+_GROUPS = frozenset(
+    {None, KEYS, STRATA, "all", "sd", "overall", "stratum", "unscaled", "relative", "relative unscaled", "wrong record"}
+)
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
 _NOTES = frozenset({FRACTION})

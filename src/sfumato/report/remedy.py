@@ -68,6 +68,11 @@ _LARGER_K = _Change("take a larger `k`")
 _DISJOINT = _Change(
     "take groups that share no record (`grouping: mdav`), which lower this most at the same `k`", lambda k: k.disjoint
 )
+_BLUR = _Change(
+    "blur the centroids (`blur: 0.1`), so that they are no exact averages any more",
+    lambda k: any(part.blur for part in k.parts if isinstance(part, Averaged)) or k.disjoint,
+)
+_MORE_COLUMNS = _Change("average more columns together", lambda k: k.disjoint)
 _SMALLER_K = _Change("take a smaller `k`")
 _FEWER_STRATA = _Change(
     "leave columns out of `by`, so that records find nearer neighbours in larger groups", lambda k: not k.stratified
@@ -125,6 +130,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     },
     "averaged": {
         Aim.FURTHER: (_DISJOINT, _LARGER_K),
+        Aim.UNSOLVED: (_DISJOINT, _BLUR, _MORE_COLUMNS, _LARGER_K),
         Aim.GENTLER: (_SMALLER_K, _FEWER_STRATA),
         Aim.READ: (_PRAM, _OUT),
         Aim.KEPT: (_DISTINCT, _LARGER_K),
@@ -148,7 +154,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
         Aim.APART: (_BROADER, _OUT),
     },
 }
-_LIKE = {Aim.MEANS: Aim.GENTLER, Aim.SPREAD: Aim.GENTLER, Aim.TABLES: Aim.GENTLER}
+_LIKE = {Aim.UNSOLVED: Aim.FURTHER, Aim.MEANS: Aim.GENTLER, Aim.SPREAD: Aim.GENTLER, Aim.TABLES: Aim.GENTLER}
 """Aims that a method without changes of its own serves as it serves another."""
 
 

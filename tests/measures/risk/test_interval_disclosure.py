@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
-from sfumato.measures.risk.interval_disclosure import findings, interval_disclosure
+from sfumato.measures.risk.interval_disclosure import findings, interval_disclosure, relative_disclosure
 
 X = np.array([[0.0, 10.0], [1.0, 20.0], [2.0, 30.0], [3.0, 40.0]])
 # released columns (0, 1, 2, 7) and (10, 22, 30, 40): sd 3.109 and 12.689, so ± 0.05 sd is 0.155 and 0.634
@@ -46,13 +46,39 @@ def test_one_record_and_a_constant_column_are_disclosed():
 def pair(aligned=True):
     book = Codebook({"a": Variable(kind="continuous", missing=[-9])})
     before = pl.DataFrame({"a": [1.0, 2.0, 3.0, -9.0]})
-    return Pair(before, before.with_columns(pl.col("a") + 0.01), book, ("a",), aligned=aligned)
+    return Pair(before, before.with_columns(pl.col("a") + 0.005), book, ("a",), aligned=aligned)
 
 
 def test_finding():
     found = findings(pair(), k=0.1)
-    assert [(f.measure, f.at, f.value, f.baseline) for f in found] == [("interval_disclosure", 0.1, 1.0, 1.0)]
+    assert [(f.group, f.at, f.value, f.baseline) for f in found] == [
+        (None, 0.1, 1.0, 1.0),
+        ("relative", 0.01, 1.0, 1.0),
+        ("relative", 0.05, 1.0, 1.0),
+    ]
     assert "missing" in found.notes[0]
+
+
+def test_small_values_are_told_by_their_own_size():
+    """Within a tenth of a standard deviation all lie; within 1% of themselves only the largest."""
+    x = np.array([[1.0], [2.0], [100.0]])
+    z = x + 0.2
+    assert interval_disclosure(x, z, k=0.1) == 1.0
+    assert relative_disclosure(x, z, 0.01) == pytest.approx(1 / 3)
+    assert relative_disclosure(x, z, 0.15) == pytest.approx(2 / 3)
+    assert relative_disclosure(np.zeros((2, 1)), np.array([[0.0], [1e-9]]), 0.05) == 0.5
+
+
+def test_what_is_read_off_after_undoing_the_scale_is_a_group_of_its_own():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 9.0]})
+    apart = Pair(frame, frame.with_columns(pl.col("a") * 2), Codebook(), ("a",), aligned=True)
+    found = findings(apart, unscaled=frame.select("a").to_numpy())
+    assert {f.group: f.value for f in found if f.at == 0.05} == {
+        None: 0.0,
+        "relative": 0.0,
+        "unscaled": 1.0,
+        "relative unscaled": 1.0,
+    }
 
 
 def test_tables_that_are_not_joined():

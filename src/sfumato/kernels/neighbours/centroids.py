@@ -6,23 +6,65 @@ visiting order of its search tree; here the last ring of equally distant points 
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.rows import distinct as distinct_rows
+from sfumato.kernels.rows import scatter
 
-__all__ = ["TIE", "Ties", "nearest_centroids"]
+__all__ = ["TIE", "Groups", "Ties", "nearest_centroids", "nearest_groups"]
 
 Ties = Literal["share", "all"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
 
 TIE = 1e-9
 """Relative difference below which two distances are equal."""
 
 _CHUNK = 200_000
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The records that each record is averaged with.
+
+    Parameters
+    ----------
+    centroid
+        Their mean, shape (n, p).
+    spread
+        Root mean square distance from it by column, shape (n, p), where it was asked for.
+    signature
+        A word that tells which records they are, whatever the order in which they were found, shape (n,); as `spread`.
+    """
+
+    centroid: Floats
+    spread: Floats | None = None
+    signature: Words | None = None
+
+    @classmethod
+    def like(cls, points: Floats, known: bool) -> Groups:
+        """Room for the groups of points; with all that is known of them, or with centroids only."""
+        if not known:
+            return cls(np.full_like(points, np.nan))
+        return cls(np.full_like(points, np.nan), np.full_like(points, np.nan), np.zeros(len(points), dtype=np.uint64))
+
+    def of(self, rows: Ints | NDArray[np.bool_]) -> Groups:
+        """Those of some rows."""
+        if self.spread is None or self.signature is None:
+            return Groups(self.centroid[rows])
+        return Groups(self.centroid[rows], self.spread[rows], self.signature[rows])
+
+    def put(self, rows: Any, columns: Any, found: Groups) -> None:
+        """Write the groups of some rows, in some columns."""
+        self.centroid[np.ix_(rows, columns)] = found.centroid
+        if self.spread is not None and self.signature is not None and found.signature is not None:
+            self.spread[np.ix_(rows, columns)] = found.spread
+            self.signature[rows] = found.signature
 
 
 def nearest_centroids(
@@ -56,6 +98,34 @@ def nearest_centroids(
     >>> nearest_centroids(np.array([[0.0], [1.0], [3.0]]), 2).ravel().tolist()
     [0.5, 0.5, 2.0]
     """
+    return nearest_groups(z, k, ties=ties, distinct=distinct, wanted=wanted).centroid
+
+
+def nearest_groups(
+    z: Floats,
+    k: int,
+    words: Words | None = None,
+    *,
+    ties: Ties = "share",
+    distinct: bool = False,
+    wanted: NDArray[np.bool_] | None = None,
+) -> Groups:
+    """Give the k nearest points of each point: their centroid, how far they are from it, and which they are.
+
+    Parameters
+    ----------
+    z, k, ties, distinct, wanted
+        As in `nearest_centroids`.
+    words
+        A word for each point, equal for equal points, shape (n,), of which the groups' signatures are made. Without
+        them only centroids are given.
+
+    Examples
+    --------
+    >>> found = nearest_groups(np.array([[0.0], [1.0], [3.0]]), 2, np.array([7, 8, 9], dtype=np.uint64))
+    >>> found.spread.ravel().tolist(), bool(found.signature[0] == found.signature[1])
+    ([0.5, 0.5, 1.0], True)
+    """
     from scipy.spatial import cKDTree
 
     found = distinct_rows(z + 0.0)  # −0 and 0 are one value; an order that hangs on the values alone
@@ -67,16 +137,18 @@ def nearest_centroids(
         targets = np.asarray(tree.indices)  # leaf by leaf: neighbours in space are neighbours in memory
     else:
         targets = np.unique(inverse[wanted])
-    out = np.empty_like(points)
+    out = Groups.like(points, words is not None)
+    names = None if words is None else scatter(words[found.first])
     for start in range(0, len(targets), _CHUNK):
         part = targets[start : start + _CHUNK]
-        out[part] = _centroids_of(tree, points, mass, part, k, ties)
-    return out[inverse if wanted is None else inverse[wanted]]
+        _average(tree, points, mass, names, part, k, ties, out)
+    return out.of(inverse if wanted is None else inverse[wanted])
 
 
-def _centroids_of(tree: object, points: Floats, mass: Floats, targets: Ints, k: int, ties: Ties) -> Floats:
-    """Centroids of the points `targets`; those with a ring still open are asked again for twice as many."""
-    out = np.empty((len(targets), points.shape[1]))
+def _average(
+    tree: object, points: Floats, mass: Floats, names: Words | None, targets: Ints, k: int, ties: Ties, out: Groups
+) -> None:
+    """Write the groups of the points `targets`; those with a ring still open are asked again for twice as many."""
     todo = np.arange(len(targets))
     ask = k + 1
     while len(todo):
@@ -86,9 +158,14 @@ def _centroids_of(tree: object, points: Floats, mass: Floats, targets: Ints, k: 
         if ask == len(points):
             is_open[:] = False
         done = ~is_open
-        out[todo[done]] = _weighted_mean(points, index[done], weight[done])
+        rows, members, shares = targets[todo[done]], index[done], weight[done]
+        out.centroid[rows] = _weighted_mean(points, members, shares)
+        if names is not None and out.spread is not None and out.signature is not None:
+            out.spread[rows] = _weighted_spread(points, members, shares, out.centroid[rows])
+            # a sum of whole words hangs on who the members are, and not on the order in which they were found
+            which = names[members] * np.round(shares * k * 2.0**20).astype(np.uint64)
+            out.signature[rows] = which.sum(axis=1, dtype=np.uint64)
         todo, ask = todo[is_open], 2 * ask
-    return out
 
 
 def _weights(distance: Floats, mass: Floats, k: int, ties: Ties) -> tuple[Floats, NDArray[np.bool_]]:
@@ -112,4 +189,12 @@ def _weighted_mean(points: Floats, index: Ints, weight: Floats) -> Floats:
     for j in range(points.shape[1]):
         column = np.ascontiguousarray(points[:, j])
         out[:, j] = np.einsum("ij,ij->i", column[index], weight)
+    return out
+
+
+def _weighted_spread(points: Floats, index: Ints, weight: Floats, centre: Floats) -> Floats:
+    out = np.empty((len(index), points.shape[1]))
+    for j in range(points.shape[1]):
+        apart = np.ascontiguousarray(points[:, j])[index] - centre[:, j, None]
+        out[:, j] = np.sqrt(np.einsum("ij,ij,ij->i", apart, apart, weight))
     return out

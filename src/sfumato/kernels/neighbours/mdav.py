@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
+from sfumato.kernels.neighbours.centroids import Groups
+from sfumato.kernels.rows import scatter
 
-__all__ = ["group_means", "mdav"]
+__all__ = ["disjoint_groups", "group_means", "mdav"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Words = NDArray[np.uint64]
 
 
 def mdav(z: Floats, k: int) -> Ints:
@@ -51,6 +54,43 @@ def group_means(z: Floats, group: Ints) -> Floats:
     for j in range(z.shape[1]):
         out[:, j] = (np.bincount(group, weights=z[:, j]) / size)[group]
     return out
+
+
+def disjoint_groups(z: Floats, group: Ints, words: Words | None = None, shared: Ints | None = None) -> Groups:
+    """Give each record its group: its mean, how far its records are from it, and which they are.
+
+    Parameters
+    ----------
+    z
+        Points, shape (n, p).
+    group
+        Group of each point, 0, 1, …, shape (n,).
+    words
+        A word for each point, equal for equal points, shape (n,). Without them only centroids are given.
+    shared
+        Numbers of equal points, shape (n,), where they share their groups because nobody chose which is in which.
+
+    Examples
+    --------
+    >>> disjoint_groups(np.array([[1.0], [3.0]]), np.array([0, 0]), np.array([7, 8], dtype=np.uint64)).spread.tolist()
+    [[1.0], [1.0]]
+    """
+    centroid = group_means(z, group)
+    if words is None:
+        return Groups(centroid if shared is None else group_means(centroid, shared))
+    spread = np.sqrt(group_means((z - centroid) ** 2, group))
+    signature = _sums(scatter(words), group)
+    if shared is not None:
+        centroid, spread = group_means(centroid, shared), np.sqrt(group_means(spread**2, shared))
+        signature = _sums(scatter(signature), shared)
+    return Groups(centroid, spread, signature)
+
+
+def _sums(words: Words, group: Ints) -> Words:
+    """Sum of each group's words, modulo 2^64, for each of its points, shape (n,)."""
+    total = np.zeros(int(group.max()) + 1 if len(group) else 0, dtype=np.uint64)
+    np.add.at(total, group, words)
+    return total[group]
 
 
 @compiled

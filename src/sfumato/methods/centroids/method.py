@@ -23,7 +23,9 @@ class Centroids(CentroidParameters):
 
     Protects against an intruder who knows exact values of the columns and looks for them: hardly any value stays. It
     does not make the record unfindable: the released point lies near the true one, so that whoever knows true values
-    and stratum links far more than one in k records (`linkage_nearest` measures it; `grouping="mdav"` lowers it).
+    and stratum links far more than one in k records (`linkage_nearest` measures it; `grouping="mdav"` lowers it). Nor,
+    in one column or few, does it withstand somebody who takes the release for a system of equations (`reconstruction`
+    measures it; `grouping="mdav"`, `blur`, more columns and a larger k lower it).
     Columns not listed stay as they are, and a category that is the same for a whole stratum is given away.
 
     Parameters
@@ -60,6 +62,11 @@ class Centroids(CentroidParameters):
     missing
         `keep`: a record's neighbours are those that have the columns it has, and what is missing stays so;
         `category`: only those with the same columns missing; `median`, `mean`: fill in; `drop`: leave records out.
+    blur
+        Normal noise on each centroid, its sd this share of the root mean square distance of the centroid's records from
+        it, column by column; 0 to 1. It is keyed on the true values of these records: equal centroids stay equal, and
+        a centroid that another release has too has the same noise there. It stands against somebody who solves the
+        release for the values that it was made of, or subtracts an earlier one.
     block_size
         Most records that are searched together; larger strata are cut at medians.
     allow_small_k
@@ -121,6 +128,7 @@ class Centroids(CentroidParameters):
             recentred=self.recentre,
             rounded=on_grid if self.round_to == "input" else self.round_to is not None,
             clipped=self.clip is not None,
+            blur=self.blur,
             merged=settled.merged,
         )
         return (*said, averaged)

@@ -15,6 +15,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "rescale": True,
         "recentre": False,
         "round_to": None,
+        "blur": 0.0,
     }
 }
 """Settings of published studies; `min_stratum` is k in `avraam2021`."""
@@ -47,6 +48,7 @@ class CentroidParameters(Method):
     clip: dict[str, Bounds] | None = None
     round_to: RoundTo = "input"
     missing: Literal["keep", "median", "mean", "drop", "category"] = "keep"
+    blur: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
     block_size: int | None = Field(default=None, ge=2)
     allow_small_k: bool = False
     preset: Literal["avraam2021"] | None = None

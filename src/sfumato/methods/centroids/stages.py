@@ -22,8 +22,8 @@ from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_half_up, round_to_multiple
 from sfumato.kernels.neighbours.blocks import blocks
-from sfumato.kernels.neighbours.centroids import nearest_centroids
-from sfumato.kernels.rows import distinct
+from sfumato.kernels.neighbours.centroids import Groups, nearest_groups
+from sfumato.kernels.rows import distinct, row_hash
 from sfumato.kernels.strata import Ladder, merge_small
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
 from sfumato.methods.centroids.parameters import CentroidParameters
@@ -33,6 +33,7 @@ __all__ = ["Averaging", "Preparing", "Restoring", "Stratifying", "rebuilt"]
 _PATTERN = f"{HIDDEN}pattern"
 _NO_SPREAD = 1e-20  # variance of standardised centroids that is no more than the last bits of their sums
 Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
 Key = tuple[Any, ...]
 Patterns = dict[int, int]
 
@@ -40,6 +41,11 @@ Patterns = dict[int, int]
 def _together(one: Patterns, other: Patterns) -> Patterns:
     """Records of two strata by the columns that they have."""
     return {have: one.get(have, 0) + other.get(have, 0) for have in {**one, **other}}
+
+
+def _some(words: Words | None, rows: NDArray[Any]) -> Words | None:
+    """Those of some rows, where there are any."""
+    return None if words is None else words[rows]
 
 
 def _z(column: str) -> str:
@@ -272,46 +278,51 @@ class Averaging:
         for j, n in enumerate(active):
             z[:, j] = (z[:, j] - state.mean[n]) / state.sd[n]
         tie = draws.tie_break(batch) if self.method.grouping == "mdav" else None
-        out = self._by_pattern(z, tie)
+        raw = row_hash(np.nan_to_num(numbers(batch, active, self.codebook), nan=np.inf)) if self.method.blur else None
+        found = self._by_pattern(z, tie, raw)
+        out = found.centroid
+        if found.spread is not None and found.signature is not None:
+            for j, n in enumerate(active):
+                noise = draws.draws.normal(found.signature, draws.purpose(n, f"blur {self.method.blur!r}"))
+                out[:, j] += self.method.blur * found.spread[:, j] * noise
         return batch.with_columns(pl.Series(_z(n), out[:, j], nan_to_null=True) for j, n in enumerate(active))
 
-    def _by_pattern(self, z: Floats, tie: NDArray[np.uint64] | None) -> Floats:
+    def _by_pattern(self, z: Floats, tie: Words | None, words: Words | None) -> Groups:
         """Average record by record among those that have its columns, on those columns."""
         present = ~np.isnan(z)
         if present.all():
-            return self._centroids(z, tie, None)
-        out = np.full_like(z, np.nan)
+            return self._groups(z, tie, words, None)
+        out = Groups.like(z, words is not None)
         for have in np.unique(present, axis=0):
             if have.any():
-                pool = present[:, have].all(axis=1)
+                pool = np.asarray(present[:, have].all(axis=1))
                 wanted = (present == have).all(axis=1)
-                out[np.ix_(wanted, have)] = self._centroids(
-                    z[np.ix_(pool, have)], None if tie is None else tie[pool], wanted[pool]
-                )
+                found = self._groups(z[np.ix_(pool, have)], _some(tie, pool), _some(words, pool), wanted[pool])
+                out.put(wanted, have, found)
         return out
 
-    def _centroids(self, z: Floats, tie: NDArray[np.uint64] | None, wanted: NDArray[np.bool_] | None) -> Floats:
-        """Centroids of the wanted rows of one pool, block by block."""
+    def _groups(self, z: Floats, tie: Words | None, words: Words | None, wanted: NDArray[np.bool_] | None) -> Groups:
+        """Groups of the wanted rows of one pool, block by block."""
         if self.method.block_size is None or len(z) <= self.method.block_size:
-            return self._in_block(z, tie, wanted)
-        out = np.empty_like(z)
+            return self._in_block(z, tie, words, wanted)
+        out = Groups.like(z, words is not None)
         for rows in blocks(z, self.method.block_size, self.method.min_stratum):
-            out[rows] = self._in_block(z[rows], None if tie is None else tie[rows], None)
-        return out if wanted is None else out[wanted]
+            found = self._in_block(z[rows], _some(tie, rows), _some(words, rows), None)
+            out.put(rows, np.arange(z.shape[1]), found)
+        return out if wanted is None else out.of(wanted)
 
-    def _in_block(self, z: Floats, tie: NDArray[np.uint64] | None, wanted: NDArray[np.bool_] | None) -> Floats:
+    def _in_block(self, z: Floats, tie: Words | None, words: Words | None, wanted: NDArray[np.bool_] | None) -> Groups:
         if self.method.grouping == "knn":
-            return nearest_centroids(
-                z, self.method.k, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted
+            return nearest_groups(
+                z, self.method.k, words, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted
             )
-        from sfumato.kernels.neighbours.mdav import group_means, mdav
+        from sfumato.kernels.neighbours.mdav import disjoint_groups, mdav
 
         order = np.lexsort(z.T[::-1] if tie is None else (tie, *z.T[::-1]))
-        out = np.empty_like(z)
-        out[order] = group_means(z[order], mdav(z[order], self.method.k))
-        if tie is None:  # which of equal records is in which group is nobody's choice: they share
-            out = group_means(out, distinct(z).inverse)
-        return out if wanted is None else out[wanted]
+        group = np.empty(len(z), dtype=np.int64)
+        group[order] = mdav(z[order], self.method.k)
+        out = disjoint_groups(z, group, words, shared=distinct(z).inverse if tie is None else None)
+        return out if wanted is None else out.of(wanted)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Turning centroids of nearest neighbours back into the values that they were made of."""

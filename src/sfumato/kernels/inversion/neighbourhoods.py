@@ -1,0 +1,116 @@
+"""Who is averaged with whom, for a guess of the values: by windows of one column, or by distances in several."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.kernels.compiled import compiled
+
+__all__ = ["NO", "UNKNOWN", "YES", "nearest", "windows"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+NO, YES, UNKNOWN = 0, 1, 2
+"""Whether a record's released value is the one before it: then both were averaged over the same records."""
+_AGAINST = 3.0  # spacings that a window may be off before the pattern of equal released values is broken
+_NEVER = 1e18
+
+
+@compiled
+def windows(x: Floats, start: Rows, same: Rows, spacing: Floats, k: int, out: Rows) -> float:
+    """Find everybody's k nearest in one column, where equal releases say who shares them.
+
+    In one column the k nearest of a record are k successive values, and these windows move upwards with the record:
+    they stay where the released value stays, and move where it moves. Of all such series of windows the one is taken
+    that is nearest to the guess (Viterbi's algorithm over the record's place in its window).
+
+    Parameters
+    ----------
+    x
+        The guess, ascending within each stratum, shape (n,).
+    start
+        First row of each stratum, and n; shape (strata + 1,).
+    same
+        `YES`, `NO` or `UNKNOWN` for each row, of its released value and the one before, shape (n,).
+    spacing
+        Distances between released values, the measure of what is near, shape (n,).
+    k
+        Records in a window.
+    out
+        The rows of each window, shape (n, k), is written.
+
+    Returns
+    -------
+    float
+        How far the windows are from the nearest ones and from the pattern, mean over records, in spacings.
+    """
+    total = 0.0
+    for s in range(len(start) - 1):
+        low, n = start[s], start[s + 1] - start[s]
+        width = min(k, n)
+        cost, back = np.full((n, width), _NEVER), np.zeros((n, width), np.int64)
+        for i in range(n):
+            here = x[low + i]
+            smallest = _NEVER
+            for place in range(width):
+                first = i - place
+                if 0 <= first <= n - width:
+                    smallest = min(smallest, max(here - x[low + first], x[low + first + width - 1] - here))
+            for place in range(width):
+                first = i - place
+                if first < 0 or first > n - width:
+                    continue
+                best, before = 0.0 if i == 0 else _NEVER, 0
+                for earlier in range(width if i else 0):
+                    moved = 1 + earlier - place
+                    if moved < 0:
+                        continue
+                    known = same[low + i]
+                    against = (known == YES and moved > 0) or (known == NO and moved == 0)
+                    so_far = cost[i - 1, earlier] + (_AGAINST if against else 0.0)
+                    if so_far < best:
+                        best, before = so_far, earlier
+                radius = max(here - x[low + first], x[low + first + width - 1] - here)
+                cost[i, place] = best + (radius - smallest) / spacing[low + i]
+                back[i, place] = before
+        place = int(np.argmin(cost[n - 1]))
+        total += cost[n - 1, place]
+        for i in range(n - 1, -1, -1):
+            for t in range(k):
+                out[low + i, t] = low + i - place + t % width
+            place = back[i, place]
+    return total / len(x)
+
+
+@compiled
+def nearest(x: Floats, start: Rows, k: int, out: Rows) -> None:
+    """Find everybody's k nearest in several columns by comparing all with all of a stratum.
+
+    Parameters
+    ----------
+    x
+        The guess in units in which columns weigh alike, shape (n, p).
+    start
+        First row of each stratum, and n; each stratum has k records or more.
+    k
+        Number of neighbours, the record itself included.
+    out
+        Their rows, shape (n, k), are written.
+    """
+    apart = np.empty(k)
+    for s in range(len(start) - 1):
+        for i in range(start[s], start[s + 1]):
+            found = 0
+            for j in range(start[s], start[s + 1]):
+                square = 0.0
+                for q in range(x.shape[1]):
+                    square += (x[i, q] - x[j, q]) ** 2
+                if found < k or square < apart[found - 1]:
+                    place = found if found < k else k - 1
+                    while place > 0 and apart[place - 1] > square:
+                        apart[place], out[i, place] = apart[place - 1], out[i, place - 1]
+                        place -= 1
+                    apart[place], out[i, place] = square, j
+                    found = min(found + 1, k)
