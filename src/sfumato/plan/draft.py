@@ -13,7 +13,7 @@ from sfumato.data.codebook import Missing, Scalar
 from sfumato.data.extended import shown
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
-from sfumato.plan.drafting import MOST_COLUMNS, K, Steps, draft_steps
+from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
 
 __all__ = ["draft_plan"]
 
@@ -166,7 +166,7 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     among = f" with equal {', '.join(by)}" if by else ""
     parameters = [f"columns: {_listed(columns)}"]
     parameters += [f"by: {_listed(by)}"] if by else []
-    parameters += [f"k: {K}", "grouping: mdav"]
+    parameters += [f"k: {K}", "grouping: mdav", f"blur: {BLUR}"]
     parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
     if steps.within:
         parameters += ["missing: category", "on_small: suppress"]

@@ -14,10 +14,12 @@ from sfumato.data.roles import Kind, Role
 from sfumato.plan.averaging import hardly_masked, patterns_of
 from sfumato.plan.broadening import Broadened, Form, broaden, in_small
 
-__all__ = ["MOST_COLUMNS", "K", "Steps", "draft_steps"]
+__all__ = ["BLUR", "MOST_COLUMNS", "K", "Steps", "draft_steps"]
 
 K = 5
 """Fewest people that must be alike."""
+BLUR = 0.1
+"""Noise on averages, as a share of their records' distances: against releases that are subtracted."""
 MOST_COLUMNS = 64
 """Most columns of one `centroids` step."""
 _SHARE = 0.05  # of the records, that may be left out

@@ -23,6 +23,9 @@ LAWFUL = [
     Centroids(columns=["x", "y"], by=["g", "h"], k=3, on_small="drop_variable", min_stratum=30),
     Centroids(columns=["x", "n"], k=3, missing="category"),
     Centroids(columns=["x", "y"], k=3, block_size=20, clip={"x": [6, 14]}),
+    Centroids(columns=["x", "n"], by=["g", "h"], k=3, on_small="merge", blur=0.2),
+    Centroids(columns=["x", "y"], k=4, grouping="mdav", missing="median", blur=0.1),
+    Centroids(columns=["x", "y"], k=3, block_size=20, blur=0.3, rescale=False),
 ]
 
 
@@ -269,3 +272,58 @@ def test_columns_that_are_no_amounts_are_refused():
     assert "must not change" in Centroids(columns=["id"], k=3).check(PEOPLE_BOOK)[0]
     assert "strata need categories" in Centroids(columns=["x"], by=["y"], k=3).check(PEOPLE_BOOK)[0]
     assert "no column 'nope'" in Centroids(columns=["nope"], k=3).check(PEOPLE_BOOK)[0]
+
+
+def centroids_of(frame, **how):
+    """Released x and y as they leave the averaging: neither restored nor rounded."""
+    made = run(frame, **({"rescale": False, "recentre": False, "round_to": None} | how)).after.frame
+    return made.select("x", "y").to_numpy()
+
+
+@pytest.mark.parametrize("grouping", ["knn", "mdav"])
+def test_blur_is_a_share_of_the_distances_within_the_group(grouping):
+    """Over many groups of three the noise has the standard deviation that is disclosed, column by column."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = people(n).with_columns(x=pl.Series(rng.normal(size=n)), y=pl.Series(rng.lognormal(size=n)))
+    plain, blurred = (centroids_of(frame, grouping=grouping, blur=b) for b in (0, 0.5))
+    x = frame.select("x", "y").to_numpy()
+    z = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
+    if grouping == "knn":
+        members = np.argsort(((z[:, None] - z[None]) ** 2).sum(axis=2), axis=1)[:, :3]
+        apart = np.sqrt(((x[members] - x[members].mean(axis=1, keepdims=True)) ** 2).mean(axis=1))
+        groups = np.unique(np.sort(members, axis=1), axis=0, return_index=True)[1]
+    else:
+        order = np.lexsort((z[:, 1], z[:, 0]))
+        group = np.empty(n, dtype=int)
+        group[order] = mdav(z[order], 3)
+        size = np.bincount(group)
+        mean = np.array([np.bincount(group, weights=x[:, j]) / size for j in (0, 1)]).T
+        square = np.array([np.bincount(group, weights=(x[:, j] - mean[group, j]) ** 2) / size for j in (0, 1)]).T
+        apart, groups = np.sqrt(square)[group], np.unique(group, return_index=True)[1]
+        assert len(np.unique(blurred, axis=0)) == len(groups)  # members of a group stay alike
+    noise = ((blurred - plain) / apart)[groups]
+    assert np.std(noise, axis=0) == pytest.approx(0.5, rel=0.08)  # of 1,000 draws the sd has a standard error of 2.2%
+    assert np.abs(np.corrcoef(noise.T)[0, 1]) < 0.1
+
+
+def test_a_centroid_that_stays_keeps_its_noise_and_one_that_changes_draws_anew():
+    frame = people(60)
+    gone = frame.filter(pl.col("id") != frame["id"][7])
+    plain, fewer = centroids_of(frame), centroids_of(gone)
+    kept = np.delete(np.arange(60), 7)
+    same = np.isclose(plain[kept], fewer, rtol=1e-9).all(axis=1)
+    blurred, again = centroids_of(frame, blur=0.3)[kept], centroids_of(gone, blur=0.3)
+    assert same.sum() > 40
+    # standardised by other means and spreads, the noise of an unchanged centroid is the same up to the last bits
+    np.testing.assert_allclose(blurred[same], again[same], rtol=1e-9)
+    moved = (blurred - plain[kept])[~same] / (again - fewer)[~same]
+    assert (np.abs(moved - 1) > 1e-3).all()
+
+
+def test_no_blur_draws_nothing_and_is_not_told():
+    assert "noise" not in next(iter(run(people(60)).disclosure)).sentence()
+    told = next(iter(run(people(60), blur=0.1).disclosure))
+    assert told.blur == 0.1
+    assert "0.1 of the root mean square distance" in told.sentence()
+    assert Centroids(columns=["x"], k=3, preset="avraam2021").blur == 0
