@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_json_for_a_program(folder):
     out = command.output(*TUNE, "--range", "3:20", cwd=folder)
-    assert set(out) == {"parameter", "value", "met", "limits", "path", "notes"}
+    assert set(out) == {"parameter", "value", "met", "limits", "kept", "path", "notes"}
     assert out["met"] is True
     assert out["limits"] == ["linkage_nearest[group=overall] <= 0.15"]
     point = {"value", "risk", "interval", "utility", "met", "limit", "replications", "kept"}

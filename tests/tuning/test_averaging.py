@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sfumato.data.finding import Finding
-from sfumato.tuning.averaging import Averaged, Point, averaged
+from sfumato.tuning.averaging import Averaged, Point, averaged, single
 
 
 def of(*values, interval=None):
@@ -47,3 +47,18 @@ def test_a_point_reports_the_limit_that_is_nearest():
     assert (point.risk, point.interval, point.met) == (4, (3, 5), False)
     unknown = Point(3, (False,), (None,), 0, {}, 2, 0.5)
     assert (unknown.risk, unknown.interval) == (None, None)
+
+
+def test_a_single_run_lies_below_its_bound_as_often_as_is_asked():
+    """Ten normal runs predict an eleventh: the bound holds with the probability itself, whatever mean and spread."""
+    rng = np.random.default_rng(0)
+    runs = rng.normal(0.3, 0.02, (4000, 11))
+    below = [run[10] <= single([Finding("risk1", value=v) for v in run[:10]], 0.9).high for run in runs]
+    assert np.mean(below) == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / 4000))
+    above = [run[10] >= single([Finding("risk1", value=v) for v in run[:10]], 0.9).low for run in runs]
+    assert np.mean(above) == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / 4000))
+
+
+def test_a_single_run_of_nothing_has_no_bound():
+    assert single([Finding("risk1"), Finding("risk1", value=0.1)], 0.9) is None
+    assert single([Finding("risk1", value=0.1)], 0.9).high == 0.1

@@ -31,7 +31,7 @@ def test_noise_is_tuned_to_where_the_closed_form_has_it():
     z = stats.norm.ppf((1 + bound) / 2) / width
     exact = 1 / (z**2 - 1)
     found = sf.tune(
-        plan(sf.steps.Noise(columns=["x"], share=0.1)),
+        plan(sf.steps.Noise(columns=["y"], share=0.1)),
         people(n),
         parameter="steps.0.share",
         range=(0.01, 1),
@@ -262,3 +262,54 @@ def test_progress_goes_up_and_ends_near_all():
     assert 0 <= shares[0] < 0.01
     assert 0.3 < shares[-1] < 1
     assert any("steps.0.k = 12: run 1 of at most 10: measuring linkage" in what for what, _ in told)
+
+
+def test_a_release_keeps_its_limit_as_often_as_is_asked():
+    """At the value that the mean allows about every second release fails; with `kept` nine in ten pass."""
+    told = {
+        "parameter": "steps.0.share",
+        "range": (0.01, 1),
+        "limit": "interval_disclosure[group=relative, at=0.05] < 0.3",
+        "replications": 8,
+    }
+    made = plan(sf.steps.Noise(columns=["x"], share=0.1))
+    loose, sure = sf.tune(made, people(600), **told), sf.tune(made, people(600), kept=0.9, **told)
+    assert sure.met
+    assert sure.value > loose.value
+    share, (low, high) = sure.kept
+    assert low <= share <= high
+    assert sure.to_plain()["kept"] == {"value": share, "interval": [low, high]}
+    # releases with secrets that tuning does not have: 30 at a probability of 0.9 have a standard error of 0.055
+    shares = []
+    for found in (loose, sure):
+        released = [sf.protect(found.plan, people(600), secret=bytes([i]) * 16).report.findings for i in range(30)]
+        lines = [f.of("interval_disclosure", group="relative", at=0.05).value for f in released]
+        shares.append(np.mean([value < 0.3 for value in lines]))
+    assert shares[1] > 0.9 - 3 * 0.055
+    assert shares[0] < shares[1]
+    assert abs(shares[1] - share) < 0.2
+
+
+def test_where_nothing_is_drawn_the_limit_is_kept_for_certain():
+    found = sf.tune(
+        plan(sf.steps.Centroids(columns=["x", "y"], k=3)),
+        people(60),
+        parameter="steps.0.k",
+        range=(3, 9),
+        limit="linkage_nearest < 0.95",
+        kept=0.9,
+    )
+    assert found.kept == (1.0, (1.0, 1.0))
+
+
+@pytest.mark.parametrize("kept", [0.3, 1, float("nan")])
+def test_no_probability_is_refused(kept):
+    with pytest.raises(PlanError, match="kept is a probability"):
+        sf.tune(
+            plan(sf.steps.Noise(columns=["x"], share=0.1)),
+            people(30),
+            parameter="steps.0.share",
+            range=(0.1, 1),
+            limit="delta < 1",
+            kept=kept,
+        )

@@ -29,6 +29,7 @@ def tune(
     replications: int | None = None,
     tolerance: float = 0.01,
     grid: int = 0,
+    kept: float | None = None,
     model: str | None = None,
     family: Family | None = None,
     w1: float = 0.01,
@@ -39,7 +40,7 @@ def tune(
 
     No secret is needed: figures are means over replications with public secrets, and the far end of each mean's 95%
     interval must meet its limit. It is assumed that figures rise or fall steadily with the parameter. The release that
-    is made later has its own draw, which `protect` judges.
+    is made later has its own draw, which `protect` judges; `kept` asks that it pass.
 
     Parameters
     ----------
@@ -63,6 +64,9 @@ def tune(
         Share of the value to which it is found.
     grid
         How many values, evenly spread, are tried besides.
+    kept
+        Probability, 0.5 to 0.999, with which one release with an unknown secret must keep all limits. Without it the
+        mean over releases must, and about one release in two fails.
     model, family, w1, w2
         As in `protect`.
     progress
@@ -104,5 +108,6 @@ def tune(
         replications=replications,
         tolerance=tolerance,
         grid=grid,
+        kept=kept,
         progress=progress,
     )

@@ -53,6 +53,10 @@ def tune(
     grid: Annotated[
         int | None, typer.Option(help=f"Values to try besides. Else {_GRID} for a picture or report, or none.")
     ] = None,
+    kept: Annotated[
+        float | None,
+        typer.Option(help="Probability with which one release must keep the limits: 0.95. Else their mean must."),
+    ] = None,
     picture: Annotated[Path | None, typer.Option(help="Where to draw the frontier: .png or .svg.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Where to write a page with frontier and figures, for the custodian.")
@@ -72,7 +76,8 @@ def tune(
     """Find the least noise, smallest k or least of any other number of a plan that meets limits.
 
     No secret is needed: figures are means over runs with public secrets, and the far end of each 95% interval must
-    meet the limit. Where no value of the range does, the exit status is 1.
+    meet the limit; with --kept a single release must, with that probability. Where no value of the range does, the
+    exit status is 1.
     """
     from sfumato.api.tune import tune as search
     from sfumato.cli.talk import open_table, refuse_same
@@ -95,6 +100,7 @@ def tune(
             replications=replications,
             tolerance=tolerance,
             grid=(_GRID if picture or report else 0) if grid is None else grid,
+            kept=kept,
             model=model,
             family=family,
             w1=w1,

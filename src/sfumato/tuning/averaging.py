@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.finding import Finding
 
-__all__ = ["LEVEL", "Averaged", "Point", "averaged"]
+__all__ = ["LEVEL", "Averaged", "Point", "averaged", "single"]
 
 LEVEL = 0.95
 """Level of the intervals."""
@@ -43,7 +43,7 @@ class Point:
     value
         The value.
     held
-        For each limit whether the far end of its figure's interval meets it.
+        For each limit whether it is met: by the far end of its figure's interval, or by that of a single run.
     figures
         The figure of each limit; None where it could not be had.
     nearest
@@ -118,6 +118,37 @@ def averaged(findings: Sequence[Finding | None], level: float = LEVEL) -> Averag
     below = _mean([f.value - f.interval[0] for f in known if f.interval and f.value is not None])
     above = _mean([f.interval[1] - f.value for f in known if f.interval and f.value is not None])
     return Averaged(mean, mean - math.hypot(spread, wider * below), mean + math.hypot(spread, wider * above))
+
+
+def single(findings: Sequence[Finding | None], kept: float) -> Averaged | None:
+    """Where the figure of one further run lies below, and where above, with a given probability each.
+
+    A prediction by Student's t: of the runs' spread, and of what their mean may be off. What a sample of records adds
+    is in every run's own figure already.
+
+    Parameters
+    ----------
+    findings
+        The finding of each replication; one alone is taken as certain.
+    kept
+        The probability, 0.5 to 1.
+
+    Returns
+    -------
+    Averaged or None
+        With the mean as `value`; None where a replication has no value.
+
+    Examples
+    --------
+    >>> found = single([Finding("risk1", value=v) for v in (0.1, 0.2, 0.3)], 0.95)
+    >>> round(found.high, 4)
+    0.5372
+    """
+    values = np.array([f.value for f in findings if f is not None and f.value is not None], dtype=float)
+    if not len(values) or len(values) < len(findings):
+        return None
+    half = _half_width(values, 2 * kept - 1) * math.sqrt(len(values) + 1)
+    return Averaged(float(values.mean()), float(values.mean()) - half, float(values.mean()) + half)
 
 
 def _half_width(values: NDArray[np.float64], level: float) -> float:

@@ -29,7 +29,7 @@ from sfumato.progress import Progress, quiet, split, within
 from sfumato.release.measure import EFFORT
 from sfumato.release.protect import measure_run, numbered
 from sfumato.release.run import Ran, run_steps
-from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged
+from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged, single
 
 __all__ = ["Replica", "Replications"]
 
@@ -108,6 +108,8 @@ class Replications:
         Most replications, at least 2.
     progress
         Called with what is being done, for the work before any value; `parts` are for the values.
+    kept
+        The probability with which one run must keep each limit; None: the mean must.
     """
 
     def __init__(
@@ -119,7 +121,9 @@ class Replications:
         how: Measuring,
         most: int,
         progress: Progress,
+        kept: float | None = None,
     ) -> None:
+        self._probability, self._further = kept, _FRESH_FROM
         self.parameter, self.conditions, self.utility = parameter, tuple(conditions), tuple(utility)
         self.points: dict[float, Point] = {}
         self.findings: dict[float, Findings] = {}
@@ -189,9 +193,10 @@ class Replications:
             How many were made: none where the steps draw nothing, since a further run would be the same again.
         """
         plan, runs = self.parameter.tuned(value), _Runs([[] for _ in self.conditions])
-        for number, part in enumerate(split(within(progress, self._where(value)), [1] * count)):
-            draws = Replica(_FRESH_FROM + number)
-            ran = self._run(plan, draws, value, within(part, f"further run {number + 1} of {count}"))
+        for number, part in enumerate(split(within(progress, self._where(value)), [1] * count), 1):
+            draws = Replica(self._further)
+            self._further += 1  # runs that a value was chosen by do not judge the next
+            ran = self._run(plan, draws, value, within(part, f"further run {number} of {count}"))
             if not (draws.drawn or draws.broke_ties):
                 return 0
             self._note(runs, plan, ran, value)
@@ -236,19 +241,25 @@ class Replications:
 
     def _clear(self, runs: _Runs) -> bool:
         """Whether every figure is so far from its bound that more replications would change no verdict."""
-        for condition, figure in zip(self.conditions, runs.figures(_CLEAR), strict=True):
+        for condition, figure in zip(self.conditions, self._judged(runs, _CLEAR), strict=True):
             if figure is None or figure.low == figure.high:  # equal so far is not yet certain
                 return False
             if condition.holds(figure.low) != condition.holds(figure.high):
                 return False
         return True
 
+    def _judged(self, runs: _Runs, level: float | None = None) -> tuple[Averaged | None, ...]:
+        """What limits are held against: the mean's interval, or where one further run lies."""
+        if self._probability is None:
+            return runs.figures(level or LEVEL)
+        return tuple(single(of_one, level or self._probability) for of_one in runs.worst)
+
     def _point(self, value: float, runs: _Runs) -> Point:
-        figures = runs.figures()
-        excess = [_excess(c, f) for c, f in zip(self.conditions, figures, strict=True)]
+        figures, judged = runs.figures(), self._judged(runs)
+        excess = [_excess(c, f) for c, f in zip(self.conditions, judged, strict=True)]
         held = tuple(
             f is not None and c.holds(f.low if c.lower else f.high)
-            for c, f in zip(self.conditions, figures, strict=True)
+            for c, f in zip(self.conditions, judged, strict=True)
         )
         names = runs.utility[0]
         means = {name: _mean_of([run[name] for run in runs.utility]) for name in names}

@@ -13,6 +13,7 @@ import polars as pl
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import PlanError
 from sfumato.measures.attacking import USUAL
+from sfumato.measures.confidence import wilson
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.limits import apply_limits, attacking_for
@@ -33,6 +34,12 @@ _KEPT = (
     "kept at {parameter} is the share of {fresh} further runs, with other secrets than the search went by. At other "
     "values it is that of the search's own runs, which flatters values near a limit."
 )
+_SURE = (
+    "A release made with a secret that nobody knows keeps the limits with a probability of about {kept:.0%} (95% "
+    "interval {low:.0%} to {high:.0%}): so many of {fresh} runs did, with secrets that nothing was chosen by."
+)
+_MOST_STEPS = 10
+"""How often a value is raised because too few further runs kept to the limits there."""
 _FRESH = ((10_000, 20), (_MANY, 10), (None, 5))
 """Further runs at the value found, by the most records that they are made for."""
 
@@ -61,6 +68,8 @@ class Tuned:
     fresh
         Of how many further runs the value's `kept` is, with other secrets than the search went by; 0 where none were
         made: no limit is met, or nothing is drawn.
+    drawn
+        Whether runs differ by what is drawn.
     """
 
     parameter: str
@@ -71,6 +80,20 @@ class Tuned:
     plan: Plan = field(repr=False)
     notes: tuple[str, ...] = ()
     fresh: int = 0
+    drawn: bool = True
+
+    @property
+    def kept(self) -> tuple[float, tuple[float, float]] | None:
+        """Probability that a release with an unknown secret keeps all limits at the value found, and its 95% interval.
+
+        None where it was not estimated, as no value meets the limits. Where nothing is drawn it is certain.
+        """
+        if not self.met:
+            return None
+        if not self.drawn:
+            return 1.0, (1.0, 1.0)
+        share = next(point.kept for point in self.path if point.value == self.value)
+        return (share, wilson(share * self.fresh, self.fresh)) if self.fresh else None
 
     def to_plain(self) -> dict[str, Any]:
         """The JSON form."""
@@ -92,6 +115,7 @@ class Tuned:
             "value": self.value,
             "met": self.met,
             "limits": [str(limit) for limit in self.limits],
+            "kept": None if self.kept is None else {"value": self.kept[0], "interval": list(self.kept[1])},
             "path": path,
             "notes": list(self.notes),
         }
@@ -135,6 +159,7 @@ def tune(
     replications: int | None = None,
     tolerance: float = 0.01,
     grid: int = 0,
+    kept: float | None = None,
     progress: Progress = quiet,
 ) -> Tuned:
     """Find the least protection within a range that meets all limits.
@@ -145,7 +170,8 @@ def tune(
 
     A figure is the mean over replications, each with another public secret, and the far end of its 95% interval must
     meet the limit. That is a statement on the mean: the one release that is made later has its own draw, which
-    `protect` measures and judges.
+    `protect` measures and judges, and about one in two fails. With `kept` each run must keep its limits with that
+    probability; the value is raised until as many further runs do, and how many do then is found anew.
 
     Parameters
     ----------
@@ -170,6 +196,8 @@ def tune(
         Share of the value to which it is found.
     grid
         Number of values, evenly spread over the range, that are tried besides: for the frontier.
+    kept
+        The probability, 0.5 to 0.999, with which one release must keep all limits; None: the mean must.
     progress
         Called with what is being done, and the share of the work that is expected to be done.
 
@@ -185,16 +213,16 @@ def tune(
     limits = tuple(limits) or tuple(Condition(limit) for limit in plan.limits)
     if replications is None:
         replications = 5 if data.frame.height > _MANY else 10
-    _refuse(limits, replications, tolerance, grid)
+    _refuse(limits, replications, tolerance, grid, kept)
     for end in (low, high):
         knob.tuned(end)  # so that a range that the step refuses is told of before any work
     how = how or Measuring()
     if how.attacking is None:
         how = replace(how, attacking=attacking_for([c.limit for c in limits]) or USUAL)
-    further = _further(data.frame.height, replications)
+    further = _further(data.frame.height, replications) * (1 if kept is None else 2)
     halves = Halving.expected(low, high, whole=knob.whole, tolerance=tolerance)
     first, searching, along, again = split(progress, [0, halves, grid, further / replications])
-    runs = Replications(knob, data, limits, utility, how, replications, first)
+    runs = Replications(knob, data, limits, utility, how, replications, first, kept)
     search = Halving(runs.at, limits, name=parameter, whole=knob.whole, tolerance=tolerance)
     runs.parts = iter(split(searching, [1] * halves))
     value, notes = search.run(low, high)
@@ -202,16 +230,38 @@ def tune(
     runs.parts = iter(split(along, [1] * len(extra)))
     for each in extra:
         runs.at(each)
+    if kept is not None:
+        value = _raised(value, high if search.upward else low, kept, further, runs, search)
     fresh = runs.fresh(value, further, again) if runs.points[value].met else 0
     path = tuple(runs.points[v] for v in sorted(runs.points))
     found = runs.points[value]
     notes = [*notes, *_unsteady(path, search)]
-    if fresh:
+    if fresh and kept is not None:
+        share = found.kept
+        interval = wilson(share * fresh, fresh)
+        notes.append(_SURE.format(kept=share, fresh=fresh, low=interval[0], high=interval[1]))
+    elif fresh:
         notes.append(_KEPT.format(parameter=f"{parameter} = {value:g}", fresh=fresh))
     if not found.met:
         broken = [c.limit for c, held in zip(limits, found.held, strict=True) if not held]
         notes += advice(apply_limits(runs.findings[value], broken), runs.disclosures[value]).to_try
-    return Tuned(parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes), fresh)
+    return Tuned(
+        parameter, value, found.met, path, limits, knob.tuned(value), tuple(notes), fresh, bool(fresh) or not found.met
+    )
+
+
+def _raised(value: float, strong: float, kept: float, further: int, runs: Replications, search: Halving) -> float:
+    """The value, moved on towards more protection until enough further runs keep to the limits there."""
+    for _ in range(_MOST_STEPS):
+        if not runs.points[value].met or not runs.fresh(value, further) or runs.points[value].kept >= kept:
+            break
+        step = 1 if search.whole else 2 * search.tolerance * abs(strong if value == 0 else value)
+        higher = search.rounded(min(value + step, strong) if search.upward else max(value - step, strong))
+        if higher == value:
+            break
+        value = higher
+        runs.at(value)
+    return value
 
 
 def _further(records: int, replications: int) -> int:
@@ -231,7 +281,7 @@ def _range(knob: Parameter, between: tuple[float, float]) -> tuple[float, float]
     return float(low), float(high)
 
 
-def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, grid: int) -> None:
+def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, grid: int, kept: float | None) -> None:
     problems = []
     if not limits:
         problems.append("there is no limit to tune to: give one (linkage_nearest < 0.2), or write limits into the plan")
@@ -239,6 +289,8 @@ def _refuse(limits: Sequence[Condition], replications: int, tolerance: float, gr
         problems.append(f"replications must lie between 2 and {_MOST_REPLICATIONS}")
     if not _NARROWEST <= tolerance <= 0.5:
         problems.append(f"tolerance must lie between {_NARROWEST:g} and 0.5")
+    if kept is not None and not 0.5 <= kept <= 0.999:
+        problems.append("kept is a probability between 0.5 and 0.999")
     if not 0 <= grid <= _MOST_POINTS:
         problems.append(f"grid must lie between 0 and {_MOST_POINTS}")
     if problems:
