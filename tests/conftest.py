@@ -6,6 +6,12 @@ from hypothesis import settings
 
 from tests.real_data import real_data
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # workers keep every core busy already: threads of their own would wait for one another, spinning. numpy must not be
+    # imported yet, and what was asked for stands
+    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(threads, "1")
+
 settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("sfumato")
 
