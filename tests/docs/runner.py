@@ -1,7 +1,8 @@
 """Runs the examples of a page from top to bottom, in one folder and one Python scope.
 
 ====================  ===============================================================================================
-```` ```sh ````       run by bash; must leave with status 0, or with that of `<!-- exit: 1 -->` on the line before
+```` ```sh ````       run, each line in a shell of its own; must leave with status 0, or with that of `<!-- exit: 1 -->`
+                      on the line before
 ```` ```text ````     after a sh block: its lines stand in that order in what the commands printed to stdout and then to
                       stderr, blanks and line breaks apart; a line `…` stands for anything
 ```` ```python ````   run
@@ -15,15 +16,29 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.plan.plan import Plan
+from tests.e2e.command import sfumato
 
 BLOCK = re.compile(r"^(?:<!-- ([\w ]+): (.+?) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PARTS = ("variables", "steps", "limits")
+
+
+QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
+
+
+def run(line):
+    """Run a line of a shell; what is plainly one command of sfumato, without a process that imports all anew."""
+    if re.fullmatch(r"sfumato [\w\s,./:=-]*", QUOTED.sub("", line)):
+        return sfumato(*shlex.split(line)[1:], cwd=os.getcwd(), env={"COLUMNS": "100"})
+    environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
+    environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
+    return subprocess.run(["bash", "-euc", line], env=environment, capture_output=True, text=True)
 
 
 def squeezed(text):
@@ -53,11 +68,14 @@ class Page:
         """Blocks that only show something, such as JSON."""
 
     def sh(self, text, said):
-        environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
-        environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
-        done = subprocess.run(["bash", "-euc", text], env=environment, capture_output=True, text=True)
-        assert done.returncode == int(said.get("exit", 0)), f"{self.path.name}:\n{text}\n{done.stderr}"
-        self.printed = squeezed(done.stdout + "\n" + done.stderr)
+        out, err, status = "", "", 0
+        for line in text.replace("\\\n", " ").splitlines():
+            done = run(line)
+            out, err, status = out + done.stdout, err + done.stderr, done.returncode
+            if status:
+                break
+        assert status == int(said.get("exit", 0)), f"{self.path.name}:\n{text}\n{err}"
+        self.printed = squeezed(out + "\n" + err)
 
     def text(self, text, said):
         at = 0

@@ -30,7 +30,7 @@ def replicate(draw, truth, times, seed, **options):
     return estimates, inside.mean(axis=0)
 
 
-@pytest.mark.parametrize("clipped", [False, True])
+@pytest.mark.parametrize("clipped", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_dataset_a_with_strong_noise(clipped):
     """30 draws of noise .2 on A: an estimate's sd over draws is about .03, so the mean's .006; four of these."""
     estimates, coverage = replicate(
@@ -99,7 +99,7 @@ B = np.array([-1.261, 0.010, -0.078])
 C = np.array([1.139, 0.029, 0.105, -0.005])
 
 
-@pytest.mark.parametrize("variance", [0.05, 0.5])
+@pytest.mark.parametrize("variance", [pytest.param(0.05, marks=pytest.mark.slow), 0.5])
 def test_dataset_c_with_noise_on_everything(variance):
     """Six draws; naive analyses published .031 for sex at .5, where the truth is .105."""
     estimates, _ = replicate(
@@ -148,7 +148,7 @@ def exchanged(rng, share_missing=0.0):
     return table, Disclosure([Misclassified(name, P, levels=(0, 1)) for name in NAMES])
 
 
-@pytest.mark.parametrize("share_missing", [0.0, 0.2])
+@pytest.mark.parametrize("share_missing", [pytest.param(0.0, marks=pytest.mark.slow), 0.2])
 def test_exchanged_and_missing_categories(share_missing):
     """Twenty draws; four standard errors of their mean."""
     estimates, coverage = replicate(

@@ -80,7 +80,7 @@ def study(name, times, n, seed):
     return truth, estimates, np.mean(inside, axis=0), naive
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ["square", *(pytest.param(n, marks=pytest.mark.slow) for n in ("product", "coarse"))])
 def test_the_truth_comes_back(name):
     """Six draws: within four standard errors of their mean, and where the naive mean is far off, nearer than it."""
     truth, estimates, _, naive = study(name, 6, 800, 1)

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -9,8 +10,10 @@ from sfumato.release.package.card import read_card
 from sfumato.release.package.papers import papers_beside, read_papers
 
 
-@pytest.fixture
-def release(tmp_path):
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A folder with a file of rows and its release."""
+    folder = tmp_path_factory.mktemp("papers")
     rows = pl.DataFrame(
         {
             "id": range(200),
@@ -33,8 +36,15 @@ def release(tmp_path):
             sf.steps.Noise(columns=["income"], share=0.5, by=["sex"], clip={"income": [0, None]}),
         ],
     )
-    rows.write_csv(tmp_path / "rows.csv")
-    sf.protect(plan, tmp_path / "rows.csv", secret=bytes(16)).write(tmp_path / "release")
+    rows.write_csv(folder / "rows.csv")
+    sf.protect(plan, folder / "rows.csv", secret=bytes(16)).write(folder / "release")
+    return folder
+
+
+@pytest.fixture
+def release(written, tmp_path):
+    """The release in a folder of the test's own, to spoil."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     return tmp_path / "release"
 
 
