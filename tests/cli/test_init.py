@@ -26,7 +26,7 @@ def ended():
 
 
 def case(path):
-    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stat().st_size > 1 << 16 else [])
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stat().st_size > 1 << 15 else [])
 
 
 @pytest.mark.parametrize("path", [case(p) for p in microdata()])

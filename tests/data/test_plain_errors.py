@@ -70,27 +70,29 @@ PYTHONIC = re.compile(
 
 
 def plans():
-    """A plan for every parameter of every method and every key of a variable and a limit, with everything wrong."""
+    """For every parameter of every method and every key of a variable and a limit, a plan with everything wrong."""
     for name, method in methods().items():
         columns = {"columns": ["bmi"]} if "columns" in method.model_fields else {}
         for field in method.model_fields:
-            yield from ({"steps": [{"do": name, **columns, field: wrong}]} for wrong in WRONG)
+            yield {"steps": [{"do": name, **columns, field: wrong} for wrong in WRONG]}
     for field in Variable.model_fields:
-        yield from ({"variables": {"bmi": {field: wrong}}} for wrong in WRONG)
+        yield {"variables": {f"bmi{i}": {field: wrong} for i, wrong in enumerate(WRONG)}}
     for field in Limit.model_fields:
-        yield from ({"limits": [{"measure": "risk1", "at_most": 1, field: wrong}]} for wrong in WRONG)
+        yield {"limits": [{"measure": "risk1", "at_most": 1, field: wrong} for wrong in WRONG]}
     for wrong in WRONG:
         yield from ({key: wrong} for key in Plan.model_fields)
-        yield from ({"steps": [wrong]}, {"limits": [wrong]}, {"variables": {"a": wrong}})
+    yield {"steps": WRONG, "limits": WRONG, "variables": {f"a{i}": wrong for i, wrong in enumerate(WRONG)}}
 
 
 def test_no_message_about_a_plan_speaks_python():
-    said = set()
+    said, faults = set(), 0
     for plan in plans():
         try:
             Plan.from_yaml(dump_yaml({"sfumato": 1, **plan}))
         except PlanError as error:
             said.update(map(str, error.problems))
+            faults += len(error.problems)
     assert len(said) > 200
+    assert faults > 100 * len(WRONG)  # each of them is told, though many stand in one plan
     assert [sentence for sentence in sorted(said) if PYTHONIC.search(QUOTED.sub("", sentence))] == []
     assert [sentence for sentence in sorted(said) if "what is given cannot stand here" in sentence] == []

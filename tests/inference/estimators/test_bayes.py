@@ -95,6 +95,7 @@ def by_chains(monkeypatch):
     monkeypatch.setattr(Sample, "trusted", property(lambda sample: False))
 
 
+@pytest.mark.slow
 def test_markov_chains_draw_the_same(by_chains, request):
     """Against importance on 800 records: with 900 effective draws, four times √(2/900) is .19, and √(1/900) .13."""
     rng = np.random.default_rng(4)
