@@ -130,7 +130,7 @@ def _people(family: _Family, rng: np.random.Generator) -> list[pl.Series | pl.Ex
     relation = np.where(family.mother, 3, np.where(family.position == 0, 1, 2))
     sex = np.where(family.mother, 2, rng.integers(1, 3, n))
     forename, surname = _words(rng, 2, n), _words(rng, 3, n).gather(family.household)
-    stem = 999_000_000 + rng.permutation(1_000_000)
+    stem = 999_000_000 + rng.permutation(1_000_000)[: 2 * n + 100]  # ten of eleven have a check digit
     stem = stem[nhs_check_digit(stem) < 10]
     known = rng.random(n) >= 0.12  # never more than there are numbers: 88% of 10⁶ against 909,091
     digits = pl.Series("d", (stem * 10 + nhs_check_digit(stem))[np.minimum(np.cumsum(known) - 1, len(stem) - 1)])
