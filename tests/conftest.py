@@ -1,4 +1,6 @@
+import hashlib
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # imported yet, and what was asked for stands
     for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(threads, "1")
+
+hashlib.scrypt = cache(hashlib.scrypt)  # slow by design, and nearly every release has the same secret here
 
 settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("sfumato")
