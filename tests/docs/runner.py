@@ -32,7 +32,7 @@ PARTS = ("variables", "steps", "limits")
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 
 
-def run(line):
+def run_line(line):
     """Run a line of a shell; what is plainly one command of sfumato, without a process that imports all anew."""
     if re.fullmatch(r"sfumato [\w\s,./:=-]*", QUOTED.sub("", line)):
         return sfumato(*shlex.split(line)[1:], cwd=os.getcwd(), env={"COLUMNS": "100"})
@@ -70,7 +70,7 @@ class Page:
     def sh(self, text, said):
         out, err, status = "", "", 0
         for line in text.replace("\\\n", " ").splitlines():
-            done = run(line)
+            done = run_line(line)
             out, err, status = out + done.stdout, err + done.stderr, done.returncode
             if status:
                 break

@@ -10,11 +10,14 @@ libraries start to work with do not survive a fork, and importing starts none.
 import importlib
 import json
 import os
+import pkgutil
 import signal
 import sys
 import traceback
 import warnings
 from pathlib import Path
+
+from sfumato import measures
 
 MODULES = (
     "sfumato.cli.app",
@@ -32,9 +35,11 @@ MODULES = (
     "sfumato.render.text",
     "sfumato.cli.stopping",
     "sfumato.cli.streams",
+    "jinja2",
     "matplotlib.backends.backend_svg",
     "pyarrow.csv",
     "rich.progress",
+    "ruamel.yaml",
     "scipy.optimize",
     "scipy.stats",
     "sfumato.kernels.boosted_trees",
@@ -55,7 +60,7 @@ def _threads():
 def main():
     """Serve commands until stdin ends."""
     warnings.simplefilter("default")
-    for name in MODULES:
+    for name in (*MODULES, *(found.name for found in pkgutil.walk_packages(measures.__path__, "sfumato.measures."))):
         importlib.import_module(name)
     print(json.dumps({"threads": sorted(_threads() - HARMLESS)}), flush=True)
     for line in sys.stdin:
