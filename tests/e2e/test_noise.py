@@ -1,6 +1,7 @@
 """Noise from the command line, as a user does it: protect, card, attack, tune; and what is refused."""
 
 import json
+import shutil
 
 import numpy as np
 import polars as pl
@@ -42,11 +43,31 @@ def people(n=400):
     )
 
 
+def furnish(place):
+    (place / "plan.yaml").write_text(plan(NOISE))
+    (place / "key").write_bytes(bytes(range(32)))
+    people().write_csv(place / "data.csv")
+    return place
+
+
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "plan.yaml").write_text(plan(NOISE))
-    (tmp_path / "key").write_bytes(bytes(range(32)))
-    people().write_csv(tmp_path / "data.csv")
+    return furnish(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def protected(tmp_path_factory):
+    """A folder in which `protect` has run."""
+    place = furnish(tmp_path_factory.mktemp("noise"))
+    done = protect(place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture
+def released(protected, tmp_path):
+    """The same in a folder of the test's own."""
+    shutil.copytree(protected, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -61,24 +82,22 @@ def protect(folder, step=NOISE, *more, data="data.csv"):
     return sfumato("protect", "plan.yaml", data, "--out", "release", "--secret-file", "key", *more, cwd=folder)
 
 
-def test_the_whole_way(folder):
-    done = protect(folder)
-    assert done.returncode == 0, done.stderr
-    package = json.loads((folder / "release" / "datapackage.json").read_text())
+def test_the_whole_way(released):
+    package = json.loads((released / "release" / "datapackage.json").read_text())
     (noise,) = package["sfumato"]["disclosure"]
     assert noise["what"] == "additive"
     assert noise["values"] == {"sex": [0, 1], "smoke": [0, 1]}
-    assert bytes(range(32)).hex() not in (folder / "release" / "datapackage.json").read_text()
-    card = sfumato("card", "release", cwd=folder)
+    assert bytes(range(32)).hex() not in (released / "release" / "datapackage.json").read_text()
+    card = sfumato("card", "release", cwd=released)
     assert card.returncode == 0
     assert "bmi" in card.stdout
-    assert output("card", "release", cwd=folder)["disclosure"] == package["sfumato"]["disclosure"]
-    rows = output(*RISK, "--attack", "nearest,predicted", "--cap", "100", cwd=folder)["findings"]
+    assert output("card", "release", cwd=released)["disclosure"] == package["sfumato"]["disclosure"]
+    rows = output(*RISK, "--attack", "nearest,predicted", "--cap", "100", cwd=released)["findings"]
     assert all(set(row) == KEYS for row in rows)
     found = {(r["attack"], r["group"], r["at"]): r["value"] for r in rows if r["measure"] == "h_rank"}
     assert found["worst", "all", 0] == max(found["nearest", "all", 0], found["predicted", "all", 0])
     assert found["worst", "all", 0] <= found["worst", "all", 10]
-    first = output(*RISK, "--attack", "nearest", "--file-order", cwd=folder)["findings"]
+    first = output(*RISK, "--attack", "nearest", "--file-order", cwd=released)["findings"]
     assert {r["group"] for r in first if r["group"] and r["group"].startswith("first")} == {
         "first 10%",
         "first 50%",
@@ -86,12 +105,11 @@ def test_the_whole_way(folder):
     }
 
 
-def test_equal_secrets_repeat_and_row_order_changes_nothing(folder):
-    protect(folder)
-    one = pl.read_csv(folder / "release" / "data.csv")
-    people().sample(fraction=1, shuffle=True, seed=1).write_csv(folder / "data.csv")
-    assert protect(folder, NOISE, "--overwrite").returncode == 0
-    assert pl.read_csv(folder / "release" / "data.csv").equals(one)
+def test_equal_secrets_repeat_and_row_order_changes_nothing(released):
+    one = pl.read_csv(released / "release" / "data.csv")
+    people().sample(fraction=1, shuffle=True, seed=1).write_csv(released / "data.csv")
+    assert protect(released, NOISE, "--overwrite").returncode == 0
+    assert pl.read_csv(released / "release" / "data.csv").equals(one)
 
 
 def test_a_limit_on_the_h_rank_stops_a_release(folder):
@@ -177,26 +195,23 @@ def test_a_short_secret_is_refused(folder):
     assert "16 bytes" in done.stderr
 
 
-def test_tables_with_other_rows_are_joined_or_refused(folder):
-    protect(folder)
-    pl.read_csv(folder / "release" / "data.csv").tail(300).write_csv(folder / "some.csv")
+def test_tables_with_other_rows_are_joined_or_refused(released):
+    pl.read_csv(released / "release" / "data.csv").tail(300).write_csv(released / "some.csv")
     some = ("risk", "data.csv", "--protected", "some.csv", "--columns", "bmi,sex,smoke")
-    assert sfumato(*some, "--attack", "nearest", cwd=folder).returncode == 2
-    assert "equal numbers of rows" in sfumato(*some, "--align", "row-order", cwd=folder).stderr
-    joined = output(*some, "--record", "id", "--attack", "nearest", cwd=folder)
+    assert sfumato(*some, "--attack", "nearest", cwd=released).returncode == 2
+    assert "equal numbers of rows" in sfumato(*some, "--align", "row-order", cwd=released).stderr
+    joined = output(*some, "--record", "id", "--attack", "nearest", cwd=released)
     assert any(r["measure"] == "h_rank" for r in joined["findings"])
     assert any("one of the tables only" in note for note in joined["notes"])
 
 
-def test_the_papers_of_a_release_name_the_record_id(folder):
-    protect(folder)
+def test_the_papers_of_a_release_name_the_record_id(released):
     assert RISK[-2:] == ("--record", "id")
-    told, found = (output(*a, "--attack", "nearest", cwd=folder) for a in (RISK, RISK[:-2]))
+    told, found = (output(*a, "--attack", "nearest", cwd=released) for a in (RISK, RISK[:-2]))
     assert found == told
 
 
-def test_an_unknown_attack_is_named_with_those_there_are(folder):
-    protect(folder)
-    done = sfumato(*RISK, "--attack", "nearest,guess", cwd=folder)
+def test_an_unknown_attack_is_named_with_those_there_are(released):
+    done = sfumato(*RISK, "--attack", "nearest,guess", cwd=released)
     assert done.returncode == 2
     assert "predicted" in done.stderr
