@@ -118,7 +118,7 @@ def test_powers_and_products_of_hidden_numbers_are_integrated(formula, missing):
     b, root = RNG.normal(size=p) / 3, np.array([[0.7, 0.0], [0.2, 0.8]])
     means = np.column_stack([[0.2, -0.1], [0.3, 0.1]])  # constant and, where `a` is in the model, its slope
     A = means[: model.T.shape[1] + model.patterns.w.shape[1]]
-    theta = model.join(b, np.array([-0.3]), np.zeros(0), A, root @ root.T)
+    theta = model.join(b, np.array([-0.3]), np.zeros(0), A, (root @ root.T)[None])
     ours = {int(r): v for r, v in zip(rows[model.records], _log_records(model, theta), strict=True)}
     t = np.linspace(-6, 6, 200)
     grid = np.stack(np.meshgrid(t, t, indexing="ij"), axis=-1).reshape(-1, 2) @ root.T

@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.errors import FileError
+from sfumato.inference.estimators.shapes import Hidden
 from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
@@ -35,6 +36,7 @@ def fit(
     priors: Mapping[str, tuple[float, float]] | None = None,
     draws: int = 4000,
     seed: int = 0,
+    hidden: Hidden = "auto",
 ) -> Fit:
     """Fit a regression to protected data, with the disclosed noise taken out, beside what a naive analysis says.
 
@@ -63,6 +65,9 @@ def fit(
         For `bayes`: mean and standard deviation of a normal prior by term.
     draws, seed
         For `bayes` and `simex`.
+    hidden
+        What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
+        normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.
 
     Returns
     -------
@@ -104,6 +109,7 @@ def fit(
         draws=draws,
         seed=seed,
         complete=opened.complete,
+        hidden=hidden,
     )
 
 

@@ -21,7 +21,7 @@ from sfumato.kernels.likelihood.mixture import Factors, Mixture, Patterns
 from sfumato.kernels.likelihood.released import gaussian_table
 from sfumato.kernels.rows import distinct
 
-__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture"]
+__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture", "exact_effects"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -143,8 +143,14 @@ def _contrasts(patterns: Floats, discrete: Sequence[Covariate]) -> Floats:
     return np.column_stack(columns).astype(np.float64) if columns else np.zeros((len(patterns), 0))
 
 
-def _exact_effects(problem: Problem) -> Floats:
-    """What the hidden covariates hang on, shape (n, q): cells of the exact ones where they are few, else columns."""
+def exact_effects(problem: Problem) -> Floats:
+    """What the hidden covariates hang on, shape (n, q): cells of the exact ones where they are few, else columns.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    """
     exact = problem.exact
     if not exact or not (problem.discrete or problem.continuous):
         return np.zeros((problem.n, 0))
@@ -162,7 +168,7 @@ def _exact_effects(problem: Problem) -> Floats:
     )
     w = columns.product({c.name: c.values for c in exact}, problem.n)[:, 1:]
     sd = w.std(axis=0)
-    return np.asarray((w - w.mean(axis=0))[:, sd > 0] / sd[sd > 0])
+    return np.column_stack([(w - w.mean(axis=0))[:, sd > 0] / sd[sd > 0], *problem.shape.bends.values()])
 
 
 def _units(problem: Problem) -> tuple[Ints, Ints]:
@@ -195,7 +201,7 @@ def build_mixture(problem: Problem) -> tuple[Mixture, Ints]:
     else:
         rows, weight = order, weight[order]
     units = rows[first[:-1]]
-    w = _exact_effects(problem)[units]
+    w = exact_effects(problem)[units]
     model = Mixture(
         problem.exact_part()[units],
         problem.pattern_part(patterns),
@@ -243,21 +249,24 @@ def build_gaussian(problem: Problem) -> tuple[GaussianMixture, Ints]:
     values |= {n: scale(values[n]) for n, scale in scaled.items()}
     exact = {c.name: c.values[rows] for c in problem.exact}
     owners = problem.columns.with_any([n for n in names if n not in known])
-    contrasts, w = _contrasts(patterns, problem.discrete), _exact_effects(problem)[rows]
-    free = len(patterns) <= _FREE_MEANS
+    contrasts, w = _contrasts(patterns, problem.discrete), exact_effects(problem)[rows]
+    free, parts = len(patterns) <= _FREE_MEANS, problem.shape.parts
     means = np.eye(len(patterns)) if free else np.column_stack([np.ones(len(patterns)), contrasts])
+    shifts = np.repeat(np.eye(parts)[:, 1:], len(patterns), axis=0)
     model = GaussianMixture(
         problem.columns.product({**exact, **values}, len(rows)),
-        problem.pattern_part(patterns),
+        np.tile(problem.pattern_part(patterns), (parts, 1)),
         np.array([names.index(found[0]) if found else -1 for found in owners], dtype=np.int64),
         problem.outcome.response.take(rows),
-        Patterns(_hanging(patterns, problem.discrete, w), w),
-        _factors(problem, patterns, rows),
+        Patterns(np.tile(_hanging(patterns, problem.discrete, w), (parts, 1)), w),
+        _factors(problem, np.tile(patterns, (parts, 1)), rows),
         np.nan_to_num(written.values),
-        means,
+        np.column_stack([np.tile(means, (parts, 1)), shifts]),
         _groups(written),
         problem.weight[rows],
         written.log_weights,
+        parts,
+        problem.shape.size,
     )
     return model, rows
 

@@ -24,6 +24,7 @@ from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.estimators.quick import calibration, moments, simex
+from sfumato.inference.estimators.shapes import Hidden, choose_shape
 from sfumato.inference.estimators.random_effects import (
     RandomEstimate,
     check_random,
@@ -96,6 +97,7 @@ def fit(
     group: str | None = None,
     slope: str | None = None,
     complete: bool = False,
+    hidden: Hidden = "auto",
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
 
@@ -137,6 +139,9 @@ def fit(
         between rows given the exact covariates.
     slope
         Exact covariate of numbers whose coefficient is random between the groups as well.
+    hidden
+        What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
+        normals, as many as the released values speak for; `normal`; or a number of normals.
     complete
         Whether the disclosure speaks of all that was done to the table, as that of a release folder does; else a note
         names the columns of the model that it does not speak of.
@@ -200,6 +205,8 @@ def fit(
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
+    if any(c.scores is None for c in problem.continuous) and method in ("ml", "bayes", "calibration"):
+        work = replace(work, problem=choose_shape(problem, hidden))
     if group is not None:
         found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))
         return replace(found, slope=slope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
+from sfumato.inference.covariates.shape import Shape
 from sfumato.inference.covariates.covariate import Covariate
 from sfumato.inference.outcome import Outcome
 
@@ -37,6 +38,8 @@ class Problem:
         Whether scores are wanted of each row, so that equal rows may not be joined.
     finer
         How many times as many nodes as usual to integrate over; raised where a fit shows that it takes more.
+    shape
+        What the hidden continuous covariates' distribution given the others is taken for.
     """
 
     columns: Columns
@@ -45,6 +48,7 @@ class Problem:
     weight: Floats
     keep_rows: bool = False
     finer: int = 1
+    shape: Shape = field(default_factory=Shape)
 
     @property
     def n(self) -> int:

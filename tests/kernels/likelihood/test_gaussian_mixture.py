@@ -66,7 +66,7 @@ def test_the_likelihood_is_the_integral_over_the_hidden_covariates(response, row
     built, theta = model(response)
     built.weight = np.eye(len(built.weight))[row]
     b, extra, gamma, A, root = built.split(theta)
-    S, w = root @ root.T, built.patterns.w[row, 0]
+    S, w = root[0] @ root[0].T, built.patterns.w[row, 0]
     odds = np.exp(gamma[0] + gamma[1] * w)
     group = next(g for g in built.groups if g.start <= row < g.stop)
     t, weights = np.polynomial.legendre.leggauss(200)
@@ -91,18 +91,18 @@ def test_the_posterior_mean_is_bayess():
     built, theta = model("linear")
     _, _, _, A, root = built.split(theta)
     found = next(iter(built.posterior(theta)))
-    S, noise = root @ root.T, built.groups[0].noise
+    S, noise = root[0] @ root[0].T, built.groups[0].noise
     mu = A[0] + built.patterns.w[0, 0] * A[2]
     wanted = mu + S @ np.linalg.solve(S + noise, built.z[0] - mu)
     np.testing.assert_allclose(found.mean[0, 0], wanted, rtol=1e-10)
-    np.testing.assert_allclose(found.covariance, S - S @ np.linalg.solve(S + noise, S), rtol=1e-9)
+    np.testing.assert_allclose(found.covariance[0], S - S @ np.linalg.solve(S + noise, S), rtol=1e-9)
     np.testing.assert_allclose(found.r.sum(axis=1), 1.0)
 
 
 def test_parameters_can_be_taken_apart_and_joined():
     built, theta = model("linear")
     b, extra, gamma, A, root = built.split(theta)
-    np.testing.assert_allclose(built.join(b, extra, gamma, A, root @ root.T), theta, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(built.join(b, extra, gamma, A, root @ root.transpose(0, 2, 1)), theta, rtol=1e-12, atol=1e-14)
 
 
 def test_many_parameters_at_once():

@@ -65,10 +65,11 @@ class Coordinates:
         lead: list[int] = []
         if isinstance(model, GaussianMixture):
             i, j = np.tril_indices(model.components)
-            at = model.size - len(i) + np.arange(len(i))
-            own += at[i == j].tolist()
-            follow = at[i != j].tolist()
-            lead = [int(at[(i == c) & (j == c)][0]) for c in j[i != j]]
+            for part in range(model.parts):
+                at = model.size - (model.parts - part) * len(i) + np.arange(len(i))
+                own += at[i == j].tolist()
+                follow += at[i != j].tolist()
+                lead += [int(at[(i == c) & (j == c)][0]) for c in j[i != j]]
         columns = (np.array(places, dtype=np.int64) for places in (own, follow, lead))
         return cls(slice(gamma, gamma + len(model.Q) - 1), *columns)
 

@@ -68,7 +68,7 @@ def expected_design(
         for j in range(model.components):
             own = model.owner == j
             mean = found.mean[:, :, j]
-            square = mean**2 + found.covariance[j, j]
+            square = mean**2 + found.covariance[:, j, j]
             first[:, own] = E[:, own] * ((found.r * mean) @ model.Q[:, own])
             second[:, own] = E[:, own] ** 2 * ((found.r * square) @ model.Q[:, own] ** 2)
         yield found.rows, found.share, first, second

@@ -17,7 +17,7 @@ from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, differences, flat, inverse, newton, roots
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
 
-__all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "undetermined", "without"]
+__all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "start_patterns", "undetermined", "without"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,7 +111,7 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
         model: Mixture | GaussianMixture = gaussian
     else:
         model, rows = build_mixture(problem)
-        theta = np.concatenate([start, extra, _start_patterns(model.factors, model.weight, model)])
+        theta = np.concatenate([start, extra, start_patterns(model.factors, model.weight, model)])
     prior = np.zeros(model.size)
     if penalty is not None:
         prior[: len(penalty)] = penalty
@@ -163,6 +163,8 @@ def _rare(problem: Problem, model: Mixture | GaussianMixture, theta: Floats) -> 
     count = len(model.patterns.w)
     units = np.linspace(0, count - 1, min(count, _UNITS)).astype(np.int64)
     share = np.exp(model.patterns.log_probability(model.split(theta)[2], units)).mean(axis=0)
+    if isinstance(model, GaussianMixture):
+        share = share.reshape(model.parts, -1).sum(axis=0)
     if share.min() * problem.weight.sum() >= _FEW:
         return ()
     return (
@@ -209,7 +211,7 @@ def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats
         if isinstance(model, GaussianMixture):
             theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))
         else:
-            theta = np.concatenate([np.zeros(p), _start_patterns(model.factors, model.weight, model)])
+            theta = np.concatenate([np.zeros(p), start_patterns(model.factors, model.weight, model)])
         return _climb(model, theta, np.zeros(model.size))[0].theta
 
 
@@ -278,7 +280,7 @@ def without(covariance: Floats, lost: Ints) -> Floats:
     return out
 
 
-def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | GaussianMixture) -> Floats:
+def start_patterns(factors: Factors | None, weight: Floats, model: Mixture | GaussianMixture) -> Floats:
     """Parameters of the patterns from what was released of them alone, by a few steps of EM."""
     gamma = np.zeros(model.patterns.count)
     if factors is None:
@@ -298,7 +300,9 @@ def _start_patterns(factors: Factors | None, weight: Floats, model: Mixture | Ga
 
 
 def _start_gaussian(model: GaussianMixture, problem: Problem, start: Floats, extra: Floats) -> Floats:
-    """Means and covariance of the continuous covariates by moments: what was released, less the noise."""
+    """Parameters of the covariates as they were found alone; else by moments: what was released, less the noise."""
+    if problem.shape.theta is not None:
+        return np.concatenate([start, extra, problem.shape.theta])
     z = np.column_stack([c.latent for c in problem.continuous])
     variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
     known = ~np.isnan(z)
@@ -306,8 +310,7 @@ def _start_gaussian(model: GaussianMixture, problem: Problem, start: Floats, ext
     spread = np.array([z[k, j].var() - variance[k, j].mean() for j, k in enumerate(known.T)])
     c = model.components
     A = np.zeros((model.T.shape[1] + model.patterns.w.shape[1], c))
-    free = bool((model.T.sum(axis=1) == 1).all())
-    A[: model.T.shape[1] if free else 1] = mean
+    A[: model.base_means] = mean
     floor = np.array([1e-3 * z[k, j].var() for j, k in enumerate(known.T)])
-    S = np.diag(np.maximum(spread, floor))
-    return model.join(start, extra, _start_patterns(model.factors, model.weight, model), A, S)
+    S = np.tile(np.diag(np.maximum(spread, floor)), (model.parts, 1, 1))
+    return model.join(start, extra, start_patterns(model.factors, model.weight, model), A, S)

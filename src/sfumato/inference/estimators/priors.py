@@ -143,6 +143,5 @@ def _of_means(problem: Problem, model: GaussianMixture) -> tuple[Floats, Floats,
     first = model.E.shape[1] + model.response.extra + model.patterns.count
     rows = np.eye(model.size)[first : first + (t + q) * c]
     centre = np.zeros((t + q, c))
-    each = bool((model.T.sum(axis=1) == 1).all())  # a mean for each pattern; else one mean, and differences from it
-    centre[: t if each else 1] = np.nanmean(z, axis=0)
+    centre[: model.base_means] = np.nanmean(z, axis=0)  # the others are differences from these
     return rows, centre.ravel(), np.tile(WIDE * np.nanstd(z, axis=0), t + q)

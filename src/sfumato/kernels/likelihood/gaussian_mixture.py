@@ -8,9 +8,14 @@ released, C = S_oo + Ω_oo, G = S_·o C⁻¹:
 
 and the linear predictor is normal in turn. L_i = Σ_k π_k f(z_d | k) N(z_o; μ_k,o, C) f(y | η ~ N(mean, B'VB)).
 
+A distribution of another shape is a mixture of G normals: pattern k then stands for a pair of discrete values and part
+g, with a covariance S_g of the part's own. Its likelihood gets a penalty worth one record a part, which keeps every
+part from shrinking to a point or vanishing.
+
 Source: Carroll, Ruppert, Stefanski and Crainiceanu (2006), Measurement Error in Nonlinear Models, 2nd ed., chapter 8,
 doi:10.1201/9781420010138; Little and Schluchter (1985), Biometrika 72, 497-512, doi:10.1093/biomet/72.3.497 (the
-general location model).
+general location model); Chen, Tan and Zhang (2008), Statistica Sinica 18, 443-465, jstor.org/stable/24308490 (the
+penalty of normal mixtures).
 """
 
 from __future__ import annotations
@@ -74,7 +79,7 @@ class Posterior:
         Probability of each pattern.
     mean : ndarray, shape (m, K, c)
         Expectation of the continuous covariates given pattern and z (not y).
-    covariance : ndarray, shape (c, c)
+    covariance : ndarray, shape (K, c, c)
         Their covariance given pattern and z.
     """
 
@@ -87,7 +92,7 @@ class Posterior:
 
 @dataclass
 class _Kalman:
-    """What a group needs of S: the regression of x on z, for all its rows."""
+    """What a group needs of one part's S: the regression of x on z, for all its rows."""
 
     seen: Ints
     root: Floats  # Cholesky factor of C
@@ -98,7 +103,9 @@ class _Kalman:
 
 @dataclass
 class GaussianMixture:
-    """The model with its data; parameters are (b, extra, gamma, A, lower triangle of S's root with log diagonal).
+    """The model with its data; parameters are (b, extra, gamma, A, roots).
+
+    The roots are the lower triangles, with logarithms on the diagonal, of each part's root of S.
 
     Parameters
     ----------
@@ -118,6 +125,11 @@ class GaussianMixture:
         Of each row; equal for all rows of a record.
     log_node : ndarray, shape (N,), optional
         Logarithm of the weight of each row as a node of its record.
+    parts
+        Number G of normals that the distribution of x is a mixture of. Patterns stand part by part: all combinations
+        of discrete values with the first, then with the second, …
+    size_of_parts : ndarray, shape (c, c), optional
+        The covariance that the penalty of a mixture draws those of its parts to; without it there is no penalty.
 
     Examples
     --------
@@ -142,6 +154,8 @@ class GaussianMixture:
     groups: list[Group]
     weight: Floats
     log_node: Floats | None = None
+    parts: int = 1
+    size_of_parts: Floats | None = None
 
     @property
     def records(self) -> Ints:
@@ -154,32 +168,66 @@ class GaussianMixture:
         return int(self.z.shape[1])
 
     @property
+    def base_means(self) -> int:
+        """How many rows of A, from the first, are means; the others are differences and slopes."""
+        first = self.T[: len(self.Q) // self.parts]
+        return int(first.any(axis=0).sum()) if (first.sum(axis=1) == 1).all() else 1
+
+    @property
     def size(self) -> int:
         """Number of parameters P."""
         c = self.components
         means = (self.T.shape[1] + self.patterns.w.shape[1]) * c
-        return int(self.E.shape[1]) + self.response.extra + self.patterns.count + int(means) + c * (c + 1) // 2
+        roots = self.parts * (c * (c + 1) // 2)
+        return int(self.E.shape[1]) + self.response.extra + self.patterns.count + int(means) + roots
 
     def split(self, theta: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Coefficients, further parameters, patterns, A of shape (t + q, c), the root of S."""
+        """Coefficients, further parameters, patterns, A of shape (t + q, c), each part's root of S, (G, c, c)."""
         c = self.components
         cuts = np.cumsum([self.E.shape[1], self.response.extra, self.patterns.count])
         b, extra, gamma, rest = np.split(theta, cuts)
         means = (self.T.shape[1] + self.patterns.w.shape[1]) * c
-        root = np.zeros((c, c))
-        root[np.tril_indices(c)] = rest[means:]
-        root[np.arange(c), np.arange(c)] = np.exp(np.clip(np.diagonal(root), -300, 300))
-        return b, extra, gamma, rest[:means].reshape(-1, c), root
+        roots = np.zeros((self.parts, c, c))
+        roots[(slice(None), *np.tril_indices(c))] = rest[means:].reshape(self.parts, -1)
+        diagonal = np.arange(c)
+        roots[:, diagonal, diagonal] = np.exp(np.clip(roots[:, diagonal, diagonal], -300, 300))
+        return b, extra, gamma, rest[:means].reshape(-1, c), roots
 
     def join(self, b: Floats, extra: Floats, gamma: Floats, A: Floats, S: Floats) -> Floats:
-        """The parameters as one array."""
-        root = np.linalg.cholesky(S)
-        c = self.components
-        root[np.arange(c), np.arange(c)] = np.log(np.diagonal(root))
-        return np.concatenate([b, extra, gamma, A.ravel(), root[np.tril_indices(c)]])
+        """The parameters as one array; S has shape (G, c, c)."""
+        roots = np.linalg.cholesky(S)
+        diagonal = np.arange(self.components)
+        roots[:, diagonal, diagonal] = np.log(roots[:, diagonal, diagonal])
+        own = roots[(slice(None), *np.tril_indices(self.components))]
+        return np.concatenate([b, extra, gamma, A.ravel(), own.ravel()])
+
+    def penalty(self, theta: Floats) -> tuple[float, Floats]:
+        """What is added to the log-likelihood of a mixture, and its gradient, shape (P,).
+
+        For each part −½ (tr S₀S⁻¹ + log |S|), as one record would have it; and one record that is a bit of each
+        pattern, Σ log π_k / K₀ with K₀ patterns a part, where w = 0.
+        """
+        gradient = np.zeros(len(theta))
+        if self.parts == 1 or self.size_of_parts is None:
+            return 0.0, gradient
+        c, K = self.components, len(self.Q)
+        first = int(self.E.shape[1]) + self.response.extra
+        psi = np.concatenate([[0.0], theta[first : first + K - 1]])
+        log_pi = psi - psi.max() - math.log(float(np.exp(psi - psi.max()).sum()))
+        total = self.parts / K * float(log_pi.sum())
+        gradient[first : first + K - 1] = self.parts / K * (1 - K * np.exp(log_pi[1:]))
+        by_root = np.zeros((self.parts, c, c))
+        for g, root in enumerate(self.split(theta)[4]):
+            inverse = cho_solve((root, True), np.eye(c))
+            total -= 0.5 * float(np.sum(self.size_of_parts * inverse)) + float(np.log(np.diagonal(root)).sum())
+            by_root[g] = (inverse @ self.size_of_parts @ inverse - inverse) @ root
+            by_root[g, np.arange(c), np.arange(c)] *= np.diagonal(root)
+        own = by_root[(slice(None), *np.tril_indices(c))].ravel()
+        gradient[len(theta) - len(own) :] = own
+        return total, gradient
 
     def evaluate(self, theta: Floats, products: bool = True) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, gradient, and (where wanted) Σ of the scores' products."""
+        """Log-likelihood with any penalty, gradient, and (where wanted) Σ of the scores' products."""
         P = self.size
         log_l, gradient, outer = 0.0, np.zeros(P), np.zeros((P, P))
         for block in self._blocks(theta):
@@ -189,12 +237,14 @@ class GaussianMixture:
             gradient += omega @ u
             if products:
                 outer += u.T @ (u * omega[:, None])
-        return log_l + self._scale(), gradient, outer
+        more, slope = self.penalty(theta)
+        return log_l + self._scale() + more, gradient + slope, outer
 
     def log_likelihoods(self, thetas: Floats) -> Floats:
-        """The log-likelihood at each of many parameters, shape (D, P) → (D,)."""
+        """The log-likelihood, with any penalty, at each of many parameters, shape (D, P) → (D,)."""
         constant = self._scale()
-        return np.array([constant + sum(float(b.weight @ b.log_l) for b in self._blocks(t)) for t in thetas])
+        own = (sum(float(b.weight @ b.log_l) for b in self._blocks(t)) + self.penalty(t)[0] for t in thetas)
+        return np.array([constant + value for value in own])
 
     def _scale(self) -> float:
         """What the factors' scaling took off the log-likelihood."""
@@ -210,14 +260,14 @@ class GaussianMixture:
     def posterior(self, theta: Floats) -> Iterator[Posterior]:
         """What is known of the hidden covariates, block by block."""
         for block in self._blocks(theta):
-            yield Posterior(block.rows, block.share.ravel(), block.r, block.mean, block.kalman.covariance)
+            covariance = np.repeat([k.covariance for k in block.kalman], len(self.Q) // self.parts, axis=0)
+            yield Posterior(block.rows, block.share.ravel(), block.r, block.mean, covariance)
 
     def _blocks(self, theta: Floats) -> Iterator[_Block]:
         step = max(1, _CELLS // (len(self.Q) * max(self.components, 1)))
         parts = self.split(theta)
-        S = parts[4] @ parts[4].T
         for group in self.groups:
-            kalman = _regress(S, group)
+            kalman = [_regress(root @ root.T, group) for root in parts[4]]
             whole = max(step // group.nodes, 1) * group.nodes
             for start in range(group.start, group.stop, whole):
                 yield _Block(self, parts, kalman, slice(start, min(start + whole, group.stop)), group.nodes)
@@ -239,26 +289,36 @@ class _Block:
         self,
         model: GaussianMixture,
         parts: tuple[Floats, Floats, Floats, Floats, Floats],
-        kalman: _Kalman,
+        kalman: list[_Kalman],
         rows: slice,
         nodes: int,
     ) -> None:
         self.model, self.kalman, self.rows = model, kalman, rows
         self.weight = model.weight[rows][::nodes]
-        b, extra, gamma, A, self.root = parts
-        t, seen = model.T.shape[1], kalman.seen
+        b, extra, gamma, A, self.roots = parts
+        t, seen = model.T.shape[1], kalman[0].seen
         self.E, self.w = model.E[rows], model.patterns.w[rows]
         mu = (self.w @ A[t:])[:, None, :] + (model.T @ A[:t])[None, :, :]
         residual = model.z[rows][:, None, seen] - mu[:, :, seen]
-        self.q = _solve(kalman.root, residual)  # C⁻¹ (z − μ), shape (m, K, o)
-        self.mean = mu + _times(residual, kalman.gain.T)
+        self.q = np.empty_like(residual)  # C⁻¹ (z − μ), shape (m, K, o)
+        self.mean = mu
+        constant = np.empty(len(model.Q))
+        for k, own in self._parts():
+            self.q[:, own] = _solve(k.root, residual[:, own])
+            self.mean[:, own] += _times(residual[:, own], k.gain.T)
+            constant[own] = 0.5 * k.log_det + len(seen) * _LOG_ROOT
         self._predict(b)
         self.slope = model.response.take(rows).slope(self.eta, self.spread, extra)
         self.log_pi = model.patterns.log_probability(gamma, rows)
-        log_class = self.log_pi + self.slope.log_f - 0.5 * _inner(residual, self.q)
+        log_class = self.log_pi + self.slope.log_f - 0.5 * _inner(residual, self.q) - constant
         log_rows, self.r = self._weigh(log_class)
-        log_rows = log_rows - 0.5 * kalman.log_det - len(seen) * _LOG_ROOT
         self.log_l, self.share = self._gather(log_rows, nodes)
+
+    def _parts(self) -> Iterator[tuple[_Kalman, slice]]:
+        """Each part's regression of x on z, and which patterns are its own."""
+        K = len(self.model.Q) // self.model.parts
+        for g, kalman in enumerate(self.kalman):
+            yield kalman, slice(g * K, (g + 1) * K)
 
     def _gather(self, log_rows: Floats, nodes: int) -> tuple[Floats, Floats]:
         """Log-likelihood of each record, and the share of each of its rows in it, shape (records, nodes)."""
@@ -281,7 +341,9 @@ class _Block:
             own = owner == j
             self.B[:, :, j] = self.E[:, own] @ (Q[:, own] * b[own]).T
             self.eta = self.eta + self.B[:, :, j] * self.mean[:, :, j]
-        self.VB = _times(self.B, self.kalman.covariance)
+        self.VB = np.empty_like(self.B)
+        for k, patterns in self._parts():
+            self.VB[:, patterns] = _times(self.B[:, patterns], k.covariance)
         self.spread = np.maximum(_inner(self.VB, self.B), 0.0)
 
     def _weigh(self, log_class: Floats) -> tuple[Floats, Floats]:
@@ -311,30 +373,43 @@ class _Block:
         return np.asarray((self.share[:, None, :] @ u.reshape(*self.share.shape, -1))[:, 0, :])
 
     def _of_covariates(self, rm: Floats, rv: Floats) -> tuple[Floats, Floats]:
-        """Scores of A and of the root of S."""
-        model, kalman = self.model, self.kalman
-        m, c, seen = len(self.r), model.components, kalman.seen
+        """Scores of A and of the roots of S."""
+        model, seen = self.model, self.kalman[0].seen
+        m, c = len(self.r), model.components
         q = np.zeros((*self.r.shape, c))
         q[:, :, seen] = self.q
         beta = self.B.copy()  # how η hangs on μ: B − (G'B) on what was released
-        beta[:, :, seen] -= _times(self.B, kalman.gain)
+        for k, own in self._parts():
+            beta[:, own, seen] -= _times(self.B[:, own], k.gain)
         by_mean = self.r[:, :, None] * q + rm[:, :, None] * beta
         by_pattern = np.stack([by_mean[:, :, j] @ model.T for j in range(c)], axis=2)
         by_w = np.einsum("mkc->mc", by_mean)[:, None, :] * self.w[:, :, None]
-        precision = np.zeros((c, c))
-        if len(seen):
-            precision[np.ix_(seen, seen)] = cho_solve((kalman.root, True), np.eye(len(seen)))
         left = 0.5 * self.r[:, :, None] * q + rm[:, :, None] * beta
         curved = rv[:, :, None] * beta
-        by_S = np.empty((m, c, c))
+        by_roots = [
+            self._of_root(k, root, self.r[:, own], left[:, own], q[:, own], curved[:, own], beta[:, own])
+            for (k, own), root in zip(self._parts(), self.roots, strict=True)
+        ]
+        return np.concatenate([by_pattern, by_w], axis=1).reshape(m, -1), np.concatenate(by_roots, axis=1)
+
+    @staticmethod
+    def _of_root(
+        k: _Kalman, root: Floats, r: Floats, left: Floats, q: Floats, curved: Floats, beta: Floats
+    ) -> Floats:
+        """Scores of one part's root, shape (m, c (c + 1) / 2), from what its patterns have."""
+        c, o = len(root), len(k.seen)
+        precision = np.zeros((c, c))
+        if o:
+            precision[np.ix_(k.seen, k.seen)] = cho_solve((k.root, True), np.eye(o))
+        by_S = np.empty((len(r), c, c))
         for i, j in np.ndindex(c, c):
             by_S[:, i, j] = _inner(left[:, :, i], q[:, :, j]) + _inner(curved[:, :, i], beta[:, :, j])
-        by_S -= 0.5 * precision
-        by_root = _times(by_S + by_S.transpose(0, 2, 1), self.root)
+        by_S -= 0.5 * r.sum(axis=1)[:, None, None] * precision
+        by_root = _times(by_S + by_S.transpose(0, 2, 1), root)
         diagonal = np.arange(c)
-        by_root[:, diagonal, diagonal] *= np.diagonal(self.root)
+        by_root[:, diagonal, diagonal] *= np.diagonal(root)
         rows, columns = np.tril_indices(c)
-        return np.concatenate([by_pattern, by_w], axis=1).reshape(m, -1), by_root[:, rows, columns]
+        return np.asarray(by_root[:, rows, columns])
 
 
 def _times(a: Floats, matrix: Floats) -> Floats:

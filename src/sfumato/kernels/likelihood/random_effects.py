@@ -239,12 +239,15 @@ class RandomEffects:
         scores = replace(self.model, response=averaged).scores(self.split(theta)[0])
         by_group = np.add.reduceat(scores[self._record_order], self._record_starts, axis=0)
         u = np.concatenate([by_group, by_root], axis=1)
+        gradient = u.sum(axis=0)
+        if isinstance(self.model, GaussianMixture):
+            gradient[: self.model.size] += self.model.penalty(theta[: self.model.size])[1]
         information = u.T @ u
         if len(u) < _MANY * self.size:
             P = self.model.size
             information[:P, :P] = scores.T @ scores
             information[P:, :P] = information[:P, P:] = 0.0
-        return Look(log_l, u.sum(axis=0), information)
+        return Look(log_l, gradient, information)
 
     def average(self, theta: Floats) -> tuple[Mixture | GaussianMixture, Floats]:
         """The model averaged over the random effects given all data, and each row's expected offset, shape (N,)."""

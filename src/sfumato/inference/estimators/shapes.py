@@ -1,0 +1,132 @@
+"""Choose what the distribution of hidden numbers given the others is taken for, before the model is fitted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from sfumato.inference.assemble import build_gaussian, exact_effects
+from sfumato.inference.covariates.shape import MOST_PARTS, Shape
+from sfumato.inference.estimators.maximum_likelihood import start_patterns
+from sfumato.inference.problem import Problem
+from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
+from sfumato.kernels.likelihood.maximisation import Value, bfgs
+from sfumato.kernels.likelihood.response import Silent
+
+__all__ = ["Hidden", "choose_shape"]
+
+Floats = NDArray[np.float64]
+Hidden = Literal["auto", "normal"] | int
+
+_LEAST = 10.0
+"""Records whose weight a part must have."""
+_LOOK_AHEAD = 2
+"""More normals are tried until so many counts in a row did no better."""
+_TOLERANCE = 0.03
+"""An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A mixture that was fitted to what was released of the covariates alone.
+
+    Parameters
+    ----------
+    shape
+        The mixture.
+    bic
+        −2 log L + P log n, without the penalty.
+    least
+        Weight of the records in the part that has the fewest.
+    """
+
+    shape: Shape
+    bic: float
+    least: float
+
+
+def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
+    """Give a problem the mixture that what was released speaks for, by the Bayesian information criterion.
+
+    The response takes no part: the mixture is that of what was released given the exact covariates.
+
+    Parameters
+    ----------
+    problem
+        The model with its data, of which some hidden covariates are continuous.
+    hidden
+        `auto`; `normal`; or a number of normals.
+    """
+    most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
+    plain = replace(problem, keep_rows=False)
+    line, starts = _starts(plain, most)
+    tried: list[_Tried] = []
+    for parts in starts:
+        size = parts.covariances[0] if not tried else size
+        tried.append(_try(plain, line, parts, size))
+        best = min(range(len(tried)), key=lambda i: tried[i].bic)
+        if hidden == "auto" and len(tried) > best + _LOOK_AHEAD:
+            break
+    allowed = [t for t in tried if t.least >= _LEAST] or tried[:1]
+    chosen = allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
+    return replace(problem, shape=chosen.shape)
+
+
+def _starts(problem: Problem, most: int) -> tuple[Floats, Iterator[Parts]]:
+    """What exact covariates explain of the numbers, shape (1 + q, c); mixtures to begin at of what they leave."""
+    z = np.column_stack([c.latent for c in problem.continuous])
+    whole = ~np.isnan(z).any(axis=1)
+    w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[whole]
+    weight = problem.weight[whole]
+    root = np.sqrt(weight)[:, None]
+    line = np.linalg.lstsq(w * root, z[whole] * root, rcond=None)[0]
+    return line, deconvolve(z[whole] - w @ line, weight, _mean_noise(problem, whole), most)
+
+
+def _mean_noise(problem: Problem, rows: NDArray[np.bool_]) -> Floats:
+    return np.diag([float(c.variance[rows].mean()) for c in problem.continuous if c.variance is not None])
+
+
+def _try(problem: Problem, line: Floats, parts: Parts, size: Floats) -> _Tried:
+    """Fit one mixture to what was released of the covariates."""
+    count = len(parts.weights)
+    shaped = replace(problem, shape=replace(problem.shape, parts=count, size=size / count**2, theta=None))
+    model, _ = build_gaussian(shaped)
+    none = np.zeros(0, dtype=np.int64)
+    silent = replace(
+        model, E=model.E[:, none], Q=model.Q[:, none], owner=none, response=Silent(model.response.count)
+    )
+    with threadpool_limits(1, "blas"):
+        top = bfgs(lambda t: Value(*silent.evaluate(t)), _begin(silent, line, parts), _TOLERANCE)
+    records = silent.records
+    log_l = top.log_likelihood - silent.penalty(top.theta)[0]
+    bic = -2 * log_l + silent.size * math.log(len(records))
+    return _Tried(replace(shaped.shape, theta=top.theta), bic, _least(silent, top.theta))
+
+
+def _begin(model: GaussianMixture, line: Floats, parts: Parts) -> Floats:
+    """A mixture of what exact covariates leave, as parameters of a likelihood."""
+    patterns = len(model.Q) // model.parts
+    gamma = start_patterns(model.factors, model.weight, model)
+    gamma[: len(model.Q) - 1] += np.repeat(np.log(parts.weights / parts.weights[0]), patterns)[1:]
+    A = np.zeros((model.T.shape[1] + len(line) - 1, model.components))
+    A[: model.base_means] = line[0] + parts.means[0]
+    shifts = model.T.shape[1] - (model.parts - 1)
+    A[shifts : model.T.shape[1]] = parts.means[1:] - parts.means[0]
+    A[model.T.shape[1] :] = line[1:]
+    return model.join(np.zeros(0), np.zeros(0), gamma, A, parts.covariances)
+
+
+def _least(model: GaussianMixture, theta: Floats) -> float:
+    """Weight of the records that the smallest part stands for."""
+    mass = np.zeros(len(model.Q))
+    for found in model.posterior(theta):
+        mass += (model.weight[found.rows] * found.share) @ found.r
+    return float(mass.reshape(model.parts, -1).sum(axis=1).min())
