@@ -15,8 +15,9 @@ from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
 from sfumato.inference.problem import Problem
-from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve
-from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
+from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve, thinned
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture, Group
+from sfumato.kernels.likelihood.mixture import Patterns
 from sfumato.kernels.likelihood.maximisation import Value, bfgs
 from sfumato.kernels.likelihood.response import Silent
 
@@ -27,8 +28,8 @@ Hidden = Literal["auto", "normal"] | int
 
 _LEAST = 10.0
 """Records whose weight a part must have."""
-_LOOK_AHEAD = 2
-"""More normals are tried until so many counts in a row did no better."""
+_STRENGTHS = 20
+"""Most strengths of the noise for which points may stand for records."""
 _TOLERANCE = 0.03
 """An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
 
@@ -66,49 +67,108 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
     """
     most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
     plain = replace(problem, keep_rows=False)
-    line, starts = _starts(plain, most)
+    rest = _Rest.of(plain)
     tried: list[_Tried] = []
-    for parts in starts:
+    for parts in rest.starts(most):
         size = parts.covariances[0] if not tried else size
-        tried.append(_try(plain, line, parts, size))
+        tried.append(_try(plain, rest, parts, size))
         best = min(range(len(tried)), key=lambda i: tried[i].bic)
-        if hidden == "auto" and len(tried) > best + _LOOK_AHEAD:
+        if hidden == "auto" and len(tried) > max(best + 1, 2):
             break
     allowed = [t for t in tried if t.least >= _LEAST] or tried[:1]
     chosen = allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
     return replace(problem, shape=chosen.shape)
 
 
-def _starts(problem: Problem, most: int) -> tuple[Floats, Iterator[Parts]]:
-    """What exact covariates explain of the numbers, shape (1 + q, c); mixtures to begin at of what they leave."""
-    z = np.column_stack([c.latent for c in problem.continuous])
-    whole = ~np.isnan(z).any(axis=1)
-    w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[whole]
-    weight = problem.weight[whole]
-    root = np.sqrt(weight)[:, None]
-    line = np.linalg.lstsq(w * root, z[whole] * root, rcond=None)[0]
-    return line, deconvolve(z[whole] - w @ line, weight, _mean_noise(problem, whole), most)
+@dataclass(frozen=True)
+class _Rest:
+    """What exact covariates explain of the hidden numbers of the records that have all, and what they leave.
+
+    Parameters
+    ----------
+    line : ndarray, shape (1 + q, c)
+        Constant and slopes.
+    u : ndarray, shape (m, c)
+        What is left.
+    weight : ndarray, shape (m,)
+        Of each record.
+    variance : ndarray, shape (m, c)
+        Of the noise on each.
+    """
+
+    line: Floats
+    u: Floats
+    weight: Floats
+    variance: Floats
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Rest:
+        """Of a problem's records."""
+        z = np.column_stack([c.latent for c in problem.continuous])
+        variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
+        whole = ~np.isnan(z).any(axis=1)
+        w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[whole]
+        weight = problem.weight[whole]
+        root = np.sqrt(weight)[:, None]
+        line = np.linalg.lstsq(w * root, z[whole] * root, rcond=None)[0]
+        return cls(line, z[whole] - w @ line, weight, variance[whole])
+
+    def starts(self, most: int) -> Iterator[Parts]:
+        """Mixtures of what is left, to begin at."""
+        return deconvolve(self.u, self.weight, np.diag(self.variance.mean(axis=0)), most)
+
+    def model(self, parts: int, size: Floats) -> GaussianMixture:
+        """The likelihood of points that stand for what is left of one number."""
+        levels, which = np.unique(self.variance[:, 0], return_inverse=True)
+        groups, points, mass = [], [np.zeros((0, 1))], [np.zeros(0)]
+        for level, variance in enumerate(levels):
+            u, weight = thinned(self.u[which == level], self.weight[which == level])
+            start = sum(map(len, mass))
+            groups.append(Group(start, start + len(u), np.zeros(1, dtype=np.int64), np.full((1, 1), variance)))
+            points.append(u)
+            mass.append(weight)
+        count = sum(map(len, mass))
+        none = np.zeros(0, dtype=np.int64)
+        return GaussianMixture(
+            np.zeros((count, 0)),
+            np.zeros((parts, 0)),
+            none,
+            Silent(count),
+            Patterns(np.zeros((parts, 0)), np.zeros((count, 0))),
+            None,
+            np.concatenate(points),
+            np.column_stack([np.ones(parts), np.eye(parts)[:, 1:]]),
+            groups,
+            np.concatenate(mass),
+            parts=parts,
+            size_of_parts=size,
+        )
 
 
-def _mean_noise(problem: Problem, rows: NDArray[np.bool_]) -> Floats:
-    return np.diag([float(c.variance[rows].mean()) for c in problem.continuous if c.variance is not None])
-
-
-def _try(problem: Problem, line: Floats, parts: Parts, size: Floats) -> _Tried:
+def _try(problem: Problem, rest: _Rest, parts: Parts, size: Floats) -> _Tried:
     """Fit one mixture to what was released of the covariates."""
     count = len(parts.weights)
-    shaped = replace(problem, shape=replace(problem.shape, parts=count, size=size / count**2, theta=None))
-    model, _ = build_gaussian(shaped)
-    none = np.zeros(0, dtype=np.int64)
-    silent = replace(
-        model, E=model.E[:, none], Q=model.Q[:, none], owner=none, response=Silent(model.response.count)
-    )
+    shape = replace(problem.shape, parts=count, size=size / count**2, theta=None)
+    few = not problem.discrete and len(problem.continuous) == 1 and not problem.continuous[0].grids
+    if few and len(np.unique(rest.variance)) <= _STRENGTHS:
+        silent, line = rest.model(count, size / count**2), np.zeros((1, 1))
+    else:
+        model, _ = build_gaussian(replace(problem, shape=shape))
+        none = np.zeros(0, dtype=np.int64)
+        silent = replace(
+            model, E=model.E[:, none], Q=model.Q[:, none], owner=none, response=Silent(model.response.count)
+        )
+        line = rest.line
     with threadpool_limits(1, "blas"):
         top = bfgs(lambda t: Value(*silent.evaluate(t)), _begin(silent, line, parts), _TOLERANCE)
-    records = silent.records
     log_l = top.log_likelihood - silent.penalty(top.theta)[0]
-    bic = -2 * log_l + silent.size * math.log(len(records))
-    return _Tried(replace(shaped.shape, theta=top.theta), bic, _least(silent, top.theta))
+    bic = -2 * log_l + silent.size * math.log(len(rest.u))
+    theta = top.theta
+    if line is not rest.line:  # what was fitted is what the line leaves
+        at = count - 1 + count
+        theta = np.concatenate([theta[:at], rest.line[1:].ravel(), theta[at:]])
+        theta[count - 1] += rest.line[0, 0]
+    return _Tried(replace(shape, theta=theta), bic, _least(silent, top.theta))
 
 
 def _begin(model: GaussianMixture, line: Floats, parts: Parts) -> Floats:

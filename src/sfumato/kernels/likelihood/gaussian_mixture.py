@@ -23,11 +23,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, cholesky
 
 from sfumato.kernels.likelihood.mixture import Factors, Patterns
 from sfumato.kernels.likelihood.response import Response
@@ -95,7 +94,7 @@ class _Kalman:
     """What a group needs of one part's S: the regression of x on z, for all its rows."""
 
     seen: Ints
-    root: Floats  # Cholesky factor of C
+    precision: Floats  # C⁻¹
     gain: Floats  # G, shape (c, o)
     covariance: Floats  # V
     log_det: float
@@ -188,7 +187,7 @@ class GaussianMixture:
         b, extra, gamma, rest = np.split(theta, cuts)
         means = (self.T.shape[1] + self.patterns.w.shape[1]) * c
         roots = np.zeros((self.parts, c, c))
-        roots[(slice(None), *np.tril_indices(c))] = rest[means:].reshape(self.parts, -1)
+        roots[(slice(None), *_lower(c))] = rest[means:].reshape(self.parts, -1)
         diagonal = np.arange(c)
         roots[:, diagonal, diagonal] = np.exp(np.clip(roots[:, diagonal, diagonal], -300, 300))
         return b, extra, gamma, rest[:means].reshape(-1, c), roots
@@ -198,7 +197,7 @@ class GaussianMixture:
         roots = np.linalg.cholesky(S)
         diagonal = np.arange(self.components)
         roots[:, diagonal, diagonal] = np.log(roots[:, diagonal, diagonal])
-        own = roots[(slice(None), *np.tril_indices(self.components))]
+        own = roots[(slice(None), *_lower(self.components))]
         return np.concatenate([b, extra, gamma, A.ravel(), own.ravel()])
 
     def penalty(self, theta: Floats) -> tuple[float, Floats]:
@@ -216,13 +215,15 @@ class GaussianMixture:
         log_pi = psi - psi.max() - math.log(float(np.exp(psi - psi.max()).sum()))
         total = self.parts / K * float(log_pi.sum())
         gradient[first : first + K - 1] = self.parts / K * (1 - K * np.exp(log_pi[1:]))
-        by_root = np.zeros((self.parts, c, c))
-        for g, root in enumerate(self.split(theta)[4]):
-            inverse = cho_solve((root, True), np.eye(c))
-            total -= 0.5 * float(np.sum(self.size_of_parts * inverse)) + float(np.log(np.diagonal(root)).sum())
-            by_root[g] = (inverse @ self.size_of_parts @ inverse - inverse) @ root
-            by_root[g, np.arange(c), np.arange(c)] *= np.diagonal(root)
-        own = by_root[(slice(None), *np.tril_indices(c))].ravel()
+        roots = self.split(theta)[4]
+        diagonal = np.arange(c)
+        sds = roots[:, diagonal, diagonal]
+        half = np.linalg.inv(roots)
+        inverse = half.transpose(0, 2, 1) @ half
+        total -= 0.5 * float(np.sum(self.size_of_parts * inverse)) + float(np.log(sds).sum())
+        by_root = (inverse @ self.size_of_parts @ inverse - inverse) @ roots
+        by_root[:, diagonal, diagonal] *= sds
+        own = by_root[(slice(None), *_lower(c))].ravel()
         gradient[len(theta) - len(own) :] = own
         return total, gradient
 
@@ -276,10 +277,14 @@ class GaussianMixture:
 def _regress(S: Floats, group: Group) -> _Kalman:
     """The regression of x on what was released of it."""
     seen = group.seen
-    root = cholesky(S[np.ix_(seen, seen)] + group.noise, lower=True) if len(seen) else np.zeros((0, 0))
-    gain = cho_solve((root, True), S[seen]).T if len(seen) else np.zeros((len(S), 0))
+    if not len(seen):
+        return _Kalman(seen, np.zeros((0, 0)), np.zeros((len(S), 0)), S, 0.0)
+    root = np.linalg.cholesky(S[np.ix_(seen, seen)] + group.noise)
+    half = np.linalg.inv(root)
+    precision = half.T @ half
+    gain = S[:, seen] @ precision
     V = S - gain @ S[seen]
-    return _Kalman(seen, root, gain, (V + V.T) / 2, 2 * float(np.log(np.diagonal(root)).sum()))
+    return _Kalman(seen, precision, gain, (V + V.T) / 2, 2 * float(np.log(np.diagonal(root)).sum()))
 
 
 class _Block:
@@ -304,7 +309,7 @@ class _Block:
         self.mean = mu
         constant = np.empty(len(model.Q))
         for k, own in self._parts():
-            self.q[:, own] = _solve(k.root, residual[:, own])
+            self.q[:, own] = _times(residual[:, own], k.precision)
             self.mean[:, own] += _times(residual[:, own], k.gain.T)
             constant[own] = 0.5 * k.log_det + len(seen) * _LOG_ROOT
         self._predict(b)
@@ -397,10 +402,9 @@ class _Block:
         k: _Kalman, root: Floats, r: Floats, left: Floats, q: Floats, curved: Floats, beta: Floats
     ) -> Floats:
         """Scores of one part's root, shape (m, c (c + 1) / 2), from what its patterns have."""
-        c, o = len(root), len(k.seen)
+        c = len(root)
         precision = np.zeros((c, c))
-        if o:
-            precision[np.ix_(k.seen, k.seen)] = cho_solve((k.root, True), np.eye(o))
+        precision[np.ix_(k.seen, k.seen)] = k.precision
         by_S = np.empty((len(r), c, c))
         for i, j in np.ndindex(c, c):
             by_S[:, i, j] = _inner(left[:, :, i], q[:, :, j]) + _inner(curved[:, :, i], beta[:, :, j])
@@ -408,8 +412,7 @@ class _Block:
         by_root = _times(by_S + by_S.transpose(0, 2, 1), root)
         diagonal = np.arange(c)
         by_root[:, diagonal, diagonal] *= np.diagonal(root)
-        rows, columns = np.tril_indices(c)
-        return np.asarray(by_root[:, rows, columns])
+        return np.asarray(by_root[(slice(None), *_lower(c))])
 
 
 def _times(a: Floats, matrix: Floats) -> Floats:
@@ -423,8 +426,7 @@ def _inner(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.einsum("...c,...c->...", a, b))
 
 
-def _solve(root: Floats, residual: Floats) -> Floats:
-    """C⁻¹ times each residual."""
-    if not len(root):
-        return residual
-    return np.asarray(cho_solve((root, True), residual.reshape(-1, len(root)).T).T.reshape(residual.shape))
+@cache
+def _lower(c: int) -> tuple[Ints, Ints]:
+    """Rows and columns of a lower triangle."""
+    return np.tril_indices(c)
