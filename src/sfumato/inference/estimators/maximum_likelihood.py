@@ -14,7 +14,7 @@ from sfumato.inference.estimators.information import cost_of_noise
 from sfumato.inference.estimators.naive import sandwich
 from sfumato.inference.problem import Problem
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
-from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, differences, flat, inverse, newton, roots
+from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, careful, differences, flat, inverse, newton, roots
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
 
 __all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "start_patterns", "undetermined", "without"]
@@ -233,7 +233,7 @@ def _climb(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> tu
     def by_products(t: Floats) -> Value:
         return penalised(t, *model.evaluate(t))
 
-    top = bfgs(by_products, theta)
+    top = bfgs(careful(by_products), theta)
     return _polish(by_products, lambda t: model.evaluate(t, False)[1] - prior * t, top)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from sfumato.inference.columns import Columns
 from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
@@ -18,7 +19,7 @@ from sfumato.inference.problem import Problem
 from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve, thinned
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture, Group
 from sfumato.kernels.likelihood.mixture import Patterns
-from sfumato.kernels.likelihood.maximisation import Value, bfgs
+from sfumato.kernels.likelihood.maximisation import Value, bfgs, careful
 from sfumato.kernels.likelihood.response import Silent
 
 __all__ = ["Hidden", "choose_shape"]
@@ -153,14 +154,10 @@ def _try(problem: Problem, rest: _Rest, parts: Parts, size: Floats) -> _Tried:
     if few and len(np.unique(rest.variance)) <= _STRENGTHS:
         silent, line = rest.model(count, size / count**2), np.zeros((1, 1))
     else:
-        model, _ = build_gaussian(replace(problem, shape=shape))
-        none = np.zeros(0, dtype=np.int64)
-        silent = replace(
-            model, E=model.E[:, none], Q=model.Q[:, none], owner=none, response=Silent(model.response.count)
-        )
-        line = rest.line
+        model, _ = build_gaussian(replace(problem, shape=shape, columns=Columns((), ())))
+        silent, line = replace(model, response=Silent(model.response.count)), rest.line
     with threadpool_limits(1, "blas"):
-        top = bfgs(lambda t: Value(*silent.evaluate(t)), _begin(silent, line, parts), _TOLERANCE)
+        top = bfgs(careful(lambda t: Value(*silent.evaluate(t))), _begin(silent, line, parts), _TOLERANCE)
     log_l = top.log_likelihood - silent.penalty(top.theta)[0]
     bic = -2 * log_l + silent.size * math.log(len(rest.u))
     theta = top.theta

@@ -282,8 +282,11 @@ def _regress(S: Floats, group: Group) -> _Kalman:
     root = np.linalg.cholesky(S[np.ix_(seen, seen)] + group.noise)
     half = np.linalg.inv(root)
     precision = half.T @ half
-    gain = S[:, seen] @ precision
-    V = S - gain @ S[seen]
+    if len(seen) == len(S) and not group.noise.any():  # the numbers themselves, as at nodes
+        gain, V = np.eye(len(S)), np.zeros_like(S)
+    else:
+        gain = S[:, seen] @ precision
+        V = S - gain @ S[seen]
     return _Kalman(seen, precision, gain, (V + V.T) / 2, 2 * float(np.log(np.diagonal(root)).sum()))
 
 
@@ -346,10 +349,12 @@ class _Block:
             own = owner == j
             self.B[:, :, j] = self.E[:, own] @ (Q[:, own] * b[own]).T
             self.eta = self.eta + self.B[:, :, j] * self.mean[:, :, j]
-        self.VB = np.empty_like(self.B)
-        for k, patterns in self._parts():
-            self.VB[:, patterns] = _times(self.B[:, patterns], k.covariance)
-        self.spread = np.maximum(_inner(self.VB, self.B), 0.0)
+        self.VB = np.zeros_like(self.B)
+        self.spread: Floats | float = 0.0
+        if any(k.covariance.any() for k in self.kalman):
+            for k, patterns in self._parts():
+                self.VB[:, patterns] = _times(self.B[:, patterns], k.covariance)
+            self.spread = np.maximum(_inner(self.VB, self.B), 0.0)
 
     def _weigh(self, log_class: Floats) -> tuple[Floats, Floats]:
         top = reduce(np.maximum, log_class.T)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Summit", "Value", "bfgs", "differences", "flat", "inverse", "newton", "roots"]
+__all__ = ["Summit", "Value", "bfgs", "careful", "differences", "flat", "inverse", "newton", "roots"]
 
 _SHORTER = 30
 _STEP = 1e-3  # standard errors
@@ -153,6 +153,26 @@ def _is_finite(value: Value) -> bool:
         and np.isfinite(value.gradient).all()
         and np.isfinite(value.information).all()
     )
+
+
+def careful(look: Callable[[Floats], Value]) -> Callable[[Floats], Value]:
+    """The same, with a height of −∞ where numbers end, so that no step is taken there.
+
+    Examples
+    --------
+    >>> def broken(theta):
+    ...     raise np.linalg.LinAlgError
+    >>> careful(broken)(np.zeros(1)).log_likelihood
+    -inf
+    """
+
+    def guarded(theta: Floats) -> Value:
+        try:
+            return look(theta)
+        except (np.linalg.LinAlgError, ArithmeticError):
+            return Value(-math.inf, np.zeros(len(theta)), np.eye(len(theta)))
+
+    return guarded
 
 
 def newton(

@@ -66,9 +66,9 @@ def true_value_nodes(
 
     Returns
     -------
-    nodes : ndarray, shape (n, NODES)
-        True values.
-    log_weights : ndarray, shape (n, NODES)
+    nodes : ndarray, shape (n, q)
+        True values; q is `NODES`, or half of them where noise reaches no further than the inner intervals.
+    log_weights : ndarray, shape (n, q)
         Logarithm of quadrature weight times density of what was released, so that Σ exp(log_weights) g(nodes) is
         ∫ f(z | x) g(x) dx.
 
@@ -82,6 +82,8 @@ def true_value_nodes(
     t, w = np.polynomial.legendre.leggauss(NODES // 4)
     nodes, widths = [], []
     for a, b in itertools.pairwise(ends):
+        if np.array_equal(a, b):
+            continue
         nodes.append(a[:, None] + np.outer(b - a, (t + 1) / 2))
         widths.append(np.outer(b - a, w / 2))
     x, width = np.concatenate(nodes, axis=1), np.concatenate(widths, axis=1)
