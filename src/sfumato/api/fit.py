@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.errors import FileError
-from sfumato.inference.estimators.shapes import Hidden
+from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily

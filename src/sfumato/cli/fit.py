@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
 from sfumato.cli.options import Json
 
 if TYPE_CHECKING:
+    from sfumato.inference.covariates.moments import Hidden
     from sfumato.inference.result import Fit
 
 __all__ = ["EXAMPLE", "fit"]
@@ -33,6 +34,9 @@ def fit(
         str | None, typer.Option(help="Column whose categories share a random intercept, such as a school.")
     ] = None,
     slope: Annotated[str | None, typer.Option(help="Exact covariate whose slope differs between the groups.")] = None,
+    hidden: Annotated[
+        str, typer.Option(help="Shape of hidden numbers: auto, normal, or how many normals, from 1 to 5.")
+    ] = "auto",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     prior: Annotated[
         list[str] | None,
@@ -66,6 +70,7 @@ def fit(
         priors=dict(_prior(text) for text in prior or ()),
         draws=draws,
         seed=seed,
+        hidden=_hidden(hidden),
     )
     if picture is not None:
         _draw(found, picture)
@@ -73,6 +78,17 @@ def fit(
         print_json(found.to_plain())
     else:
         show_fit(found, Console())
+
+
+def _hidden(text: str) -> Hidden:
+    """A shape as it is written on the command line."""
+    from sfumato.errors import DataError
+
+    if text in ("auto", "normal"):
+        return cast("Hidden", text)
+    if not text.isdecimal():
+        raise DataError(f"The shape of hidden numbers is auto, normal or a number; {text!r} is none of these.")
+    return int(text)
 
 
 def _prior(text: str) -> tuple[str, tuple[float, float]]:

@@ -21,7 +21,7 @@ from sfumato.kernels.likelihood.mixture import Factors, Mixture, Patterns
 from sfumato.kernels.likelihood.released import gaussian_table
 from sfumato.kernels.rows import distinct
 
-__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture", "exact_effects"]
+__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture", "exact_columns", "exact_effects", "in_cells"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -143,6 +143,17 @@ def _contrasts(patterns: Floats, discrete: Sequence[Covariate]) -> Floats:
     return np.column_stack(columns).astype(np.float64) if columns else np.zeros((len(patterns), 0))
 
 
+def in_cells(problem: Problem) -> bool:
+    """Whether the exact covariates have so few distinct rows that each gets effects of its own.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    """
+    return len(distinct(np.column_stack([c.values for c in problem.exact])).points) <= _CELLS
+
+
 def exact_effects(problem: Problem) -> Floats:
     """What the hidden covariates hang on, shape (n, q): cells of the exact ones where they are few, else columns.
 
@@ -155,20 +166,35 @@ def exact_effects(problem: Problem) -> Floats:
     if not exact or not (problem.discrete or problem.continuous):
         return np.zeros((problem.n, 0))
     found = distinct(np.column_stack([c.values for c in exact]))
-    if len(found.points) <= _CELLS:
+    if in_cells(problem):
         order = np.lexsort(found.points.T[::-1])
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         return np.eye(len(order))[rank[found.inverse]][:, 1:]
+    return np.column_stack([*exact_columns(problem).values(), *problem.shape.bends.values()])
+
+
+def exact_columns(problem: Problem) -> dict[str, Floats]:
+    """Columns of the exact covariates that vary, standardised, shape (n,), by a name that holds no category.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    """
     from sfumato.data.formula import Factor
 
-    terms = [(Factor(c.name),) for c in exact]
-    columns = split_columns(
-        terms, True, {c.name: c.levels for c in exact if c.levels}, [c.name for c in exact if not c.levels]
-    )
-    w = columns.product({c.name: c.values for c in exact}, problem.n)[:, 1:]
+    exact = problem.exact
+    levels = {c.name: c.levels for c in exact if c.levels}
+    columns = split_columns([(Factor(c.name),) for c in exact], True, levels, [c.name for c in exact if not c.levels])
+    w = columns.product({c.name: c.values for c in exact}, problem.n)
     sd = w.std(axis=0)
-    return np.column_stack([(w - w.mean(axis=0))[:, sd > 0] / sd[sd > 0], *problem.shape.bends.values()])
+    found: dict[str, Floats] = {}
+    for j in np.flatnonzero(sd > 0):
+        name = columns.public([columns.labels[j]])
+        same = sum(taken.partition(" (")[0] == name for taken in found)
+        found[f"{name} ({same + 1})" if same else name] = (w[:, j] - w[:, j].mean()) / sd[j]
+    return found
 
 
 def _units(problem: Problem) -> tuple[Ints, Ints]:

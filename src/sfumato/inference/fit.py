@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Literal, ParamSpec, TypeVar, get_args
+from typing import Literal, ParamSpec, TypeGuard, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -19,12 +19,14 @@ from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.inference.columns import split_columns
 from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
+from sfumato.inference.covariates.moments import Hidden
+from sfumato.inference.covariates.shape import MOST_PARTS
 from sfumato.inference.estimators.bayes import sample_posterior
 from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.estimators.quick import calibration, moments, simex
-from sfumato.inference.estimators.shapes import Hidden, choose_shape
+from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.estimators.random_effects import (
     RandomEstimate,
     check_random,
@@ -33,9 +35,11 @@ from sfumato.inference.estimators.random_effects import (
     number_groups,
     read_slope,
 )
+from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.mixture import Mixture
 from sfumato.kernels.likelihood.response import Linear
 
@@ -179,7 +183,7 @@ def fit(
     ([3.0, -0.5], [2.8, -0.2])
     """
     model = parse_formula(formula)
-    _check_options(family, method, level, priors, draws, seed)
+    _check_options(family, method, level, priors, draws, seed, hidden)
     _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
     book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
     check_random(model, family, method, group, slope, weight, cluster)
@@ -206,7 +210,7 @@ def fit(
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
     if any(c.scores is None for c in problem.continuous) and method in ("ml", "bayes", "calibration"):
-        work = replace(work, problem=choose_shape(problem, hidden))
+        work = replace(work, problem=choose_shape(problem, hidden if isinstance(hidden, str) else int(hidden)))
     if group is not None:
         found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))
         return replace(found, slope=slope)
@@ -215,7 +219,13 @@ def fit(
     return work.quick(method, seed)
 
 
-def _check_options(family: str, method: str, level: float, priors: object, draws: int, seed: int) -> None:
+def _whole(number: object) -> TypeGuard[int]:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def _check_options(
+    family: str, method: str, level: float, priors: object, draws: int, seed: int, hidden: object
+) -> None:
     if family not in FAMILIES:
         raise DataError(f"There is no family {family!r}. Families: {', '.join(FAMILIES)}.")
     if method not in METHODS:
@@ -226,7 +236,9 @@ def _check_options(family: str, method: str, level: float, priors: object, draws
         raise DataError("Only method `bayes` takes priors. Leave them out, or use it.")
     if priors and not isinstance(priors, Mapping):
         raise DataError("Priors are given by term, for instance {'smoke': (0, 0.5)}: mean and standard deviation.")
-    if not all(isinstance(number, int | np.integer) and number >= 0 for number in (draws, seed)):
+    if hidden not in ("auto", "normal") and not (_whole(hidden) and 1 <= hidden <= MOST_PARTS):
+        raise DataError(f"`hidden` is 'auto', 'normal', or a number of normals from 1 to {MOST_PARTS}.")
+    if not all(_whole(number) and number >= 0 for number in (draws, seed)):
         raise DataError("`draws` and `seed` are whole numbers from 0.")
 
 
@@ -439,7 +451,8 @@ class _Work:
             if held:
                 raise DataError("The noise is too strong for these data; leave terms out, or leave out `group`.")
             found, n = fit_random(whole.problem, group, slope, without.theta), self.problem.n
-        return self.random_result(method, found, alone, n, notes)
+        fitted = self.random_result(method, found, alone, n, notes)
+        return fitted if found is alone else self.with_hidden(fitted, without.model, found.theta[: without.model.size])
 
     def random_result(
         self, method: str, found: RandomEstimate, alone: RandomEstimate, n: int, notes: tuple[str, ...]
@@ -489,7 +502,22 @@ class _Work:
         sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
         notes = (*notes, *found.notes)
         fitted = self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
+        fitted = self.with_hidden(fitted, found.model, found.theta)
         return fitted if held or self.problem.keep_rows else with_profile(fitted, found)
+
+    def with_hidden(self, fitted: Fit, model: Mixture | GaussianMixture, theta: Floats) -> Fit:
+        """Say of a fit what the distribution of hidden numbers was taken for."""
+        if not isinstance(model, GaussianMixture):
+            return fitted
+        shape = self.problem.shape
+        return replace(
+            fitted,
+            hidden=describe_hidden(self.problem, model, theta),
+            densities=densities(self.problem, model, theta),
+            shape=shape.told,
+            notes=(*fitted.notes, *shape.notes),
+            log_likelihood=fitted.log_likelihood - model.penalty(theta)[0],
+        )
 
     def plain_maximum(self) -> Fit:
         """The plain fit where nothing is hidden; a linear one also is there where the response lies on a line."""
@@ -542,7 +570,7 @@ class _Work:
         n = self.problem.n
         fitted = self.result("bayes", drawn.mean, drawn.covariance, sigma, n, drawn.trusted, notes, found)
         return replace(
-            fitted,
+            self.with_hidden(fitted, found.model, found.theta),
             inflation=drawn.inflation,
             log_likelihood=drawn.log_likelihood,
             draws=drawn.draws,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from arviz import InferenceData
 
     from sfumato.inference.estimators.bayes import Posterior
+    from sfumato.inference.hidden import Density
 
 __all__ = ["Fit"]
 
@@ -84,6 +85,13 @@ class Fit:
         Where the noise is so strong that estimates ± standard errors would mislead: ends of likelihood-ratio intervals
         at `level`, and p-values of no effect, shape (p, 3); NaN for terms that keep Wald's. An end that does not exist,
         because no value on that side is ruled out, is −∞ or ∞.
+    hidden
+        By hidden number, what its distribution given the other covariates was taken for, a mixture of normals: how many
+        `components`, and their `weights`, `means` (at the exact covariates' means) and `sds`.
+    densities
+        By hidden number, the density of its true values beside the histogram of what was released.
+    shape
+        Sentences that say why that distribution was taken; see `hidden_sentences`.
 
     Examples
     --------
@@ -119,6 +127,9 @@ class Fit:
     variance_se: dict[str, float] = field(default_factory=dict)
     slope: str | None = None
     profile: Floats | None = field(default=None, repr=False)
+    hidden: dict[str, dict[str, Any]] = field(default_factory=dict)
+    densities: dict[str, Density] = field(default_factory=dict, repr=False)
+    shape: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def se(self) -> Floats:
@@ -176,7 +187,7 @@ class Fit:
         ).with_columns(pl.exclude("term").fill_nan(None))
 
     def to_plain(self) -> dict[str, object]:
-        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects.
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects; `hidden`.
 
         JSON has no infinity: `low` or `high` is null where the data set no bound on that side, and a note says so.
         """
@@ -191,6 +202,7 @@ class Fit:
             "formula": self.formula,
             "notes": list(self.notes),
             **random,
+            **({"hidden": self.hidden, "shape": list(self.shape)} if self.hidden else {}),
         }
 
     def to_arviz(self) -> InferenceData:
@@ -231,6 +243,10 @@ class Fit:
         }
         return inference_data(self.posterior, self.terms, attributes)
 
+    def hidden_sentences(self) -> tuple[str, ...]:
+        """What the distribution of hidden numbers was taken for, and why."""
+        return self.shape
+
     def noise_sentences(self) -> tuple[str, ...]:
         """Plain sentences on what the noise cost, for every term whose interval it widens notably."""
         told = []
@@ -259,7 +275,7 @@ class Fit:
         if self.variance:
             told = (f"{name} {value:.4g} (se {self.variance_se[name]:.3g})" for name, value in self.variance.items())
             lines += ["", "Variance between groups: " + ", ".join(told)]
-        sentences = (*self.noise_sentences(), *self.notes)
+        sentences = (*self.noise_sentences(), *self.hidden_sentences(), *self.notes)
         return "\n".join([*lines, *(["", *sentences] if sentences else [])])
 
     def _head(self) -> str:
@@ -270,7 +286,8 @@ class Fit:
         """The table, and what the noise cost, for notebooks."""
         from html import escape
 
-        told = "".join(f"<li>{escape(sentence)}</li>" for sentence in (*self.noise_sentences(), *self.notes))
+        sentences = (*self.noise_sentences(), *self.hidden_sentences(), *self.notes)
+        told = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
         return f"<p><b>{escape(self._head())}</b></p>{self.tidy()._repr_html_()}<ul>{told}</ul>"
 
     def predict(self, frame: Any) -> Floats:

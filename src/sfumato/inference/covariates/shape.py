@@ -30,6 +30,10 @@ class Shape:
     theta : ndarray or None
         Parameters of the covariates' model to begin at, as `GaussianMixture` has them after coefficients and further
         parameters of the response.
+    told
+        Which shape was taken, and why.
+    notes
+        What a reader should be warned of.
 
     Examples
     --------
@@ -41,3 +45,5 @@ class Shape:
     size: Floats | None = None
     bends: dict[str, Floats] = field(default_factory=dict)
     theta: Floats | None = None
+    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

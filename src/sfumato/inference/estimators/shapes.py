@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from sfumato.inference.columns import Columns
 from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
+from sfumato.inference.covariates.bends import find_bends
+from sfumato.inference.covariates.moments import Hidden, shape_moments, shape_sentences
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
 from sfumato.inference.problem import Problem
 from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve, thinned
@@ -25,7 +26,6 @@ from sfumato.kernels.likelihood.response import Silent
 __all__ = ["Hidden", "choose_shape"]
 
 Floats = NDArray[np.float64]
-Hidden = Literal["auto", "normal"] | int
 
 _LEAST = 10.0
 """Records whose weight a part must have."""
@@ -68,6 +68,9 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
     """
     most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
     plain = replace(problem, keep_rows=False)
+    bends = find_bends(plain)
+    if hidden != "normal":
+        plain = replace(plain, shape=replace(plain.shape, bends=bends))
     rest = _Rest.of(plain)
     tried: list[_Tried] = []
     for parts in rest.starts(most):
@@ -78,7 +81,9 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
             break
     allowed = [t for t in tried if t.least >= _LEAST] or tried[:1]
     chosen = allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
-    return replace(problem, shape=chosen.shape)
+    moments = shape_moments(plain, rest.u, rest.weight)
+    told, notes = shape_sentences(plain, chosen.shape.parts, hidden, moments, bends)
+    return replace(problem, shape=replace(chosen.shape, told=told, notes=notes))
 
 
 @dataclass(frozen=True)
