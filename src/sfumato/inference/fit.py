@@ -26,7 +26,6 @@ from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.estimators.quick import calibration, moments, simex
-from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.estimators.random_effects import (
     RandomEstimate,
     check_random,
@@ -35,6 +34,7 @@ from sfumato.inference.estimators.random_effects import (
     number_groups,
     read_slope,
 )
+from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.problem import Problem, check_correlations

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
-from sfumato.inference.covariates.shape import Shape
 from sfumato.inference.covariates.covariate import Covariate
+from sfumato.inference.covariates.shape import Shape
 from sfumato.inference.outcome import Outcome
 
 __all__ = ["Problem", "additive_parts", "check_correlations"]

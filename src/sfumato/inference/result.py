@@ -187,7 +187,7 @@ class Fit:
         ).with_columns(pl.exclude("term").fill_nan(None))
 
     def to_plain(self) -> dict[str, object]:
-        """Plain values for JSON: terms, n, converged, method, family, formula, notes; variances of random effects; `hidden`.
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes; `variance`, `hidden` where any.
 
         JSON has no infinity: `low` or `high` is null where the data set no bound on that side, and a note says so.
         """

@@ -102,7 +102,9 @@ def test_the_posterior_mean_is_bayess():
 def test_parameters_can_be_taken_apart_and_joined():
     built, theta = model("linear")
     b, extra, gamma, A, root = built.split(theta)
-    np.testing.assert_allclose(built.join(b, extra, gamma, A, root @ root.transpose(0, 2, 1)), theta, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        built.join(b, extra, gamma, A, root @ root.transpose(0, 2, 1)), theta, rtol=1e-12, atol=1e-14
+    )
 
 
 def test_many_parameters_at_once():

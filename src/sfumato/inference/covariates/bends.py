@@ -19,7 +19,7 @@ __all__ = ["find_bends"]
 
 Floats = NDArray[np.float64]
 
-_LEVEL = 0.01
+_LEVEL = 0.001
 """Level of the test of each term, over the number of terms that are tried."""
 _MOST_TRIED, _MOST_TAKEN = 60, 5
 _OWN = 0.05

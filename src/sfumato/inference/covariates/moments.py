@@ -17,13 +17,14 @@ from sfumato.data.error_model import Additive
 from sfumato.inference.covariates.covariate import Covariate
 from sfumato.inference.problem import Problem
 
-__all__ = ["Hidden", "Moments", "shape_moments", "shape_sentences"]
+__all__ = ["LAWS", "Hidden", "Moments", "Noise", "noise_of", "shape_moments", "shape_sentences"]
 
 Floats = NDArray[np.float64]
 Hidden = Literal["auto", "normal"] | int
 
 _FOURTH = {"gaussian": 0.0, "laplace": 3.0, "uniform": -1.2}
 """Excess kurtosis of each law of noise."""
+LAWS: tuple[Literal["gaussian", "laplace", "uniform"], ...] = ("gaussian", "laplace", "uniform")
 _CLEAR = 3.29
 """Standard errors from which on a departure from normal is told: one in a thousand by chance."""
 _NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
@@ -77,11 +78,13 @@ def shape_moments(problem: Problem, u: Floats, weight: Floats) -> dict[str, Mome
     found = {}
     whole = ~np.isnan(np.column_stack([c.latent for c in problem.continuous])).any(axis=1)
     for covariate, own in zip(problem.continuous, u.T, strict=True):
-        told = _noise(covariate)
-        if told is None:
+        noise = noise_of(covariate)
+        if not noise.free:
             continue
-        variance, fourth = told[0][whole], told[1][whole]
-        m2, m3, m4 = (float(np.average((own - np.average(own, weights=weight)) ** k, weights=weight)) for k in (2, 3, 4))
+        variance, fourth = noise.variance[whole], noise.fourth[whole]
+        m2, m3, m4 = (
+            float(np.average((own - np.average(own, weights=weight)) ** k, weights=weight)) for k in (2, 3, 4)
+        )
         omega = float(np.average(variance, weights=weight))
         spread = 3 * (float(np.average(variance**2, weights=weight)) - omega**2)
         k2, k4 = m2 - omega, m4 - 3 * m2**2 - spread - float(np.average(fourth, weights=weight))
@@ -95,17 +98,52 @@ def shape_moments(problem: Problem, u: Floats, weight: Floats) -> dict[str, Mome
     return found
 
 
-def _noise(covariate: Covariate) -> tuple[Floats, Floats] | None:
-    """Variance and fourth cumulant of the noise on each record, shapes (n,); None where they hang on the value."""
-    n = len(covariate.values)
-    variance, fourth = np.zeros(n), np.zeros(n)
+@dataclass(frozen=True)
+class Noise:
+    """The noise on each record of a hidden number.
+
+    Parameters
+    ----------
+    variance, fourth : ndarray, shape (n,)
+        Second and fourth cumulant.
+    law : ndarray, shape (n,)
+        Its law, as a place in `LAWS`; of several noises the last one that is not normal.
+    free
+        Whether all this does not hang on the true value: it does where values are bounded or rounded, or noise grows.
+    """
+
+    variance: Floats
+    fourth: Floats
+    law: NDArray[np.int64]
+    free: bool
+
+
+def noise_of(covariate: Covariate) -> Noise:
+    """What the disclosure says of the noise on a hidden number.
+
+    Parameters
+    ----------
+    covariate
+        The number.
+
+    Examples
+    --------
+    >>> noise_of(Covariate("x", (), np.zeros(2))).free
+    True
+    """
+    n, name = len(covariate.values), covariate.name
+    variance, fourth, law, free = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64), True
     for part, rows in covariate.parts:
-        if not isinstance(part, Additive) or part.bounds or part.rounded or covariate.name in part.grows:
-            return None
-        j = part.columns.index(covariate.name)
+        if not isinstance(part, Additive):
+            free = False
+            continue
+        j = part.columns.index(name)
+        free = free and not (name in part.bounds or name in part.rounded or name in part.grows)
         variance[rows] += part.covariance[j][j]
         fourth[rows] += _FOURTH[part.distribution] * part.covariance[j][j] ** 2
-    return variance, fourth
+        if part.distribution != "gaussian":
+            law[rows] = LAWS.index(part.distribution)
+    return Noise(variance, fourth, law, free)
 
 
 def shape_sentences(

@@ -14,10 +14,28 @@ from sfumato.inference.estimators.information import cost_of_noise
 from sfumato.inference.estimators.naive import sandwich
 from sfumato.inference.problem import Problem
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
-from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, careful, differences, flat, inverse, newton, roots
+from sfumato.kernels.likelihood.maximisation import (
+    Summit,
+    Value,
+    bfgs,
+    careful,
+    differences,
+    flat,
+    inverse,
+    newton,
+    roots,
+)
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
 
-__all__ = ["UNDETERMINED", "Estimate", "fit_covariates", "maximum_likelihood", "start_patterns", "undetermined", "without"]
+__all__ = [
+    "UNDETERMINED",
+    "Estimate",
+    "fit_covariates",
+    "maximum_likelihood",
+    "start_patterns",
+    "undetermined",
+    "without",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

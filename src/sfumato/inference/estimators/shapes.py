@@ -10,27 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from sfumato.inference.columns import Columns
 from sfumato.inference.assemble import build_gaussian, exact_effects
-from sfumato.inference.covariates.shape import MOST_PARTS, Shape
+from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.bends import find_bends
-from sfumato.inference.covariates.moments import Hidden, shape_moments, shape_sentences
+from sfumato.inference.covariates.moments import Hidden, noise_of, shape_moments, shape_sentences
+from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
+from sfumato.inference.estimators.points import Points
 from sfumato.inference.problem import Problem
-from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve, thinned
-from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture, Group
-from sfumato.kernels.likelihood.mixture import Patterns
+from sfumato.kernels.likelihood.deconvolution import Parts, deconvolve
+from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import Value, bfgs, careful
+from sfumato.kernels.likelihood.mixture import Factors, Patterns
 from sfumato.kernels.likelihood.response import Silent
 
 __all__ = ["Hidden", "choose_shape"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _LEAST = 10.0
 """Records whose weight a part must have."""
 _STRENGTHS = 20
-"""Most strengths of the noise for which points may stand for records."""
+"""Most kinds of noise for which points may stand for records."""
+_CELLS = 400_000
+"""Rows times patterns that a mixture of covariates alone is fitted to; of more, a part of the records is taken."""
 _TOLERANCE = 0.03
 """An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
 
@@ -73,8 +77,9 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
         plain = replace(plain, shape=replace(plain.shape, bends=bends))
     rest = _Rest.of(plain)
     tried: list[_Tried] = []
-    for parts in rest.starts(most):
-        size = parts.covariances[0] if not tried else size
+    size = np.zeros((0, 0))
+    for parts in rest.starts(plain, most):
+        size = size if tried else parts.covariances[0]
         tried.append(_try(plain, rest, parts, size))
         best = min(range(len(tried)), key=lambda i: tried[i].bic)
         if hidden == "auto" and len(tried) > max(best + 1, 2):
@@ -98,79 +103,94 @@ class _Rest:
         What is left.
     weight : ndarray, shape (m,)
         Of each record.
-    variance : ndarray, shape (m, c)
-        Of the noise on each.
+    rows : ndarray, shape (m,)
+        The records.
     """
 
     line: Floats
     u: Floats
     weight: Floats
-    variance: Floats
+    rows: Ints
 
     @classmethod
     def of(cls, problem: Problem) -> _Rest:
         """Of a problem's records."""
         z = np.column_stack([c.latent for c in problem.continuous])
-        variance = np.column_stack([c.variance for c in problem.continuous if c.variance is not None])
-        whole = ~np.isnan(z).any(axis=1)
-        w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[whole]
-        weight = problem.weight[whole]
-        root = np.sqrt(weight)[:, None]
-        line = np.linalg.lstsq(w * root, z[whole] * root, rcond=None)[0]
-        return cls(line, z[whole] - w @ line, weight, variance[whole])
+        rows = np.flatnonzero(~np.isnan(z).any(axis=1))
+        w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[rows]
+        root = np.sqrt(problem.weight[rows])[:, None]
+        line = np.linalg.lstsq(w * root, z[rows] * root, rcond=None)[0]
+        return cls(line, z[rows] - w @ line, problem.weight[rows], rows)
 
-    def starts(self, most: int) -> Iterator[Parts]:
+    def starts(self, problem: Problem, most: int) -> Iterator[Parts]:
         """Mixtures of what is left, to begin at."""
-        return deconvolve(self.u, self.weight, np.diag(self.variance.mean(axis=0)), most)
-
-    def model(self, parts: int, size: Floats) -> GaussianMixture:
-        """The likelihood of points that stand for what is left of one number."""
-        levels, which = np.unique(self.variance[:, 0], return_inverse=True)
-        groups, points, mass = [], [np.zeros((0, 1))], [np.zeros(0)]
-        for level, variance in enumerate(levels):
-            u, weight = thinned(self.u[which == level], self.weight[which == level])
-            start = sum(map(len, mass))
-            groups.append(Group(start, start + len(u), np.zeros(1, dtype=np.int64), np.full((1, 1), variance)))
-            points.append(u)
-            mass.append(weight)
-        count = sum(map(len, mass))
-        none = np.zeros(0, dtype=np.int64)
-        return GaussianMixture(
-            np.zeros((count, 0)),
-            np.zeros((parts, 0)),
-            none,
-            Silent(count),
-            Patterns(np.zeros((parts, 0)), np.zeros((count, 0))),
-            None,
-            np.concatenate(points),
-            np.column_stack([np.ones(parts), np.eye(parts)[:, 1:]]),
-            groups,
-            np.concatenate(mass),
-            parts=parts,
-            size_of_parts=size,
-        )
+        noise = np.diag([float(noise_of(c).variance[self.rows].mean()) for c in problem.continuous])
+        return deconvolve(self.u, self.weight, noise, most)
 
 
 def _try(problem: Problem, rest: _Rest, parts: Parts, size: Floats) -> _Tried:
     """Fit one mixture to what was released of the covariates."""
     count = len(parts.weights)
     shape = replace(problem.shape, parts=count, size=size / count**2, theta=None)
-    few = not problem.discrete and len(problem.continuous) == 1 and not problem.continuous[0].grids
-    if few and len(np.unique(rest.variance)) <= _STRENGTHS:
-        silent, line = rest.model(count, size / count**2), np.zeros((1, 1))
+    few = _points(problem, rest)
+    if few is not None:
+        silent, line = few.model(count, shape.size), np.zeros((1, 1))
     else:
         model, _ = build_gaussian(replace(problem, shape=shape, columns=Columns((), ())))
-        silent, line = replace(model, response=Silent(model.response.count)), rest.line
+        silent, line = _sampled(replace(model, response=Silent(model.response.count))), rest.line
     with threadpool_limits(1, "blas"):
         top = bfgs(careful(lambda t: Value(*silent.evaluate(t))), _begin(silent, line, parts), _TOLERANCE)
     log_l = top.log_likelihood - silent.penalty(top.theta)[0]
-    bic = -2 * log_l + silent.size * math.log(len(rest.u))
+    bic = -2 * log_l + silent.size * math.log(len(rest.u) if few else len(silent.records))
     theta = top.theta
-    if line is not rest.line:  # what was fitted is what the line leaves
+    if few is not None:  # what was fitted is what the line leaves
         at = count - 1 + count
         theta = np.concatenate([theta[:at], rest.line[1:].ravel(), theta[at:]])
         theta[count - 1] += rest.line[0, 0]
     return _Tried(replace(shape, theta=theta), bic, _least(silent, top.theta))
+
+
+def _points(problem: Problem, rest: _Rest) -> Points | None:
+    """Points that stand for the records, where one number is hidden and its noise does not hang on where it lies."""
+    if problem.discrete or len(problem.continuous) > 1:
+        return None
+    noise = noise_of(problem.continuous[0])
+    kinds = np.unique(np.column_stack([noise.variance, noise.law])[rest.rows], axis=0)
+    if not noise.free or len(kinds) > _STRENGTHS:
+        return None
+    return Points.of(rest.u[:, 0], rest.weight, noise.variance[rest.rows], noise.law[rest.rows])
+
+
+def _sampled(model: GaussianMixture) -> GaussianMixture:
+    """The same for a part of the records, at even distances in their order, where all would take long."""
+    share = _CELLS / (len(model.z) * len(model.Q))
+    if share >= 1:
+        return model
+    kept, groups, stop = [], [], 0
+    for group in model.groups:
+        first = np.arange(group.start, group.stop, group.nodes)
+        told = np.column_stack([model.z[first], model.patterns.w[first]])
+        ranked = first[np.lexsort(told.T[::-1])]
+        few = ranked[np.linspace(0, len(first) - 1, math.ceil(share * len(first))).astype(np.int64)]
+        rows = (few[:, None] + np.arange(group.nodes)).ravel()
+        kept.append(rows)
+        groups.append(replace(group, start=stop, stop=stop + len(rows)))
+        stop += len(rows)
+    at = np.concatenate(kept)
+    factors = model.factors
+    if factors is not None:
+        factors = Factors([table[at] for table in factors.tables], factors.codes, factors.log_scale[at])
+    return replace(
+        model,
+        E=model.E[at],
+        response=Silent(len(at)),
+        patterns=Patterns(model.patterns.T, model.patterns.w[at]),
+        factors=factors,
+        z=model.z[at],
+        groups=groups,
+        weight=model.weight[at],
+        log_node=None if model.log_node is None else model.log_node[at],
+    )
 
 
 def _begin(model: GaussianMixture, line: Floats, parts: Parts) -> Floats:

@@ -1,9 +1,9 @@
 """Mixtures of normals seen through normal noise: where an ascent of their likelihood may begin.
 
 What was released is z = x + N(0, Ω), and x a mixture of G normals; then z is one too, with covariances S_g + Ω. The EM
-algorithm takes the noise off within its steps. It climbs slowly and to the nearest summit, so it is started from several
-places that hang on nothing but the values, and run on points that stand for many records where these are many: what it
-gives is where to begin, not an estimate.
+algorithm takes the noise off within its steps. It climbs slowly and to the nearest summit, so it is started from
+several places that hang on nothing but the values, and run on points that stand for many records: what it gives is
+where to begin, not an estimate.
 
 Source: Bovy, Hogg and Roweis (2011), Annals of Applied Statistics 5, 1657-1677, doi:10.1214/10-AOAS439 (extreme
 deconvolution); Chen, Tan and Zhang (2008), Statistica Sinica 18, 443-465, jstor.org/stable/24308490 (the penalty).

@@ -403,9 +403,7 @@ class _Block:
         return np.concatenate([by_pattern, by_w], axis=1).reshape(m, -1), np.concatenate(by_roots, axis=1)
 
     @staticmethod
-    def _of_root(
-        k: _Kalman, root: Floats, r: Floats, left: Floats, q: Floats, curved: Floats, beta: Floats
-    ) -> Floats:
+    def _of_root(k: _Kalman, root: Floats, r: Floats, left: Floats, q: Floats, curved: Floats, beta: Floats) -> Floats:
         """Scores of one part's root, shape (m, c (c + 1) / 2), from what its patterns have."""
         c = len(root)
         precision = np.zeros((c, c))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Protocol
 
 import numpy as np
@@ -143,15 +143,30 @@ class Binary:
             return self._logit(m)
         return self._logit_over_nodes(m, np.asarray(v, dtype=np.float64))
 
+    @cached_property
+    def _sign(self) -> Floats | None:
+        """1 for a response of 1 and −1 for one of 0, shape (G, 1), where all are exact."""
+        exact = bool((self.log_q.max(axis=1) == 0).all() and np.isneginf(self.log_q.min(axis=1)).all())
+        return np.where(self.log_q[:, 1:] == 0, 1.0, -1.0) if exact else None
+
     def _probit(self, m: Floats, v: Floats | float) -> Slope:
         scale = 1 / np.sqrt(1 + v)
         t = m * scale
+        if self._sign is not None:
+            log_f = log_ndtr(self._sign * t)
+            a = self._sign * np.exp(-0.5 * t**2 - _LOG_ROOT - log_f)
+            return _plain(log_f, a * scale, -0.5 * t * a * scale**2, -(t + a) * a * scale**2)
         log_f = np.logaddexp(self.log_q[:, :1] + log_ndtr(-t), self.log_q[:, 1:] + log_ndtr(t))
         log_phi = -0.5 * t**2 - _LOG_ROOT
         a = np.exp(self.log_q[:, 1:] + log_phi - log_f) - np.exp(self.log_q[:, :1] + log_phi - log_f)
         return _plain(log_f, a * scale, -0.5 * t * a * scale**2, -(t + a) * a * scale**2)
 
     def _logit(self, m: Floats) -> Slope:
+        if self._sign is not None:
+            log_f = log_expit(self._sign * m)
+            left = -np.expm1(log_f)
+            a, bend = self._sign * left, -left * np.exp(log_f)
+            return _plain(log_f, a, 0.5 * (bend + a**2), bend)
         log_f = np.logaddexp(self.log_q[:, :1] + log_expit(-m), self.log_q[:, 1:] + log_expit(m))
         log_p = log_expit(m) + log_expit(-m)
         a = np.exp(self.log_q[:, 1:] + log_p - log_f) - np.exp(self.log_q[:, :1] + log_p - log_f)
