@@ -209,7 +209,7 @@ def fit(
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
-    if any(c.scores is None for c in problem.continuous) and method in ("ml", "bayes", "calibration"):
+    if problem.continuous and method in ("ml", "bayes", "calibration"):
         work = replace(work, problem=choose_shape(problem, hidden if isinstance(hidden, str) else int(hidden)))
     if group is not None:
         found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))

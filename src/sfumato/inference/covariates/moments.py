@@ -17,7 +17,7 @@ from sfumato.data.error_model import Additive
 from sfumato.inference.covariates.covariate import Covariate
 from sfumato.inference.problem import Problem
 
-__all__ = ["LAWS", "Hidden", "Moments", "Noise", "noise_of", "shape_moments", "shape_sentences"]
+__all__ = ["LAWS", "Hidden", "Moments", "Noise", "banded_sentence", "noise_of", "shape_moments", "shape_sentences"]
 
 Floats = NDArray[np.float64]
 Hidden = Literal["auto", "normal"] | int
@@ -144,6 +144,24 @@ def noise_of(covariate: Covariate) -> Noise:
         if part.distribution != "gaussian":
             law[rows] = LAWS.index(part.distribution)
     return Noise(variance, fourth, law, free)
+
+
+def banded_sentence(problem: Problem, hidden: Hidden) -> str:
+    """Say that hidden numbers of which some were released in bands are normal, on the bands' own scale.
+
+    Parameters
+    ----------
+    problem, hidden
+        As for `shape_sentences`.
+    """
+    names = ", ".join(c.name for c in problem.continuous)
+    bands = ", ".join(c.name for c in problem.continuous if c.scores is not None)
+    given = " given the exact covariates" if problem.exact else ""
+    other = "" if hidden in ("auto", "normal", 1) else " A mixture of normals, as asked, is not had with bands."
+    return (
+        f"The distribution of {names}{given} is taken for normal, {bands} on a scale on which the shares of its bands "
+        f"are those of a normal number.{other}"
+    )
 
 
 def shape_sentences(

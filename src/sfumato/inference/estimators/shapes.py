@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.bends import find_bends
-from sfumato.inference.covariates.moments import Hidden, noise_of, shape_moments, shape_sentences
+from sfumato.inference.covariates.moments import Hidden, banded_sentence, noise_of, shape_moments, shape_sentences
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
 from sfumato.inference.estimators.points import Points
@@ -33,7 +33,7 @@ _LEAST = 10.0
 """Records whose weight a part must have."""
 _STRENGTHS = 20
 """Most kinds of noise for which points may stand for records."""
-_CELLS = 400_000
+_CELLS = 60_000
 """Rows times patterns that a mixture of covariates alone is fitted to; of more, a part of the records is taken."""
 _TOLERANCE = 0.03
 """An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
@@ -71,6 +71,8 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
         `auto`; `normal`; or a number of normals.
     """
     most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
+    if any(c.scores is not None for c in problem.continuous):
+        return replace(problem, shape=Shape(told=(banded_sentence(problem, hidden),)))
     plain = replace(problem, keep_rows=False)
     bends = find_bends(plain)
     if hidden != "normal":
