@@ -163,15 +163,16 @@ def exact_effects(problem: Problem) -> Floats:
         The model with its data.
     """
     exact = problem.exact
+    more = list(problem.shape.bends.values())
     if not exact or not (problem.discrete or problem.continuous):
-        return np.zeros((problem.n, 0))
+        return np.column_stack([np.zeros((problem.n, 0)), *more])
     found = distinct(np.column_stack([c.values for c in exact]))
     if in_cells(problem):
         order = np.lexsort(found.points.T[::-1])
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
-        return np.eye(len(order))[rank[found.inverse]][:, 1:]
-    return np.column_stack([*exact_columns(problem).values(), *problem.shape.bends.values()])
+        return np.column_stack([np.eye(len(order))[rank[found.inverse]][:, 1:], *more])
+    return np.column_stack([*exact_columns(problem).values(), *more])
 
 
 def exact_columns(problem: Problem) -> dict[str, Floats]:

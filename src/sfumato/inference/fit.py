@@ -209,10 +209,12 @@ def fit(
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
+    groups = None if group is None else number_groups(used, group, told)
     if problem.continuous and method in ("ml", "bayes", "calibration"):
-        work = replace(work, problem=choose_shape(problem, hidden if isinstance(hidden, str) else int(hidden)))
-    if group is not None:
-        found = work.random(method, number_groups(used, group, told), read_slope(problem, slope))
+        shape = hidden if isinstance(hidden, str) else int(hidden)
+        work = replace(work, problem=choose_shape(problem, shape, groups))
+    if groups is not None:
+        found = work.random(method, groups, read_slope(problem, slope))
         return replace(found, slope=slope)
     if method in ("ml", "bayes"):
         return work.likelihood(method, priors or {}, draws, seed)

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.bends import find_bends
+from sfumato.inference.covariates.between import expected_between
 from sfumato.inference.covariates.moments import Hidden, banded_sentence, noise_of, shape_moments, shape_sentences
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
@@ -58,7 +59,7 @@ class _Tried:
     least: float
 
 
-def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
+def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) -> Problem:
     """Give a problem the mixture that what was released speaks for, by the Bayesian information criterion.
 
     The response takes no part: the mixture is that of what was released given the exact covariates.
@@ -69,14 +70,17 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
         The model with its data, of which some hidden covariates are continuous.
     hidden
         `auto`; `normal`; or a number of normals.
+    group : ndarray, shape (n,), optional
+        Group of each record, where the model has random effects: hidden numbers may vary between groups too.
     """
     most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
     if any(c.scores is not None for c in problem.continuous):
         return replace(problem, shape=Shape(told=(banded_sentence(problem, hidden),)))
     plain = replace(problem, keep_rows=False)
     bends = find_bends(plain)
-    if hidden != "normal":
-        plain = replace(plain, shape=replace(plain.shape, bends=bends))
+    between = _between(plain, group)
+    added = between if hidden == "normal" else bends | between
+    plain = replace(plain, shape=replace(plain.shape, bends=added))
     rest = _Rest.of(plain)
     tried: list[_Tried] = []
     size = np.zeros((0, 0))
@@ -90,7 +94,24 @@ def choose_shape(problem: Problem, hidden: Hidden) -> Problem:
     chosen = allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
     moments = shape_moments(plain, rest.u, rest.weight)
     told, notes = shape_sentences(plain, chosen.shape.parts, hidden, moments, bends)
+    if between:
+        told = (*told, f"{', '.join(between)}: varies between groups, as a random intercept of its own has it.")
     return replace(problem, shape=replace(chosen.shape, told=told, notes=notes))
+
+
+def _between(problem: Problem, group: Ints | None) -> dict[str, Floats]:
+    """What the others of its group say of each record's hidden numbers, by column, where these vary between groups."""
+    if group is None:
+        return {}
+    w = np.column_stack([np.ones(problem.n), exact_effects(problem)])
+    found = {}
+    for covariate in problem.continuous:
+        known = ~np.isnan(covariate.latent)
+        line = np.linalg.lstsq(w[known], covariate.latent[known], rcond=None)[0]
+        expected = expected_between(covariate.latent - w @ line, group)
+        if expected is not None:
+            found[covariate.name] = expected
+    return found
 
 
 @dataclass(frozen=True)
