@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure, Imputed, Swapped
+from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
@@ -36,6 +36,7 @@ from sfumato.inference.estimators.random_effects import (
 )
 from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.hidden import densities, describe_hidden
+from sfumato.inference.notes import told_notes, unspoken
 from sfumato.inference.outcome import FAMILIES, Family, read_outcome
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
@@ -197,10 +198,10 @@ def fit(
     refuse_undetermined(plain, problem.columns)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
-    notes = _notes(told, model, problem, used.height < data.height, cluster, group)
+    notes = told_notes(told, model, problem, used.height < data.height, cluster, group)
     notes = (*notes, *problem.outcome.notes, *strata_notes(used, book, told, model.columns))
     if not complete and method != "naive":
-        notes = (*notes, *_unspoken(told, model))
+        notes = (*notes, *unspoken(told, model))
     if clusters is not None and clusters.max() < _FEW_CLUSTERS:
         notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
     work = _Work(model, family, problem, plain, clusters, level, notes)
@@ -355,57 +356,6 @@ def _assemble(
         columns = type(columns)(columns.labels[1:], columns.parts[1:])
     outcome = read_outcome(frame, codebook, model.response, family, error_parts(disclosure, model.response))
     return Problem(columns, covariates, outcome, weights, keep)
-
-
-def _unspoken(disclosure: Disclosure, model: Formula) -> tuple[str, ...]:
-    """A warning where nothing is disclosed of a column, which may be an oversight."""
-    if not disclosure.parts:
-        return ("No disclosure was given: every value is taken for the true one.",)
-    silent = [n for n in model.columns if not disclosure.of(n)]
-    if not silent:
-        return ()
-    return (f"The disclosure does not speak of {', '.join(silent)}: values there are taken for the true ones.",)
-
-
-def _notes(
-    disclosure: Disclosure, model: Formula, problem: Problem, left_out: bool, cluster: str | None, group: str | None
-) -> tuple[str, ...]:
-    """What a reader should know before looking at the figures."""
-    notes = []
-    if left_out:
-        notes.append("Rows without a response, weight, cluster or group were left out.")
-    kept = {name for parts in problem.columns.parts for name, _ in parts}
-    absent = [name for name in problem.covariates if name not in kept]
-    if absent:
-        notes.append(f"All records have the same category of {', '.join(absent)}: it has no coefficient.")
-    for part in disclosure:
-        used = [n for n in part.columns if n in model.columns]
-        if used and isinstance(part, Averaged | Imputed | Swapped):
-            notes.append(f"{part.sentence()} This has no likelihood and was not taken out.")
-    shared = {
-        n
-        for n in model.columns
-        for p in error_parts(disclosure, n)
-        if getattr(p, "draw_by", None) == "household" and not cluster
-    }
-    if shared:
-        remedy = "give the household as `cluster`, or standard errors are too small."
-        if group:
-            remedy = (
-                "a model with `group` takes it for independent between records, even where the group is the household, "
-                "so that variances between groups and standard errors may be wrong. Leave out `group` and give the "
-                "household as `cluster`; coefficients are then averages over groups."
-            )
-        notes.append(f"The noise on {', '.join(sorted(shared))} is shared within households: {remedy}")
-    banded = [n for n, c in problem.covariates.items() if any(isinstance(p, Coarsened) for p, _ in c.parts)]
-    if banded:
-        notes.append(
-            f"Of {', '.join(banded)} a band was released: its coefficient is that of the value within. What lies in "
-            "open bands is extrapolated from the others; where possible values end, say so in the plan (`range`) or in "
-            f"a disclosure of your own. {', '.join(f'C({n})' for n in banded)} in the formula gives a coefficient for "
-            "each band."
-        )
-    return tuple(notes)
 
 
 @dataclass(frozen=True)

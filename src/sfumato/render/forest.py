@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from sfumato.inference.hidden import Density
 from sfumato.inference.result import Fit
 from sfumato.render import svg
 from sfumato.render.text import plain_text
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 
 _NAIVE, _CORRECTED, _RULE = "#767676", "#1769aa", "#bbbbbb"
 _MOST_TERMS = 40
+_MOST_SHAPES, _SHAPE_HEIGHT = 6, 2.0
+"""Hidden numbers whose distribution is drawn, and the height of each in inches."""
 _SLIM = 100
 """Columns of a terminal below which a table has fewer digits."""
 
@@ -78,6 +81,9 @@ def _p(value: float | None) -> str:
 def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
     """Draw each coefficient but the intercept with its interval, corrected above naive; an arrow for an infinite end.
 
+    Below stands the density of each hidden number, noise taken out, over the histogram of what was released; no bar
+    stands for fewer than ten records.
+
     Parameters
     ----------
     fit
@@ -97,9 +103,14 @@ def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
     raw = io.BytesIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",))
     with svg.settings():
-        figure = Figure(figsize=(6.0, 1.2 + 0.55 * max(len(rows), 1)), layout="constrained")
+        high, shapes = 1.2 + 0.55 * max(len(rows), 1), list(fit.densities.items())[:_MOST_SHAPES]
+        heights = [high, *(_SHAPE_HEIGHT for _ in shapes)]
+        figure = Figure(figsize=(6.0, sum(heights)), layout="constrained")
         FigureCanvasAgg(figure)
-        _paint(figure.subplots(), fit, rows)
+        axes = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+        _paint(axes[0], fit, rows)
+        for ax, (name, shape) in zip(axes[1:], shapes, strict=True):
+            _paint_shape(ax, name, shape)
         figure.savefig(raw, format=kind, dpi=160, metadata=nothing)
     return raw.getvalue()
 
@@ -123,6 +134,15 @@ def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
     ax.legend(
         frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.35 / max(len(rows), 1)), ncols=2
     )
+
+
+def _paint_shape(ax: Axes, name: str, shape: Density) -> None:
+    """The density of a hidden number over the histogram of what was released of it."""
+    ax.stairs(shape.heights, shape.edges, fill=True, color=_RULE, label="released")
+    ax.plot(shape.at, shape.density, color=_CORRECTED, linewidth=1.4, label="noise taken out")
+    ax.set(xlabel=name, ylim=(0, None))
+    ax.set_yticks([])
+    ax.legend(frameon=False, fontsize=8)
 
 
 def _line(ax: Axes, y: float, drawn: Floats, edge: float, colour: str, marker: str) -> None:

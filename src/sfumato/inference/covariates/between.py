@@ -6,8 +6,8 @@ of its group, a record's u has the mean
     û_ij = τ² / (τ² + s² / (m − 1)) · mean of the others' r,
 
 s² being the variance of r within groups, noise included. With û as one more exact covariate of the model of x, what is
-known of x_ij given all that was released in its group is as it is under the random intercept. What u still varies around
-û is common to the group; where it goes into the response, the response's own random intercept takes it up.
+known of x_ij given all that was released in its group is as it is under the random intercept. What u still varies
+around û is common to the group; where it goes into the response, the response's own random intercept takes it up.
 
 Source: Searle, Casella and McCulloch (1992), Variance Components, doi:10.1002/9780470316856.
 """

@@ -171,7 +171,7 @@ def _taken_off(covariance: Floats, noise: Floats, total: Floats) -> Floats:
     """A covariance less the noise, with no direction below a small share of the whole variance."""
     scale = np.sqrt(np.maximum(np.diagonal(total), 1e-300))
     values, vectors = np.linalg.eigh((covariance - noise) / np.outer(scale, scale))
-    return np.asarray((vectors * np.maximum(values, _NARROW)) @ vectors.T) * np.outer(scale, scale)
+    return np.asarray((vectors * np.maximum(values, _NARROW)) @ vectors.T * np.outer(scale, scale))
 
 
 def _halves(u: Floats, weight: Floats, noise: Floats, total: Floats) -> Iterator[Parts]:
