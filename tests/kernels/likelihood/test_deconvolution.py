@@ -28,9 +28,7 @@ def test_the_order_of_rows_changes_nothing(columns):
     u = np.column_stack([drawn(seed) for seed in range(columns)])
     other = np.random.default_rng(1).permutation(len(u))
     noise = 0.25 * np.eye(columns)
-    for a, b in zip(
-        deconvolve(u, np.ones(2000), noise, 3), deconvolve(u[other], np.ones(2000), noise, 3), strict=True
-    ):
+    for a, b in zip(deconvolve(u, np.ones(2000), noise, 3), deconvolve(u[other], np.ones(2000), noise, 3), strict=True):
         np.testing.assert_allclose(a.means, b.means, rtol=1e-6, atol=1e-8)
 
 

@@ -1,5 +1,7 @@
 """Gradients against central differences of the log-likelihood, which is checked against integration over x."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -111,3 +113,47 @@ def test_many_parameters_at_once():
     built, theta = model("probit")
     wanted = [built.evaluate(t, False)[0] for t in (theta, theta + 0.1)]
     np.testing.assert_allclose(built.log_likelihoods(np.stack([theta, theta + 0.1])), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("response", ["probit", "logit", "poisson", "linear"])
+def test_gradients_of_a_mixture_are_those_of_its_likelihood(response):
+    """Two normals, penalty included: by central differences of the log-likelihood."""
+    one, _ = model(response)
+    two = replace(
+        one,
+        Q=np.tile(one.Q, (2, 1)),
+        patterns=Patterns(np.tile(one.patterns.T, (2, 1)), one.patterns.w),
+        factors=Factors(one.factors.tables, [np.tile([0, 1], 2)], one.factors.log_scale),
+        T=np.column_stack([np.tile(one.T, (2, 1)), [0, 0, 1, 1]]),
+        parts=2,
+        size_of_parts=np.array([[1.0, 0.2], [0.2, 0.5]]),
+    )
+    theta = 0.4 * np.random.default_rng(12).normal(size=two.size)
+    _, gradient, _ = two.evaluate(theta)
+    h = 1e-5
+    for j in range(two.size):
+        step = h * np.eye(two.size)[j]
+        up, down = two.evaluate(theta + step, False)[0], two.evaluate(theta - step, False)[0]
+        assert gradient[j] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-6), j
+
+
+def test_equal_parts_are_one_normal():
+    one, theta = model("logit")
+    b, extra, gamma, A, root = one.split(theta)
+    two = replace(
+        one,
+        Q=np.tile(one.Q, (2, 1)),
+        patterns=Patterns(np.tile(one.patterns.T, (2, 1)), one.patterns.w),
+        factors=Factors(one.factors.tables, [np.tile([0, 1], 2)], one.factors.log_scale),
+        T=np.column_stack([np.tile(one.T, (2, 1)), [0, 0, 1, 1]]),
+        parts=2,
+    )
+    odds = np.log(0.3 / 0.7)
+    both = two.join(
+        b,
+        extra,
+        np.concatenate([gamma[:1], [odds, odds + gamma[0]], gamma[1:]]),
+        np.concatenate([A[:2], np.zeros((1, 2)), A[2:]]),
+        np.tile(root[0] @ root[0].T, (2, 1, 1)),
+    )
+    assert two.evaluate(both, False)[0] == pytest.approx(one.evaluate(theta, False)[0], abs=1e-10)
