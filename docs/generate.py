@@ -405,6 +405,9 @@ _KEYS = {
     "family": "family of the model",
     "formula": "the formula, as it was understood",
     "fit notes": "what a reader should know",
+    "hidden": "for each hidden number the mixture of normals that its distribution given the others was taken for: how many "
+    "`components`, their `weights`, `means` (at the exact covariates' means) and `sds`; not there without hidden numbers",
+    "shape": "sentences that say why that mixture was taken; likewise",
     "title": "the release's title",
     "created": "the day on which it was made",
     "version": "the version of sfumato that made it",
