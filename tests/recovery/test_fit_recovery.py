@@ -23,7 +23,10 @@ def anew(rng):
 def replicate(draw, truth, times, seed, **options):
     """Mean estimates and coverage of 95% intervals over releases."""
     rng = np.random.default_rng(seed)
-    fits = [fit(options["formula"], *draw(rng), family=options["family"]) for _ in range(times)]
+    fits = [
+        fit(options["formula"], *draw(rng), family=options["family"], hidden=options.get("hidden", "auto"))
+        for _ in range(times)
+    ]
     assert all(f.converged for f in fits)
     estimates = np.array([f.estimate for f in fits])
     inside = np.array([(f.interval[:, 0] <= truth) & (truth <= f.interval[:, 1]) for f in fits])

@@ -135,7 +135,7 @@ def released_histogram(covariate: Covariate) -> tuple[Floats, Floats] | None:
     Examples
     --------
     >>> edges, heights = released_histogram(Covariate("x", (), np.arange(100.0)))
-    >>> edges.tolist(), heights.sum().round(9)
+    >>> edges.tolist(), float(heights.sum().round(9))
     ([0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0], 0.1)
     """
     z = covariate.values[~np.isnan(covariate.values)]
@@ -143,24 +143,21 @@ def released_histogram(covariate: Covariate) -> tuple[Floats, Floats] | None:
         return None
     low, high = np.quantile(z, [0.01, 0.99])
     width = _round((high - low) / min(_BARS, len(z) / _LEAST))
-    place = np.floor(z / width)
-    first = int(place.min())
-    counts = np.bincount((place - first).astype(np.int64))
+    first, last = math.floor(low / width), math.floor(high / width)
+    place = np.floor(z / width).astype(np.int64) - first
+    counts = np.bincount(place[(place >= 0) & (place <= last - first)], minlength=last - first + 1)
     edges, kept = _merged(counts)
-    if len(kept) < 1:
+    if not kept:
         return None
     ends = (first + np.array(edges)) * width
     return ends, np.array(kept) / len(z) / np.diff(ends)
 
 
 def _merged(counts: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Bars put together until each has enough records; at either end they are left out."""
-    enough = np.flatnonzero(counts >= _LEAST)
-    if not len(enough):
-        return [0], []
-    edges, kept, total = [int(enough[0])], [], 0
-    for j in range(int(enough[0]), int(enough[-1]) + 1):
-        total += int(counts[j])
+    """Bars put together until each has enough records; what is left over at the end is left out."""
+    edges, kept, total = [0], [], 0
+    for j, count in enumerate(counts):
+        total += int(count)
         if total >= _LEAST:
             edges.append(j + 1)
             kept.append(total)

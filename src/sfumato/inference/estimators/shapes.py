@@ -14,6 +14,7 @@ from sfumato.inference.assemble import build_gaussian, exact_effects
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.bends import find_bends
 from sfumato.inference.covariates.between import expected_between
+from sfumato.inference.covariates.covariate import Covariate
 from sfumato.inference.covariates.moments import Hidden, banded_sentence, noise_of, shape_moments, shape_sentences
 from sfumato.inference.covariates.shape import MOST_PARTS, Shape
 from sfumato.inference.estimators.maximum_likelihood import start_patterns
@@ -34,8 +35,8 @@ _LEAST = 10.0
 """Records whose weight a part must have."""
 _STRENGTHS = 20
 """Most kinds of noise for which points may stand for records."""
-_CELLS = 60_000
-"""Rows times patterns that a mixture of covariates alone is fitted to; of more, a part of the records is taken."""
+_CELLS = 30_000
+"""Rows times patterns a part that a mixture of covariates alone is fitted to; of more, some of the records are taken."""
 _TOLERANCE = 0.03
 """An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
 
@@ -82,21 +83,41 @@ def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) ->
     added = between if hidden == "normal" else bends | between
     plain = replace(plain, shape=replace(plain.shape, bends=added))
     rest = _Rest.of(plain)
-    tried: list[_Tried] = []
-    size = np.zeros((0, 0))
-    for parts in rest.starts(plain, most):
-        size = size if tried else parts.covariances[0]
-        tried.append(_try(plain, rest, parts, size))
-        best = min(range(len(tried)), key=lambda i: tried[i].bic)
-        if hidden == "auto" and len(tried) > max(best + 1, 2):
-            break
-    allowed = [t for t in tried if t.least >= _LEAST] or tried[:1]
-    chosen = allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
+    chosen = _search(plain, rest, most, hidden)
     moments = shape_moments(plain, rest.u, rest.weight)
     told, notes = shape_sentences(plain, chosen.shape.parts, hidden, moments, bends)
     if between:
         told = (*told, f"{', '.join(between)}: varies between groups, as a random intercept of its own has it.")
     return replace(problem, shape=replace(chosen.shape, told=told, notes=notes))
+
+
+def _search(problem: Problem, rest: _Rest, most: int, hidden: Hidden) -> _Tried:
+    """The mixture with the least BIC, or with as many parts as are asked for.
+
+    Beside hidden categories a number of parts is first sought with the released ones in the place of the true; it and a
+    single normal are then fitted with the true ones summed out.
+    """
+    beside = _Rest.of(problem, released=True) if problem.discrete else rest
+    few = _points(problem, beside)
+    tried: list[_Tried] = []
+    starts: list[Parts] = []
+    for parts in beside.starts(problem, most):
+        starts.append(parts)
+        tried.append(_try(problem, beside if few else rest, few, parts, starts[0].covariances[0]))
+        best = min(range(len(tried)), key=lambda i: tried[i].bic)
+        if hidden == "auto" and len(tried) > max(best + 1, 2):
+            break
+    chosen = _best(tried, hidden)
+    if few is None or not problem.discrete:
+        return chosen
+    counts = dict.fromkeys((1, chosen.shape.parts))
+    return _best([_try(problem, rest, None, starts[g - 1], starts[0].covariances[0]) for g in counts], hidden)
+
+
+def _best(tried: list[_Tried], hidden: Hidden) -> _Tried:
+    """Of mixtures in rising order, what was asked for; none with a part that stands for next to no records."""
+    allowed = [t for t in tried if t.least >= _LEAST] or tried[:1]
+    return allowed[-1] if isinstance(hidden, int) else min(allowed, key=lambda t: t.bic)
 
 
 def _between(problem: Problem, group: Ints | None) -> dict[str, Floats]:
@@ -136,11 +157,13 @@ class _Rest:
     rows: Ints
 
     @classmethod
-    def of(cls, problem: Problem) -> _Rest:
-        """Of a problem's records."""
+    def of(cls, problem: Problem, released: bool = False) -> _Rest:
+        """Of a problem's records; with released values of hidden categories among the exact covariates, if wanted."""
         z = np.column_stack([c.latent for c in problem.continuous])
         rows = np.flatnonzero(~np.isnan(z).any(axis=1))
         w = np.column_stack([np.ones(problem.n), exact_effects(problem)])[rows]
+        if released:
+            w = np.column_stack([w, *(column[rows] for c in problem.discrete for column in _released(c))])
         root = np.sqrt(problem.weight[rows])[:, None]
         line = np.linalg.lstsq(w * root, z[rows] * root, rcond=None)[0]
         return cls(line, z[rows] - w @ line, problem.weight[rows], rows)
@@ -151,11 +174,18 @@ class _Rest:
         return deconvolve(self.u, self.weight, noise, most)
 
 
-def _try(problem: Problem, rest: _Rest, parts: Parts, size: Floats) -> _Tried:
-    """Fit one mixture to what was released of the covariates."""
+def _released(covariate: Covariate) -> list[Floats]:
+    """Columns of what was released of a hidden category: the number, or indicators of levels; 0 where missing."""
+    values = covariate.naive
+    if not covariate.levels:
+        return [np.nan_to_num(values)]
+    return [(values == level).astype(np.float64) for level in range(1, len(covariate.levels))]
+
+
+def _try(problem: Problem, rest: _Rest, few: Points | None, parts: Parts, size: Floats) -> _Tried:
+    """Fit one mixture to what was released of the covariates, or to points that stand for it."""
     count = len(parts.weights)
     shape = replace(problem.shape, parts=count, size=size / count**2, theta=None)
-    few = _points(problem, rest)
     if few is not None:
         silent, line = few.model(count, shape.size), np.zeros((1, 1))
     else:
@@ -175,7 +205,7 @@ def _try(problem: Problem, rest: _Rest, parts: Parts, size: Floats) -> _Tried:
 
 def _points(problem: Problem, rest: _Rest) -> Points | None:
     """Points that stand for the records, where one number is hidden and its noise does not hang on where it lies."""
-    if problem.discrete or len(problem.continuous) > 1:
+    if len(problem.continuous) > 1:
         return None
     noise = noise_of(problem.continuous[0])
     kinds = np.unique(np.column_stack([noise.variance, noise.law])[rest.rows], axis=0)
@@ -186,7 +216,7 @@ def _points(problem: Problem, rest: _Rest) -> Points | None:
 
 def _sampled(model: GaussianMixture) -> GaussianMixture:
     """The same for a part of the records, at even distances in their order, where all would take long."""
-    share = _CELLS / (len(model.z) * len(model.Q))
+    share = _CELLS / (len(model.z) * len(model.Q) / model.parts)  # the same records for every number of parts
     if share >= 1:
         return model
     kept, groups, stop = [], [], 0
