@@ -108,7 +108,7 @@ def fit(
 
     Estimates are of the relations among the true values. Standard errors hold what the noise cost. The model of the
     hidden covariates is part of the likelihood: free probabilities of their combinations (log-linear given exact
-    covariates), and one normal distribution within each for continuous ones. A missing covariate is missing at random
+    covariates), and a mixture of normals with means linear in these for continuous ones. A missing covariate is missing at random
     given the others and the response.
 
     Parameters
@@ -140,8 +140,8 @@ def fit(
         For `bayes` and `simex`: how many draws, and what they start from. They hide nothing.
     group
         Column whose categories share a random intercept, normal with the variance in `Fit.variance`; for families
-        linear, probit and logit and methods `ml` and `naive`. Hidden covariates are taken to be independent of it, and
-        between rows given the exact covariates.
+        linear, probit and logit and methods `ml` and `naive`. Hidden numbers may vary between groups too; hidden
+        categories are taken to be independent between rows given the exact covariates.
     slope
         Exact covariate of numbers whose coefficient is random between the groups as well.
     hidden

@@ -111,7 +111,8 @@ def sample_posterior(
       covariates, this is so at 0 (indicators) or at the mean (numbers) of these, and the log odds for an indicator or a
       standard deviation are normal around 0 with standard deviation 2.5;
     - means of hidden continuous covariates: normal around that of the released values, with 10 of their standard
-      deviations; the root of their covariance: flat.
+      deviations; the root of their covariance: flat. Those of a mixture's parts have the penalty of one record each as
+      well (see `GaussianMixture.penalty`).
 
     Parameters
     ----------

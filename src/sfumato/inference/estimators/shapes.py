@@ -36,7 +36,7 @@ _LEAST = 10.0
 _STRENGTHS = 20
 """Most kinds of noise for which points may stand for records."""
 _CELLS = 30_000
-"""Rows times patterns a part that a mixture of covariates alone is fitted to; of more, some of the records are taken."""
+"""Rows times patterns a part that mixtures of covariates alone are fitted to; of more, some records are taken."""
 _TOLERANCE = 0.03
 """An ascent that only tells mixtures apart ends where its next step is below this, in standard errors."""
 
