@@ -108,8 +108,8 @@ def fit(
 
     Estimates are of the relations among the true values. Standard errors hold what the noise cost. The model of the
     hidden covariates is part of the likelihood: free probabilities of their combinations (log-linear given exact
-    covariates), and a mixture of normals with means linear in these for continuous ones. A missing covariate is missing at random
-    given the others and the response.
+    covariates), and a mixture of normals with means linear in these for continuous ones. A missing covariate is missing
+    at random given the others and the response.
 
     Parameters
     ----------
