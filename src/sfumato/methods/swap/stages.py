@@ -179,4 +179,6 @@ def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
         return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
     if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
         raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
-    return bits(value.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    number = value.to_physical()
+    number = number if number.dtype == pl.Float32 else number.cast(pl.Float64)
+    return bits(number.fill_null(float("nan")).to_numpy())
