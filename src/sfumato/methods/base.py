@@ -199,6 +199,10 @@ class Method(Described):
         """What the custodian should know of how it went. May hold counts."""
         return ()
 
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """What the custodian should be told before anything else. Names columns and thresholds, no figure of theirs."""
+        return ()
+
     def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
         """Columns that an attacker could compute from the release, to be attacked as well as it.
 

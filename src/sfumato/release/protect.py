@@ -97,7 +97,10 @@ def protect(
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
         refusals=refusals(plan, after.codebook, measured.keys, findings),
-        warnings=tuple(warnings_of(plan, after, measured.keys, secret, draws.drawn)),
+        warnings=(
+            *warnings_of(plan, after, measured.keys, secret, draws.drawn),
+            *(warning for step in ran.steps for warning in step.warnings),
+        ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(in_release_order(after, plan, draws), report, plan, renderer)
