@@ -119,13 +119,22 @@ class Swapped(_Disclosed):
     """Values of each column were exchanged between records: margins are kept, relations are weakened.
 
     `window` is the greatest distance in ranks between two that exchange, as a share of the records; None where
-    records exchange with any other. `together` says that a record's columns moved as one.
+    records exchange with any other. `together` says that a record's columns moved as one. `perturb` is the share of
+    ranks below and above within which numbers were then drawn anew; None where the values themselves stay.
     """
 
     what: Literal["swapped"] = "swapped"
     by: tuple[str, ...] = ()
     window: float | None = None
     together: bool = False
+    perturb: float | None = None
+
+    def left(self, number: bool) -> str:
+        """What a second release of nearly the same people tells of the value of one who is not in both."""
+        if number and self.perturb is not None:
+            share = f"{self.perturb:.3g} of all ranks"
+            return f"A second release without somebody tells a number of theirs to within {share} or nearer."
+        return "A second release without somebody tells their value exactly."
 
     def sentence(self) -> str:
         """The disclosure in words."""
@@ -135,6 +144,9 @@ class Swapped(_Disclosed):
             text += f" whose ranks lie within {self.window:.3g} of all ranks"
         if len(self.columns) > 1:
             text += "; the columns moved together" if self.together else ", for each column anew"
+        if self.perturb is not None:
+            share = f"{self.perturb:.3g} of all ranks"
+            text += f"; numbers were then drawn anew, evenly between the values {share} below and above"
         return text + "."
 
 
