@@ -142,7 +142,7 @@ def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
 
 
 def test_only_draws_hang_on_the_secret():
-    """`centroids` by nearest neighbours with exact moments draws nothing: the order and the fingerprint change alone."""
+    """`centroids` by nearest neighbours with exact moments draws nothing: order and fingerprint change alone."""
     exact = plan(STEPS[0], STEPS[1].model_copy(update={"moments": "exact"}))
     one, other = (sf.protect(exact, FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
     assert one.data.frame.sort("id").equals(other.data.frame.sort("id"))

@@ -148,9 +148,9 @@ class Centroids(CentroidParameters):
         if not found:
             return ()
         return (
-            f"One value makes more than {DOMINATES:.0%} of the sum of squares of {', '.join(found)}, so that whoever gets "
-            "a second release without that person reads it off the restored means and spreads to within a fifth or "
-            "nearer. Cut such values off before this step (derive with min(income, 500), a bound from outside the "
+            f"One value makes more than {DOMINATES:.0%} of the sum of squares of {', '.join(found)}, so that whoever "
+            "gets a second release without that person reads it off the restored means and spreads to within a fifth "
+            "or nearer. Cut such values off before this step (derive with min(income, 500), a bound from outside the "
             "data); after it, clip with such bounds hides them in part.",
         )
 

@@ -80,7 +80,8 @@ def rounded(kept: Kept, moment: Literal["mean", "sd"], column: str, draws: StepD
     --------
     >>> from sfumato.draws import Draws
     >>> kept = Kept(400, 31.416, 2.0)
-    >>> kept.error("mean"), rounded(kept, "mean", "age", StepDraws(Draws(bytes(16)), "centroids", None)) in (31.41, 31.42)
+    >>> draws = StepDraws(Draws(bytes(16)), "centroids", None)
+    >>> kept.error("mean"), rounded(kept, "mean", "age", draws) in (31.41, 31.42)
     (0.1, True)
     """
     exact: float = getattr(kept, moment)

@@ -22,9 +22,9 @@ class Swap(Method):
     """Exchange each record's value with that of another record whose rank is near, or with any.
 
     Protects against an intruder who knows a value and looks for the record: the value stands at somebody else's record.
-    Every value stays in the file (but for `perturb`), so extremes are as visible as before (top-code them first: `derive` with
-    `min(income, 500)`); only whose they are is hidden. It does not protect columns that it does not list, and the
-    record of a missing value keeps its place.
+    Every value stays in the file (but for `perturb`), so extremes are as visible as before (top-code them first:
+    `derive` with `min(income, 500)`); only whose they are is hidden. It does not protect columns that it does not list,
+    and the record of a missing value keeps its place.
 
     An intruder is assumed to know the code and the window: then the true value lies within the window of ranks around
     the released one, and each further swapped column that is known narrows the choice (Nin, Herranz and Torra 2008).
