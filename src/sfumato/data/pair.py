@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
-from sfumato.draws import doubles
+from sfumato.draws import shortest
 from sfumato.errors import DataError
 
 __all__ = ["Pair", "numbers"]
@@ -46,9 +46,8 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> 
         dtype = frame.schema[name]
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
             raise DataError(f"Column {name!r} holds {holding(dtype)}; a numeric column is needed here.")
-        own = pl.col(name) if dtype == pl.Float32 else pl.col(name).cast(pl.Float64)
-        value = pl.when(~codebook.missing(name, dtype)).then(own)
-        out[:, j] = doubles(frame.select(value.fill_null(float("nan"))).to_series().to_numpy())
+        value = pl.when(~codebook.missing(name, dtype)).then(shortest(pl.col(name), dtype))
+        out[:, j] = frame.select(value.fill_null(float("nan"))).to_series().to_numpy()
     return out
 
 

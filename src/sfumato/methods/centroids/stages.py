@@ -19,6 +19,7 @@ from sfumato.data.hierarchy import category_ladder
 from sfumato.data.pair import numbers
 from sfumato.data.query import Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
+from sfumato.draws import shortest
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_half_up, round_to_multiple
 from sfumato.kernels.neighbours.blocks import blocks
@@ -104,7 +105,7 @@ class Preparing:
             batch = batch.filter(~pl.any_horizontal(missing.values()))
         if state.fill:
             batch = batch.with_columns(
-                pl.when(missing[n]).then(pl.lit(value)).otherwise(pl.col(n).cast(pl.Float64)).alias(n)
+                pl.when(missing[n]).then(pl.lit(value)).otherwise(shortest(pl.col(n), batch.schema[n])).alias(n)
                 for n, value in state.fill.items()
             )
         present = (

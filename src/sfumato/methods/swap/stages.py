@@ -16,7 +16,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.holding import holding
 from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
-from sfumato.draws import bits
+from sfumato.draws import bits, shortest
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_half_up
 from sfumato.kernels.masking.near_ranks import near_ranks
@@ -113,7 +113,7 @@ class Swapping:
             return value
         missing = value.to_frame().select(self.codebook.missing(value.name, value.dtype)).to_series().to_numpy()
         rows = np.flatnonzero(~missing)
-        x = value.to_physical().cast(pl.Float64).gather(rows).to_numpy()
+        x = _doubles(value).gather(rows).to_numpy()
         purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r}")
         u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
         whole = value.dtype.is_integer() or value.dtype.is_temporal()
@@ -219,6 +219,10 @@ def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
         return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
     if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
         raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
+    return bits(_doubles(value).fill_null(float("nan")).to_numpy())
+
+
+def _doubles(value: pl.Series) -> pl.Series:
+    """Values as numbers."""
     number = value.to_physical()
-    number = number if number.dtype == pl.Float32 else number.cast(pl.Float64)
-    return bits(number.fill_null(float("nan")).to_numpy())
+    return number.to_frame().select(shortest(pl.col(number.name), number.dtype)).to_series()

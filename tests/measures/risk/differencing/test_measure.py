@@ -1,4 +1,4 @@
-"""Whole releases, one person apart: what comes out, as others found by trying (shared/methods/attacks.md, section 2)."""
+"""Whole releases, one person apart: what comes out, beside figures of an attacker written apart from this one."""
 
 import numpy as np
 import polars as pl
