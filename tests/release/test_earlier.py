@@ -29,7 +29,7 @@ STEPS = [
     {"do": "noise", "columns": ["age"], "sd": 3},
     {"do": "swap", "columns": ["town"], "random": True},
 ]
-GONE = 23
+GONE = 11
 
 
 def people(n=200):
