@@ -29,7 +29,7 @@ STEPS = [
     {"do": "noise", "columns": ["age"], "sd": 3},
     {"do": "swap", "columns": ["town"], "random": True},
 ]
-GONE = 11
+GONE = 49
 
 
 def people(n=200):
