@@ -5,6 +5,7 @@ In between the method keeps hidden columns: each column before and after as numb
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -106,15 +107,17 @@ class Swapping:
     def _anew(self, value: pl.Series, place: int, unit: NDArray[np.uint64], draws: StepDraws) -> pl.Series:
         """Values of their owners drawn anew between those that a share of ranks lie below and above.
 
-        Keyed on whose value it is and on the value, not on who gets it, so that another release repeats the draws of
-        all who are still there, whoever they exchange with.
+        Keyed on whose value it is and on the value, not on who gets it, so that another window repeats the draws. And
+        keyed on all values: when somebody leaves, the bounds of those nearby move, and if all others stayed as they
+        were, the middle of those that moved would be the value that has gone.
         """
         if self.perturb is None or not amount(self.codebook[value.name]) or not _ordered(value.dtype):
             return value
         missing = value.to_frame().select(self.codebook.missing(value.name, value.dtype)).to_series().to_numpy()
         rows = np.flatnonzero(~missing)
         x = _doubles(value).gather(rows).to_numpy()
-        purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r}")
+        among = hashlib.sha256((np.sort(x) + 0.0).tobytes()).hexdigest()
+        purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r} among {among}")
         u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
         whole = value.dtype.is_integer() or value.dtype.is_temporal()
         new = round_half_up(near_ranks(x, self.perturb, u), 0 if whole else place)
