@@ -381,7 +381,7 @@ def _complain(found: Findings, fraction: float) -> tuple[Complaint, ...]:
     if not names:
         return ()
     text = f"Beside an earlier release, values of single people come out of {listed(names)}"
-    return (Complaint(text, Aim.FURTHER, names[0], urgent=True),)
+    return (Complaint(text, Aim.TOGETHER, names[0], urgent=True),)
 
 
 MEASURE = Measure(
@@ -401,7 +401,7 @@ MEASURE = Measure(
             form="share",
             baseline="The one release that tells most",
             at="within {1}%",
-            aim=Aim.FURTHER,
+            aim=Aim.TOGETHER,
         ),
     ),
     compute=_compute,
