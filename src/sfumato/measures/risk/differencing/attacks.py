@@ -154,7 +154,7 @@ def multisets(two: Two, group: Group) -> Floats:
         return multisets(two.turned, "left")
     gone, come = _gone(two.old, two.new), _gone(two.new, two.old)
     own = two.own(group)
-    few = len(gone) <= _LOCAL * max(1, int((~np.isnan(two.old)).sum()))
+    few = len(gone) <= max(len(own), _LOCAL * int((~np.isnan(two.old)).sum()))
     if not len(own) or not len(gone) or not few:
         return own
     if group == "corrected":
@@ -171,8 +171,10 @@ def multisets(two: Two, group: Group) -> Floats:
 
 def _gone(one: Floats, other: Floats) -> Floats:
     """Values that one list holds more often than the other, sorted."""
-    values = [_same(v[~np.isnan(v)]) for v in (one, other)]
-    found, place = np.unique(np.concatenate(values), return_inverse=True)
+    values = [v[~np.isnan(v)] for v in (one, other)]
+    together = np.concatenate(values)
+    _, first, place = np.unique(_same(together), return_index=True, return_inverse=True)
+    found = together[first]
     count = np.bincount(place[: len(values[0])], minlength=len(found))
     count = count - np.bincount(place[len(values[0]) :], minlength=len(found))
     return np.repeat(found, np.maximum(count, 0))
