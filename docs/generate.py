@@ -314,7 +314,7 @@ def _dois(text: str) -> list[str]:
 
 
 def _sample_findings() -> Findings:
-    """All measures of two small invented releases, to see which keys their lines use."""
+    """All measures of two small invented releases, and of one after another, to see which keys their lines use."""
     variables = {
         "id": {"role": "record"},
         "asthma": {"role": "outcome", "kind": "categorical"},
@@ -332,7 +332,17 @@ def _sample_findings() -> Findings:
             sf.Plan(variables=variables, steps=[step]), sf.read(frame), Secret(bytes(16))
         ).report.findings
     ]
-    return Findings(tuple(lines))
+    return Findings((*lines, *_beside_another(frame, averaged, variables)))
+
+
+def _beside_another(frame: pl.DataFrame, step: Any, variables: Mapping[str, Any]) -> Iterator[Finding]:
+    """What a release tells beside an earlier one: some left, some joined, and one value was corrected."""
+    then = frame.head(1100)
+    now = frame.tail(1150).with_columns(bmi=pl.when(pl.col("id") == frame["id"][600]).then(31).otherwise("bmi"))
+    plan = sf.Plan(variables=variables, steps=[step, sf.steps.Pram(columns=["smoker"], retention=0.8)])
+    new, old = (protect(plan, sf.read(table), Secret(bytes(16))) for table in (now, then))
+    found = sf.risk(new.data, earlier=old.data, truth=[now, then], record="id", disclosure=new.disclosure)
+    return (line for line in found if line.measure == "differencing" or line.attack == "earlier")
 
 
 # json.md

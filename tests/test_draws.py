@@ -1,12 +1,15 @@
+import hashlib
 import struct
+from decimal import Decimal
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sfumato.draws import Draws, Purpose, bits, units
+from sfumato.draws import Draws, Purpose, bits, plain, units, written
 from sfumato.errors import DataError, SecretError
 
 SECRET = bytes(range(32))
@@ -26,6 +29,40 @@ def test_known_answer():
 def test_a_text_id_is_its_truncated_hash():
     # printf 'S-0042' | sha256sum
     assert units(["S-0042"])[0] == int.from_bytes(bytes.fromhex("d888adf97971856a"), "little")
+
+
+EQUAL = [
+    [np.array([7, -3]), np.array([7.0, -3.0], dtype=np.float32), np.array(["7", "-3"]), [7, "-3"]],
+    [np.array([2**64 - 1], dtype=np.uint64), ["18446744073709551615"]],
+    [np.array([True, False]), [1, 0], ["1", "0"]],
+]
+
+
+@pytest.mark.parametrize("same", EQUAL)
+def test_ids_and_values_that_are_equal_key_equal_draws_whatever_their_type(same):
+    for key in (units, bits):
+        words = [key(np.array(v, dtype=object) if isinstance(v, list) else v).tolist() for v in same]
+        assert all(w == words[0] for w in words)
+
+
+@pytest.mark.parametrize("text", ["007", "7.0", "-0", "+7", "7 ", "", "٧", "1e3", "18446744073709551616", "S-0042"])
+def test_other_texts_stay_texts(text):
+    hashed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    assert units([text])[0] == bits([text])[0] == hashed
+    assert plain(text) == text
+
+
+def test_a_32_bit_float_is_the_number_that_its_shortest_decimal_writes():
+    x = np.array([0.1, 1e-30, -2.5, 123456789.0, np.nan], dtype=np.float32)
+    assert (bits(x) == bits([0.1, 1e-30, -2.5, 123456790.0, np.nan])).all()
+
+
+def test_ids_are_written_alike_where_their_units_are():
+    alike = [pl.Series([7, -3, None]), pl.Series([7.0, -3.0, None], dtype=pl.Float32), pl.Series(["7", "-3", None])]
+    alike.append(pl.Series([Decimal("7.00"), Decimal("-3"), None]))
+    assert [written(s).to_list() for s in alike] == [["7", "-3", None]] * 4
+    assert all((units(s.drop_nulls()) == units([7, -3])).all() for s in alike)
+    assert written(pl.Series(["007", "7.0"])).to_list() == ["007", "7.0"]
 
 
 def test_encoding_of_units_and_values():

@@ -8,6 +8,10 @@ Encoding (fixed by a known-answer test): the subkey is HMAC-SHA256 of the secret
 ``sfumato/1``, method, column, strength, draw number. A draw is one AES-256 block of (unit, bits of the true value), two
 little-endian 64-bit words, under the subkey.
 
+Ids and values that are equal key equal draws, whatever their type: text that writes a whole number of 64 bits as it is
+printed ("7", "-3") is that number ("007" and "7.0" stay texts), true and false are 1 and 0, and a 32-bit float is the
+number that its shortest decimal writes (0.1 is 0.1). Tables are joined on ids by the same rule, see `written`.
+
 What it protects against: someone who knows the code, the plan and some true values and draws. What it does not: someone
 who has the secret.
 
@@ -24,11 +28,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import polars as pl
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
@@ -36,7 +44,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato.errors import DataError, SecretError
 
-__all__ = ["MAKE_SECRET", "MIN_SECRET", "PUBLIC", "Draws", "Purpose", "Watched", "bits", "units"]
+__all__ = [
+    "MAKE_SECRET",
+    "MIN_SECRET",
+    "PUBLIC",
+    "Draws",
+    "Purpose",
+    "Watched",
+    "bits",
+    "doubles",
+    "plain",
+    "shortest",
+    "units",
+    "written",
+]
 
 MIN_SECRET = 16
 """Fewest bytes of a secret."""
@@ -44,6 +65,10 @@ MAKE_SECRET = "python -c \"import secrets; open('key', 'wb').write(secrets.token
 """Command that makes a good secret, in the file `key`."""
 
 _CHUNK = 1 << 20
+_PRINTED = re.compile(r"0|-?[1-9][0-9]{0,19}")
+_WORD = 2**64 - 1
+_EXACT = 2**53
+"""Above it floats cannot tell whole numbers apart."""
 Words = NDArray[np.uint64]
 
 
@@ -79,11 +104,90 @@ def _hash64(text: object) -> int:
     return int.from_bytes(hashlib.sha256(str(text).encode()).digest()[:8], "little")
 
 
-def units(ids: ArrayLike | Iterable[object]) -> Words:
+def plain(value: object) -> object:
+    """One id or value as the number that it is or writes, else as it is.
+
+    Examples
+    --------
+    >>> [plain(v) for v in ("7", "-3", "007", "7.0", 7.0, True, np.float32(0.1))]
+    [7, -3, '007', '7.0', 7, 1, 0.1]
+    """
+    if isinstance(value, str):
+        whole = int(value) if len(value) <= 20 and _PRINTED.fullmatch(value) else None
+        return value if whole is None or not _in_a_word(whole) else whole
+    if isinstance(value, bool | np.bool_ | np.integer):
+        return int(value)
+    if isinstance(value, np.float32):
+        value = float(str(value))
+    if isinstance(value, float | Decimal) and value == value and _in_a_word(value) and value == int(value):
+        return int(value)
+    return value
+
+
+def _in_a_word(value: float | Decimal) -> bool:
+    """Whether 64 bits hold a number, with a sign or without one."""
+    return -(2**63) <= value < 2**64
+
+
+def doubles(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers as 64-bit floats; a 32-bit float is the number that its shortest decimal writes.
+
+    Parameters
+    ----------
+    values
+        Numbers, shape (n,).
+
+    Examples
+    --------
+    >>> doubles(np.array([0.1, 2.5], dtype=np.float32)).tolist()
+    [0.1, 2.5]
+    """
+    if values.dtype != np.float32:
+        return values.astype(np.float64)
+    return np.array(pl.Series(values).cast(pl.String).cast(pl.Float64).to_numpy())
+
+
+def shortest(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """A column of a table as 64-bit floats, by the rule of `doubles`.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"x": [0.1]}, schema={"x": pl.Float32}).select(shortest(pl.col("x"), pl.Float32()))["x"].to_list()
+    [0.1]
+    """
+    return column.cast(pl.String).cast(pl.Float64) if dtype == pl.Float32 else column.cast(pl.Float64)
+
+
+def written(ids: pl.Series) -> pl.Series:
+    """Write ids as text that is equal where they are, so that tables are joined whatever types they have.
+
+    Parameters
+    ----------
+    ids
+        Numbers or text; missing ones stay missing.
+
+    Examples
+    --------
+    >>> [written(pl.Series(ids)).to_list() for ids in ([7, 8], [7.0, 8.0], ["7", "007"])]
+    [['7', '8'], ['7', '8'], ['7', '007']]
+    """
+    dtype = ids.dtype
+    if dtype == pl.Boolean:
+        return ids.cast(pl.Int8).cast(pl.String)
+    if dtype.is_decimal():
+        return pl.Series(ids.name, [None if v is None else str(plain(v)) for v in ids], dtype=pl.String)
+    if not dtype.is_float():
+        return ids.cast(pl.String)
+    number = pl.Series(ids.name, doubles(ids.to_numpy()), nan_to_null=True)
+    whole = pl.when((number == number.floor()) & (number.abs() <= _EXACT)).then(number.cast(pl.Int64, strict=False))
+    return pl.select(pl.coalesce(whole.cast(pl.String), number.cast(pl.String)).alias(ids.name)).to_series()
+
+
+def units(ids: ArrayLike | Iterable[object] | pl.Series) -> Words:
     """Turn ids of records, households or cells into 64-bit units.
 
-    Integers stand for themselves (two's complement); text becomes the first 8 bytes of its SHA-256. The unit of a
-    table's cell is the text of its labels.
+    Whole numbers stand for themselves (two's complement), also where they are written as text; other text becomes the
+    first 8 bytes of its SHA-256. The unit of a table's cell is the text of its labels.
 
     Parameters
     ----------
@@ -99,11 +203,12 @@ def units(ids: ArrayLike | Iterable[object]) -> Words:
     DataError
         Where an id is missing, or a number that is not whole.
     """
-    array = np.asarray(ids)
+    array = np.asarray(_array(ids) if isinstance(ids, pl.Series) else ids)
     if array.dtype.kind == "f":
+        array = doubles(array)
         if not np.all(np.isfinite(array) & (array == np.floor(array))):
             raise DataError("Record ids must be whole numbers or text, and none may be missing.")
-        if np.any(np.abs(array) > 2**53):
+        if np.any(np.abs(array) > _EXACT):
             raise DataError("Record ids above 2^53 must not be floats, which cannot tell them apart. Make them text.")
         array = array.astype(np.int64)
     if array.dtype.kind == "i":
@@ -112,13 +217,25 @@ def units(ids: ArrayLike | Iterable[object]) -> Words:
         return array.astype(np.uint64)
     if any(v is None for v in array):
         raise DataError("Record ids must be whole numbers or text, and none may be missing.")
-    return np.fromiter((_hash64(v) for v in array), dtype=np.uint64, count=len(array))
+    return np.fromiter((_unit(v) for v in array), dtype=np.uint64, count=len(array))
+
+
+def _array(ids: pl.Series) -> NDArray[Any]:
+    """Ids of any column as an array: numbers that arrays have no type for, and categories, as text."""
+    as_text = ids.dtype in (pl.Int128, pl.UInt128, pl.Categorical, pl.Enum) or ids.dtype.is_decimal()
+    return (written(ids) if as_text else ids).to_numpy()
+
+
+def _unit(value: object) -> int:
+    number = plain(value)
+    return number & _WORD if isinstance(number, int) and _in_a_word(number) else _hash64(value)
 
 
 def bits(values: ArrayLike) -> Words:
     """Give the 64 bits of true values, so that a corrected value gets an independent draw.
 
-    Numbers by their float64 bits (−0 as 0, any NaN as one NaN), text by its hash.
+    Numbers by their float64 bits (−0 as 0, any NaN as one NaN), whole ones also where they are written as text; other
+    text by its hash.
 
     Parameters
     ----------
@@ -131,10 +248,18 @@ def bits(values: ArrayLike) -> Words:
     """
     array: NDArray[Any] = np.asarray(values)
     if array.dtype.kind in "OUS":
-        return np.fromiter((_hash64(v) for v in array), dtype=np.uint64, count=len(array))
-    number = array.astype(np.float64) + 0.0
+        return np.fromiter((_bits(v) for v in array), dtype=np.uint64, count=len(array))
+    number = doubles(array) + 0.0
     number[np.isnan(number)] = np.nan
     return number.view(np.uint64)
+
+
+def _bits(value: object) -> int:
+    number = plain(value)
+    if not isinstance(number, int | float | Decimal):
+        return _hash64(value)
+    word: int = struct.unpack("<Q", struct.pack("<d", float(number) + 0.0))[0]
+    return word
 
 
 class Draws:

@@ -75,6 +75,8 @@ class Page:
             if status:
                 break
         assert status == int(said.get("exit", 0)), f"{self.path.name}:\n{text}\n{err}"
+        if "token_bytes" in text:  # a page's own secret, made for good: the figures that it shows can be checked
+            Path("key").write_bytes(b"a secret for the pages, and no one")
         self.printed = squeezed(out + "\n" + err)
 
     def text(self, text, said):

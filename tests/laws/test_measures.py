@@ -25,6 +25,7 @@ from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.attacking import Attacking
+from sfumato.measures.earlier import Earlier
 from sfumato.measures.measure import FAMILIES, Better, Face, Form, Need, Published
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import figures, measures
@@ -132,7 +133,33 @@ class Alone:
         return Subject(engine(frame, BOOK), classes=(Classes(KEYS, ("g", "h", "x")),), sensitive=("ill",), how=HOW)
 
 
-SUBJECTS = {"averaged": averaged, "noisy": noisy, "alone": Alone}
+@cache
+def then() -> Earlier:
+    """An earlier release, with other values, and without some people and with others."""
+    truth = (
+        people().filter(pl.col("id") != "R020").with_columns(y=pl.when(pl.col("id") == "R030").then(2.5).otherwise("y"))
+    )
+    steps = [Noise(columns=["x", "y"], share=0.2), Pram(columns=["h"], retention=0.7)]
+    ran = run_steps(steps, PolarsDataset(truth, BOOK), Draws(bytes(16)))
+    return Earlier(ran.after.frame, truth, ran.disclosure, ran.after.codebook)
+
+
+@dataclass(frozen=True)
+class Again:
+    """A release that comes after another one."""
+
+    def subject(self, engine=PolarsDataset, seed: int | None = None) -> Subject:
+        made, before = noisy(), then()
+        gone = made.after.filter(pl.col("id") != "R040")
+        truth, old, old_truth = people(), before.table, before.truth
+        if seed is not None:
+            shuffled = (f.sample(fraction=1, shuffle=True, seed=seed) for f in (gone, truth, old, old_truth))
+            gone, truth, old, old_truth = shuffled
+        past = replace(before, table=old, truth=old_truth)
+        return Subject(engine(gone, made.codebook), disclosure=made.disclosure, how=HOW, earlier=(past,), truth=truth)
+
+
+SUBJECTS = {"averaged": averaged, "noisy": noisy, "alone": Alone, "again": Again}
 CASES = [
     pytest.param(name, case, id=f"{name}-{case}")
     for case, make in SUBJECTS.items()

@@ -45,13 +45,20 @@ def test_yes_and_no_compare_with_one_and_zero():
     assert joined.before["ok"].to_list() == joined.after["ok"].to_list()
 
 
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int8, pl.Float32])
+def test_ids_that_are_equal_are_joined_whatever_their_type(dtype):
+    joined = pair(after=AFTER.with_columns(pl.col("id").cast(dtype)), record="id")
+    assert joined.before["id"].to_list() == [1, 2, 3]
+    assert joined.after["x"].to_list() == [11, 21, 31]
+
+
 @pytest.mark.parametrize(
     ("after", "says"),
     [
         (AFTER.with_columns(id=pl.Series([2, 2, 1])), "more than once"),
         (AFTER.with_columns(id=pl.Series([2, None, 1])), "missing ids"),
         (AFTER.with_columns(pl.col("id") + 10), "stands in both"),
-        (AFTER.with_columns(pl.col("id").cast(pl.String)), "of one type"),
+        (AFTER.with_columns(pl.format("00{}", "id").alias("id")), "stands in both"),
         (AFTER.drop("x"), "no column 'x' in the protected table"),
         (AFTER.drop("id"), "no column 'id' in the protected table"),
     ],

@@ -142,8 +142,9 @@ def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
 
 
 def test_only_draws_hang_on_the_secret():
-    """`centroids` by nearest neighbours draws nothing: another secret changes the fingerprint and the order alone."""
-    one, other = (sf.protect(plan(), FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
+    """`centroids` by nearest neighbours with exact moments draws nothing: order and fingerprint change alone."""
+    exact = plan(STEPS[0], STEPS[1].model_copy(update={"moments": "exact"}))
+    one, other = (sf.protect(exact, FRAME, secret=s) for s in (SECRET, SECRET[::-1]))
     assert one.data.frame.sort("id").equals(other.data.frame.sort("id"))
     assert one.report.fingerprint != other.report.fingerprint
 
@@ -310,7 +311,10 @@ def test_draws_without_a_secret_that_is_kept_are_warned_of(monkeypatch):
 
 @pytest.mark.parametrize(
     ("steps", "more"),
-    [([NOISE], {"secret": SECRET}), ([{"do": "centroids", "columns": ["bmi"], "k": 5, "grouping": "mdav"}], {})],
+    [
+        ([NOISE], {"secret": SECRET}),
+        ([{"do": "centroids", "columns": ["bmi"], "k": 5, "grouping": "mdav", "moments": "exact"}], {}),
+    ],
 )
 def test_a_kept_secret_and_ties_are_not_warned_of(monkeypatch, steps, more):
     assert LOST not in warned(steps, monkeypatch, **more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from sfumato.api.earlier import of_plan
 from sfumato.api.read import read
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
@@ -34,7 +35,8 @@ def protect(
     Parameters
     ----------
     plan
-        A `Plan`, or the path of one.
+        A `Plan`, or the path of one. Earlier releases that it names are read from where it says, seen from the
+        directory that the program runs in.
     data
         What `read` gives or takes.
     secret
@@ -73,4 +75,4 @@ def protect(
     if not isinstance(secret, Secret):
         secret = Secret.find() if secret is None else Secret(secret)
     how = Measuring(w1=w1, w2=w2, model=model, family=family)
-    return run_plan(plan, read(data), secret, how=how, renderer=render, progress=progress)
+    return run_plan(plan, read(data), secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)

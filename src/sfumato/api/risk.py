@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
+from sfumato.api.earlier import opened_before
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
@@ -14,6 +15,7 @@ from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
+from sfumato.release.earlier import refuse_without
 from sfumato.release.package.papers import papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
@@ -37,6 +39,8 @@ def risk(
     sample: int | None = None,
     fraction: float | None = None,
     file_order: bool = False,
+    earlier: Any = None,
+    truth: Any = None,
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
@@ -76,6 +80,12 @@ def risk(
         Chance that a target is in the file at all; by default as the disclosure says.
     file_order
         Add the first 10, 50 and 90% of the file in its own order, to compare with published tables.
+    earlier
+        Earlier releases of the same people, newest first: a folder, a data file or a table, or a list of these. What
+        they tell beside the new one, `data` (or `protected`), is measured as `differencing`.
+    truth
+        True values of the people of all releases, those who left too; or, where values differ between releases, a list:
+        of the new release (unless that is `protected`, and `data` the truth), then of each earlier one.
     w1, w2
         Widths of the robust Mahalanobis risk.
 
@@ -87,13 +97,20 @@ def risk(
     """
     first, second = read(data), None if protected is None else read(protected)
     plan, released = a_plan(plan), False
+    told_by_papers = Disclosure()
     if second is None:
+        if (papers := papers_of(first)) is not None:
+            told_by_papers = as_planned(first, papers)[1]
+            record = record_of_both(papers, first) if record is None else record
         first, plan, released = as_released(first, plan)
     elif (papers := papers_of(second)) is not None:
         second, told = as_planned(second, papers)
         if record is None and align is None and plan is None and disclosure is None:
             record = record_of_both(papers, first, second)
         disclosure = told if disclosure is None else disclosure
+    past = opened_before(earlier, truth, plan, None if second is None else first)
+    if past is not None and record is not None:
+        refuse_without(record, (first if second is None else second).frame, past)
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
@@ -106,7 +123,8 @@ def risk(
         align=align,
         plan=plan,
         released=released,
-        disclosure=disclosure,
+        disclosure=disclosure if second is not None or disclosure is not None else told_by_papers,
+        earlier=past,
         how=Measuring(w1=w1, w2=w2, attacking=attacking),
         progress=progress,
     )

@@ -54,6 +54,22 @@ def risk(
     sample: Sample = None,
     fraction: Fraction = None,
     file_order: FileOrder = False,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="An earlier release of the same people (or its data file): what it tells beside this one. Again for "
+            "older ones.",
+        ),
+    ] = None,
+    truth: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="True values of the people of all releases, those who left too. Again, newest first, where they "
+            "differ.",
+        ),
+    ] = None,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
     json: Json = False,
@@ -67,7 +83,8 @@ def risk(
     """Measure the risk of one file, or of a protected file against its original.
 
     Where the protected file lies in a release folder, attackers know what the release discloses, and the tables are
-    joined on the record id that its papers name.
+    joined on the record id that its papers name. With --earlier the file (or the protected one) is a release, and what
+    both tell together is measured: sfumato risk new/data.csv --earlier old --truth cohort.csv --record id
     """
     from sfumato.api.risk import risk as measure
     from sfumato.cli.talk import finish, open_table
@@ -91,6 +108,8 @@ def risk(
             sample=sample,
             fraction=fraction,
             file_order=file_order,
+            earlier=earlier,
+            truth=[open_table(path, how) for path in truth or ()],
             w1=w1,
             w2=w2,
             progress=progress,

@@ -23,6 +23,7 @@ class Aim(Enum):
     UNSOLVED = "releases that cannot be solved for the values they were made of"
     ALIKE = "more people with equal keys"
     DIVERSE = "groups in which people differ in what must not be learnt"
+    TOGETHER = "releases that tell no more together than one"
     GENTLER = "less loss"
     READ = "a category that cannot be read off"
     KEPT = "fewer values that stay as they were"

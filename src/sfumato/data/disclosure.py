@@ -39,8 +39,8 @@ class _Disclosed(BaseModel):
 class Averaged(_Disclosed):
     """Values are centroids of `k` similar records within strata of `by` (Avraam, Jones and Burton 2021).
 
-    Means are kept where `recentred`, standard deviations where `rescaled`; relations within small neighbourhoods are
-    smoothed away.
+    Means are kept where `recentred`, standard deviations where `rescaled`, exactly or to a tenth of their standard
+    errors (`moments`); relations within small neighbourhoods are smoothed away.
     """
 
     what: Literal["averaged"] = "averaged"
@@ -55,6 +55,8 @@ class Averaged(_Disclosed):
     """Noise on each average, its sd as a share of the root mean square distance of the averaged records from it."""
     merged: tuple[str, ...] = ()
     """Columns of `by` in which small strata were merged into others, so that released categories changed."""
+    moments: Literal["rounded", "exact"] = "exact"
+    """Whether what was restored is kept to a tenth of its standard error, or exactly."""
 
     def sentence(self) -> str:
         """The disclosure in words."""
@@ -66,8 +68,12 @@ class Averaged(_Disclosed):
                 f", with normal noise whose standard deviation is {self.blur:g} of the root mean square distance of "
                 "those records from their average, column by column"
             )
+        near = " to a tenth of its standard error" if self.moments == "rounded" else ""
+        both = self.rescaled and self.recentred
         text += "; the spread was then restored" if self.rescaled else "; the spread is smaller than in the original"
+        text += "" if both or not self.rescaled else near
         text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
+        text += f", each{near}" if both and near else near if self.recentred else ""
         if self.rounded:
             text += "; then values were rounded"
         if self.clipped:
@@ -113,13 +119,22 @@ class Swapped(_Disclosed):
     """Values of each column were exchanged between records: margins are kept, relations are weakened.
 
     `window` is the greatest distance in ranks between two that exchange, as a share of the records; None where
-    records exchange with any other. `together` says that a record's columns moved as one.
+    records exchange with any other. `together` says that a record's columns moved as one. `perturb` is the share of
+    ranks below and above within which numbers were then drawn anew; None where the values themselves stay.
     """
 
     what: Literal["swapped"] = "swapped"
     by: tuple[str, ...] = ()
     window: float | None = None
     together: bool = False
+    perturb: float | None = None
+
+    def left(self, number: bool) -> str:
+        """What a second release of nearly the same people tells of the value of one who is not in both."""
+        if number and self.perturb is not None:
+            share = f"{self.perturb:.3g} of all ranks"
+            return f"A second release without somebody tells a number of theirs to within {share} or nearer."
+        return "A second release without somebody tells their value exactly."
 
     def sentence(self) -> str:
         """The disclosure in words."""
@@ -129,6 +144,9 @@ class Swapped(_Disclosed):
             text += f" whose ranks lie within {self.window:.3g} of all ranks"
         if len(self.columns) > 1:
             text += "; the columns moved together" if self.together else ", for each column anew"
+        if self.perturb is not None:
+            share = f"{self.perturb:.3g} of all ranks"
+            text += f"; numbers were then drawn anew, evenly between the values {share} below and above"
         return text + "."
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
+from sfumato.draws import shortest
 from sfumato.errors import DataError
 
 __all__ = ["Pair", "numbers"]
@@ -45,7 +46,7 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> 
         dtype = frame.schema[name]
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
             raise DataError(f"Column {name!r} holds {holding(dtype)}; a numeric column is needed here.")
-        value = pl.when(~codebook.missing(name, dtype)).then(pl.col(name).cast(pl.Float64))
+        value = pl.when(~codebook.missing(name, dtype)).then(shortest(pl.col(name), dtype))
         out[:, j] = frame.select(value.fill_null(float("nan"))).to_series().to_numpy()
     return out
 

@@ -135,7 +135,8 @@ class DuckDBDataset:
         dtype = self.schema[column]
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
-        value = f"{_name(column)}::DOUBLE"
+        exact = f"{_name(column)}::VARCHAR" if dtype == pl.Float32 else _name(column)  # a float's shortest decimal
+        value = f"{exact}::DOUBLE"
         tests = [f"isnan({value})"]
         for code in self.codebook[column].missing:
             if code.code is None:

@@ -13,6 +13,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
+from sfumato.draws import shortest
 from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
 from sfumato.errors import DataError
 
@@ -132,7 +133,7 @@ class PolarsDataset:
             if self.frame[column].null_count() == self.frame.height:  # an empty column of a text file is text
                 raise DataError(f"Column {column!r} has no value at all. Leave it out here.")
             raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
-        return pl.when(~self.codebook.missing(column, dtype)).then(pl.col(column).cast(pl.Float64)).alias(column)
+        return pl.when(~self.codebook.missing(column, dtype)).then(shortest(pl.col(column), dtype)).alias(column)
 
     def _counts(self, query: Counts) -> pl.DataFrame:
         weight = [pl.col(query.weight).sum().alias(WEIGHT)] if query.weight else []

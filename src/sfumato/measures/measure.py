@@ -17,7 +17,7 @@ from sfumato.measures.subject import KEYS, STRATA, Subject
 
 __all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published"]
 
-Need = Literal["table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "model"]
+Need = Literal["table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "model", "earlier"]
 """What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
 do); columns that nobody must learn; what the release discloses; the user's model."""
 Form = Literal["share", "count", "number"]

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
 from sfumato.errors import DataError
+from sfumato.measures.earlier import Earlier
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import Progress, quiet
 
@@ -62,6 +64,10 @@ class Subject:
         How things are measured.
     unscaled : ndarray, shape (n, p), optional
         What an attacker could rebuild of the pair's columns.
+    earlier
+        Earlier releases of the same people, newest first.
+    truth
+        True values of the people in `after`, where there are earlier releases.
     asked
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
     progress
@@ -77,6 +83,8 @@ class Subject:
     disclosure: Disclosure = field(default_factory=Disclosure)
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    earlier: tuple[Earlier, ...] = field(default=(), repr=False)
+    truth: pl.DataFrame | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
     progress: Progress = field(default=quiet, repr=False, compare=False)
 
@@ -100,6 +108,11 @@ class Subject:
         return self.pair
 
     @property
+    def released(self) -> pl.DataFrame:
+        """The rows of the released table, for measures of records."""
+        return rows(self.after)
+
+    @property
     def provides(self) -> frozenset[str]:
         """Which of the needs of measures are met, see `sfumato.measures.measure.Need`."""
         groups = {c.group for c in self.classes}
@@ -112,6 +125,7 @@ class Subject:
             "sensitive": bool(self.sensitive),
             "disclosure": True,  # an empty one says that nothing is disclosed
             "model": self.how.model is not None,
+            "earlier": bool(self.earlier) and self.truth is not None,
         }
         return frozenset(name for name, there in has.items() if there)
 

@@ -79,7 +79,7 @@ class StepDraws:
         ids = batch[column]
         if ids.null_count():
             raise DataError(f"Column {column!r} has missing ids, so {self.method} cannot key its draws on it.")
-        return units((ids.cast(pl.String) if ids.dtype in (pl.Int128, pl.UInt128) else ids).to_numpy())
+        return units(ids)
 
     def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64] | None:
         """A keyed number for each record, shape (n,), to break ties so that row order does not matter.
@@ -88,7 +88,7 @@ class StepDraws:
         """
         if self.record is None:
             return None
-        return self.draws.words(units(batch[self.record].to_numpy()), Purpose(self.method, "tie"))[:, 0]
+        return self.draws.words(units(batch[self.record]), Purpose(self.method, "tie"))[:, 0]
 
 
 def _nothing(answers: Sequence[pl.DataFrame]) -> None:
@@ -197,6 +197,10 @@ class Method(Described):
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What the custodian should know of how it went. May hold counts."""
+        return ()
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """What the custodian should be told before anything else. Names columns and thresholds, no figure of theirs."""
         return ()
 
     def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:

@@ -13,7 +13,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Sampled
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Kind, Role
-from sfumato.draws import units
+from sfumato.draws import plain, units
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws, unit_problems
 from sfumato.methods.checks import strata_problems
@@ -104,7 +104,7 @@ class Sample(Method):
     def _rounding(self, batch: pl.DataFrame, draws: StepDraws) -> float:
         """The stratum's draw: its size is rounded up where the part of a record that is left over reaches it."""
         labels = batch.select(pl.col(n).fill_nan(None) if batch.schema[n].is_float() else pl.col(n) for n in self.by)
-        text = repr(labels.row(0)) if batch.height else ""
+        text = repr(tuple(map(plain, labels.row(0)))) if batch.height else ""
         return float(draws.draws.uniform(units([text]), draws.purpose("", f"stratum of {self.by!r}"))[0])
 
     def _reweighted(self, weight: str, dtype: pl.DataType, codebook: Codebook) -> pl.Expr:

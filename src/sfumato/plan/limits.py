@@ -104,13 +104,13 @@ def attacking_for(limits: Sequence[Limit]) -> Attacking | None:
     ('nearest', 'predicted', 'averaging:2')
     """
     from sfumato.measures.risk.attackers.attackers import Attack
-    from sfumato.measures.risk.h_rank.measure import WORST
+    from sfumato.measures.risk.h_rank.measure import EARLIER, WORST
 
     measured = (measure_of(limit.measure) for limit in limits)
     if not any(measure is not None and "disclosure" in measure.needs for measure in measured):
         return None
     own = [limit for limit in limits if limit.measure == "h_rank"]
-    named = [limit.attack for limit in own if limit.attack is not None and limit.attack != WORST]
+    named = [limit.attack for limit in own if limit.attack not in (None, EARLIER, WORST)]
     for name in named:
         Attack.parse(name)
     at = {int(t) for limit in own if (t := limit.at) is not None and t in range(_LARGEST_AT + 1)}

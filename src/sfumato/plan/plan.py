@@ -23,12 +23,13 @@ from sfumato.data.problems import problems_of
 from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
+from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
 
-__all__ = ["FORMAT", "Plan", "a_plan"]
+__all__ = ["FORMAT", "EarlierRelease", "Plan", "a_plan"]
 
 FORMAT: Literal[1] = 1
 """Version of the plan's format."""
@@ -41,6 +42,28 @@ else:
 _KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
 """Steps whose own disclosure tells what they add to an earlier error."""
 _ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+
+
+class EarlierRelease(Described):
+    """An earlier release of the same people, with the true values that it was made from.
+
+    Parameters
+    ----------
+    release
+        Its folder, or its data file.
+    truth
+        The data file that it was made from.
+
+    Examples
+    --------
+    >>> EarlierRelease(release="wave1", truth="wave1.csv").release
+    'wave1'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    release: str = Field(min_length=1)
+    truth: str = Field(min_length=1)
 
 
 class Plan(Described):
@@ -63,6 +86,9 @@ class Plan(Described):
     order
         `input`: records leave in the order of the input, which may tell who is who. Else they leave in an order of
         their own, keyed on record and plan; without a record column, sorted by what is released of them.
+    earlier
+        Earlier releases of the same people, newest first, each with the true values that it was made from: what they
+        tell beside this one is measured (`differencing`). Not part of the plan as run, nor of its digest.
 
     Examples
     --------
@@ -81,6 +107,7 @@ class Plan(Described):
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
     order: Literal["input"] | None = None
+    earlier: tuple[EarlierRelease, ...] = Field(default=(), max_length=MOST_EARLIER)
 
     _lines: Lines = PrivateAttr(default_factory=dict)
 
@@ -135,7 +162,7 @@ class Plan(Described):
         return plan
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain values, every parameter written out."""
+        """Plain values, every parameter written out; without `earlier`, which says where the custodian keeps files."""
         values: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
         if self.description:
             values["description"] = self.description
@@ -349,7 +376,7 @@ class Plan(Described):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
 
 
-_EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled"}
+_EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled", "earlier": ()}
 
 
 def _unfit(values: pl.Series, variable: Variable) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Disclosure
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Swapped
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.profile import profile
@@ -26,7 +26,8 @@ from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
-from sfumato.release.measure import measure, sensitive_categories
+from sfumato.release.earlier import Before, with_record
+from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.run import run_steps
 
@@ -151,6 +152,7 @@ def risk(
     plan: Plan | None = None,
     released: bool = False,
     disclosure: Disclosure | None = None,
+    earlier: Before | None = None,
     how: Measuring | None = None,
     progress: Progress = quiet,
 ) -> Findings:
@@ -177,7 +179,9 @@ def risk(
     released
         Whether `data` is itself the release of the plan, so that it has been through all steps.
     disclosure
-        What the release tells of `protected`; attackers know it.
+        What the release tells of `protected` (or of `data`, where that is a release); attackers know it.
+    earlier
+        Earlier releases of the same people, with the true values of this one.
 
     Raises
     ------
@@ -186,7 +190,11 @@ def risk(
     """
     how = _for_limits(how or Measuring(), plan or Plan())
     if protected is None:
-        return _risk_of_one(data, columns, by, plan, released, how, progress)
+        found = _risk_of_one(data, columns, by, plan, released, how, progress)
+        if earlier is None:
+            return found
+        release = _Tables.of_release(with_record(data, record), plan or Plan())
+        return found + _beside(release, earlier, disclosure or Disclosure(), how, progress)
     tables = _Tables.prepare(data, protected, plan)
     record = tables.record(record)
     if record is None and align is None:
@@ -201,7 +209,7 @@ def risk(
     masked = (*pair.columns, *tables.plan.masked)
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
     subject = Subject(
-        after,
+        with_record(after, record),
         given=tables.before,
         before=tables.before,
         pair=pair,
@@ -209,6 +217,8 @@ def risk(
         sensitive=tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns),
         disclosure=disclosure or Disclosure(),
         how=how,
+        earlier=() if earlier is None else earlier.releases,
+        truth=None if earlier is None else earlier.truth,
     )
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
 
@@ -235,6 +245,30 @@ def _risk_of_one(
         classes = exposed(tables.plan, tables.codebook).classes
     subject = Subject(tables.before, classes=classes, sensitive=sensitive_categories(tables.before.codebook), how=how)
     return _judged(Findings(notes=notes) + measure(subject, progress, "risk"), tables.plan)
+
+
+def _beside(release: _Tables, earlier: Before, disclosure: Disclosure, how: Measuring, progress: Progress) -> Findings:
+    """What earlier releases tell beside a release, and how well its records are hidden in the mean of all."""
+    data, truth = release.before, earlier.truth
+    assert truth is not None, "the true values were asked for"
+    record = data.codebook.the(Role.RECORD)
+    pair = None
+    if record is not None and record in truth.columns:
+        masked = [n for part in disclosure if isinstance(part, Additive | Averaged | Swapped) for n in part.columns]
+        there = {n for n in truth.columns if truth.schema[n].is_numeric() or truth.schema[n] == pl.Boolean}
+        columns = [n for n in dict.fromkeys(masked) if n in there and data.frame[n].dtype.is_numeric()]
+        pair = pair_tables(truth, data.frame, data.codebook, columns=columns, record=record) if columns else None
+    subject = Subject(
+        PolarsDataset(data.frame, data.codebook),
+        pair=pair,
+        disclosure=disclosure,
+        how=how,
+        earlier=earlier.releases,
+        truth=truth,
+    )
+    found = measure(subject, progress, "risk", {"differencing", "h_rank"})
+    of_others = (NO_CLASSES, NO_NUMBERS)  # which the measures of the one release have spoken of
+    return _judged(Findings(found.lines, tuple(n for n in found.notes if n not in of_others)), release.plan)
 
 
 def _for_limits(how: Measuring, plan: Plan) -> Measuring:

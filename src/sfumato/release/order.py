@@ -12,7 +12,7 @@ from dataclasses import replace
 import polars as pl
 
 from sfumato.data.roles import Role
-from sfumato.draws import Draws, Purpose, units
+from sfumato.draws import Draws, Purpose, units, written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.plan.plan import Plan
 
@@ -47,14 +47,11 @@ def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDat
     as_it_came = record in data.columns and not any(record in step.changes for step in plan.steps)
     if record is None or not as_it_came:
         return replace(data, frame=data.frame[_by_values(data.frame)])
-    order = draws.permutation(units(_ids(data.frame[record])), Purpose("order", strength=plan.digest))
+    ids = data.frame[record]  # whatever they are: this step takes all
+    order = draws.permutation(
+        units(ids if ids.dtype.is_integer() else written(ids)), Purpose("order", strength=plan.digest)
+    )
     return replace(data, frame=data.frame[order])
-
-
-def _ids(ids: pl.Series) -> list[object]:
-    """Ids as whole numbers where they are, else as text: this step takes whatever ids the data have."""
-    small = ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128)
-    return ids.to_numpy() if small else ids.cast(pl.String).to_list()  # type: ignore[return-value]
 
 
 def _by_values(frame: pl.DataFrame) -> pl.Series:

@@ -10,6 +10,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
+from sfumato.draws import written
 from sfumato.errors import DataError
 
 __all__ = ["Align", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
@@ -107,20 +108,17 @@ def _joined(
     before: pl.DataFrame, after: pl.DataFrame, record: str
 ) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
     """The records that both tables have, in the order of ids."""
-    if before.schema[record] != after.schema[record]:
-        raise DataError(
-            f"The record column {record!r} holds {before.schema[record]} in the original and {after.schema[record]} in "
-            "the protected table; ids must be of one type to be joined."
-        )
-    both = before.select(record).join(after.select(record), on=record).sort(record)
+    one, two = before[record], after[record]
+    if one.dtype != two.dtype:  # ids that are equal are equal whatever their types
+        one, two = written(one), written(two)
+    first = pl.DataFrame({"id": one}).with_row_index("before")
+    both = first.join(pl.DataFrame({"id": two}).with_row_index("after"), on="id").sort("id")
     if both.is_empty():
         raise DataError(f"No id of {record!r} stands in both tables. Are they the same people's, with the same ids?")
     notes: tuple[str, ...] = ()
     if both.height < max(before.height, after.height):
         notes = ("Some records stand in one of the tables only; measures that compare records leave them out.",)
-    ordered = (both.join(t, on=record, how="left", maintain_order="left").select(t.columns) for t in (before, after))
-    first, second = ordered
-    return first, second, notes
+    return before[both["before"]], after[both["after"]], notes
 
 
 def _same_types(before: pl.DataFrame, after: pl.DataFrame, record: str | None) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -27,6 +27,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import exposed, refusals
 from sfumato.release.default_model import default_model
+from sfumato.release.earlier import Before
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
 from sfumato.release.order import in_release_order
 from sfumato.release.pairing import unique_record
@@ -51,6 +52,7 @@ def protect(
     *,
     how: Measuring | None = None,
     renderer: Renderer | None = None,
+    earlier: Before | None = None,
     progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
@@ -67,6 +69,8 @@ def protect(
         How things are measured; with no model named, the first outcome is explained by all other variables.
     renderer
         Draws the reports.
+    earlier
+        Earlier releases of the same people.
     progress
         Called with what is being done, and the share of the work that is done.
 
@@ -83,7 +87,7 @@ def protect(
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
     ran = run_steps(plan.steps, entering, draws, running)
     after = _released(plan, data, entering, ran.after)
-    measured = measure_run(plan, ran, how or Measuring(), measuring)
+    measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier)
     findings = apply_limits(measured.findings, plan.limits)
     drawing("drawing pictures", 0)
     report = Report(
@@ -97,7 +101,10 @@ def protect(
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
         refusals=refusals(plan, after.codebook, measured.keys, findings),
-        warnings=tuple(warnings_of(plan, after, measured.keys, secret, draws.drawn)),
+        warnings=(
+            *warnings_of(plan, after, measured.keys, secret, draws.drawn),
+            *(warning for step in ran.steps for warning in step.warnings),
+        ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
     )
     return Release(in_release_order(after, plan, draws), report, plan, renderer)
@@ -170,7 +177,12 @@ class Measured:
 
 
 def measure_run(
-    plan: Plan, ran: Ran[PolarsDataset], how: Measuring, progress: Progress, only: Set[str] | None = None
+    plan: Plan,
+    ran: Ran[PolarsDataset],
+    how: Measuring,
+    progress: Progress,
+    only: Set[str] | None = None,
+    earlier: Before | None = None,
 ) -> Measured:
     """Measure what a run left behind; with `only`, no more than what these measures need."""
     pair = _pair(plan, ran)
@@ -190,6 +202,8 @@ def measure_run(
         disclosure=ran.disclosure,
         how=how,
         unscaled=_unscaled(pair, ran),
+        earlier=() if earlier is None else earlier.releases,
+        truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         asked=frozenset(only or ()),
     )
     return Measured(Findings(notes=seen.notes) + measure(subject, progress, only=only), pair, how, seen.keys)

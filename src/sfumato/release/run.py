@@ -89,7 +89,8 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         said = step.disclose(states)
         disclosed = _told(disclosed, step, said)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
-        done.append(StepDone(step.name, step.masks, sentence, step.notes(states), step.model_dump()))
+        notes, warnings = step.notes(states), step.warnings(states)
+        done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings))
         if step.masks and ROW in data.codebook:
             for name, view in step.reconstructions(frames, states).items():
                 earlier = reconstructions.get(name)

@@ -40,6 +40,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         "sensitive": "categories that nobody must learn",
         "disclosure": "what the release discloses",
         "model": "a model",
+        "earlier": "an earlier release, with true values",
     }
 )
 _BASELINES: Mapping[str, str] = MappingProxyType(

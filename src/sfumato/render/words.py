@@ -48,6 +48,10 @@ GROUPS: Mapping[str, str] = {
     "relative": "relative to the value itself",
     "relative unscaled": "relative to the value itself, after undoing the restored spread",
     "wrong record": "where it is somebody else's record",
+    "left": "who left",
+    "joined": "who joined",
+    "corrected": "whose value was corrected",
+    "stayed": "who stayed",
 }
 """Groups that are no single stratum, decile or class."""
 
@@ -71,10 +75,11 @@ def of_what(line: Finding) -> str:
     if line.group in (KEYS, STRATA):
         parts += [said.whole, GROUPS[line.group]]
     elif line.group is not None and (line.group != "overall" or family == "linkage"):
-        parts.append(GROUPS.get(line.group, line.group) if family == "linkage" else _group(line))
+        named = family == "linkage" or line.measure == "differencing"
+        parts.append(GROUPS.get(line.group, line.group) if named else _group(line))
     if not parts:
         parts.append(said.whole)
-    if line.attack is not None and said.usual.get("attack") is not None:
+    if line.attack is not None and (said.usual.get("attack") is not None or line.attack in _DIFFERENCES):
         parts.append(_ATTACKS.get(line.attack, line.attack))
     if line.at is not None:
         parts.append(said.at.format(line.at, plain_number(100 * line.at, 3)))
@@ -93,7 +98,19 @@ def family_of(name: str) -> str:
     return "other" if measure is None else measure.family
 
 
-_ATTACKS = {"worst": "best of the attackers", "nearest": "nearest record", "predicted": "predicted true values"}
+_DIFFERENCES = {
+    "sums": "by the sums",
+    "multisets": "by the values that only one holds",
+    "local": "by the averages that changed",
+    "averaging": "by the mean of all releases",
+}
+_ATTACKS = {
+    "worst": "best of the attackers",
+    "nearest": "nearest record",
+    "predicted": "predicted true values",
+    "earlier": "nearest mean of all releases",
+    **_DIFFERENCES,
+}
 
 
 def _group(line: Finding) -> str:

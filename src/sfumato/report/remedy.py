@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.data.aim import Aim
-from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled
+from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled, Swapped
 from sfumato.report.report import StepDone
 
 __all__ = ["Methods", "sampled"]
@@ -73,6 +73,20 @@ _BLUR = _Change(
     lambda k: any(part.blur for part in k.parts if isinstance(part, Averaged)) or k.disjoint,
 )
 _MORE_COLUMNS = _Change("average more columns together", lambda k: k.disjoint)
+_ROUNDED = _Change(
+    "round what is restored (`moments: rounded`)",
+    lambda k: all(part.moments == "rounded" for part in k.parts if isinstance(part, Averaged)),
+)
+_BLUR_CHANGES = _Change(
+    "average several columns together and blur the centroids (`blur: 0.1`)",
+    lambda k: any(part.blur for part in k.parts if isinstance(part, Averaged)),
+)
+_PERTURB = _Change(
+    "draw exchanged numbers anew (`perturb: 0.02`); of categories exchange some (`pram`)",
+    lambda k: any(part.perturb for part in k.parts if isinstance(part, Swapped)),
+)
+_ONE_STRENGTH = _Change("release the same people with one strength and one secret only")
+_NOT_AGAIN = _Change("do not release the same people again in this way")
 _SMALLER_K = _Change("take a smaller `k`")
 _FEWER_STRATA = _Change(
     "leave columns out of `by`, so that records find nearer neighbours in larger groups", lambda k: not k.stratified
@@ -123,6 +137,7 @@ _SHARED: dict[Aim, tuple[_Change, ...]] = {Aim.ALIKE: _ALIKE, Aim.DIVERSE: _DIVE
 _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     "additive": {
         Aim.FURTHER: (_MORE_NOISE,),
+        Aim.TOGETHER: (_ONE_STRENGTH,),
         Aim.GENTLER: (_LESS_NOISE, _IN_THE_MODEL),
         Aim.READ: (_NOISIER, _PRAM, _OUT),
         Aim.KEPT: (_UNCLIPPED, _FINER, _STRONGER),
@@ -131,6 +146,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     "averaged": {
         Aim.FURTHER: (_DISJOINT, _LARGER_K),
         Aim.UNSOLVED: (_DISJOINT, _BLUR, _MORE_COLUMNS, _LARGER_K),
+        Aim.TOGETHER: (_ROUNDED, _BLUR_CHANGES, _NOT_AGAIN),
         Aim.GENTLER: (_SMALLER_K, _FEWER_STRATA),
         Aim.READ: (_PRAM, _OUT),
         Aim.KEPT: (_DISTINCT, _LARGER_K),
@@ -141,6 +157,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     },
     "misclassified": {
         Aim.FURTHER: (_MORE_EXCHANGED,),
+        Aim.TOGETHER: (_ONE_STRENGTH,),
         Aim.GENTLER: (_FEWER_EXCHANGED, _EXCHANGE_IN_THE_MODEL),
         Aim.READ: (_MORE_EXCHANGED, _OUT),
         Aim.KEPT: (_MORE_EXCHANGED,),
@@ -148,6 +165,7 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     },
     "swapped": {
         Aim.FURTHER: (_WIDER,),
+        Aim.TOGETHER: (_PERTURB, _NOT_AGAIN),
         Aim.GENTLER: (_NARROWER,),
         Aim.READ: (_WIDER, _OUT),
         Aim.KEPT: (_WIDER,),

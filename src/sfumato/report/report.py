@@ -32,6 +32,8 @@ class StepDone:
         What the custodian should know of how it went. May hold counts; never published.
     parameters
         The step as it stands in the plan. May hold categories; never published.
+    warnings
+        What the custodian should be told before anything else.
     """
 
     do: str
@@ -39,6 +41,7 @@ class StepDone:
     sentence: str
     notes: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ LAWFUL = [
     Swap(columns=["y", "x"], window=0.2, by=["g"], together=True),
     Swap(columns=["h", "n"], random=True),
     Swap(columns=["h", "y"], random=True, by=["g"], together=True),
+    Swap(columns=["x", "n"], window=0.1, by=["g"], perturb=0.1),
+    Swap(columns=["h", "y"], random=True, perturb=0.05, together=True),
 ]
 
 NUMBER = Variable(kind="continuous", missing=[-9])
@@ -263,3 +265,51 @@ def test_types_that_the_kind_did_not_show():
     lists = FRAME.with_columns(town=pl.concat_list("bmi"))
     with pytest.raises(DataError, match="cannot be exchanged"):
         ran(Swap(columns=["town"], random=True), lists)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_numbers_are_drawn_anew_within_so_many_ranks(share):
+    """Between the values a share of ranks below and above that which would have been exchanged; codes stay."""
+    plain, anew = (released(Swap(columns=["bmi"], window=0.05, perturb=p)) for p in (None, share))
+    here = (FRAME["bmi"] != -9).to_numpy()
+    assert (anew["bmi"].to_numpy()[~here] == -9).all()
+    x, z = plain["bmi"].to_numpy()[here], anew["bmi"].to_numpy()[here]
+    ordered, most = np.sort(x), share * len(x)
+    gap = np.searchsorted(ordered, z) - ranks(x)
+    assert (np.abs(gap) <= most + 1).all()
+    inner = (ranks(x) > most) & (ranks(x) < len(x) - most)
+    # even over 2 · share · n ranks, where values lie evenly: sd 2/√12 of it; skewness takes little at 0.1
+    assert gap[inner].std() == pytest.approx(2 * most / np.sqrt(12), rel=0.1)
+    assert not set(z) & set(x) or share == 0.01
+
+
+def test_whole_numbers_and_dates_stay_what_they_are_and_categories_as_they_were():
+    step = Swap(columns=["age", "born", "town"], random=True, perturb=0.02)
+    out = released(step)
+    assert out.schema == FRAME.schema
+    assert out["born"].min() >= FRAME["born"].min()
+    assert out["born"].sort().to_list() != FRAME["born"].sort().to_list()
+    assert out["town"].value_counts().sort("town").equals(FRAME["town"].value_counts().sort("town"))
+    coded = FRAME.with_columns(town=pl.col("id") % 7)
+    codes = released(Swap(columns=["town", "age"], random=True, perturb=0.2), coded)["town"]
+    assert codes.sort().equals(coded["town"].sort())
+
+
+def test_who_exchanges_with_whom_repeats_what_is_drawn():
+    """Values drawn anew belong to their owners: another window shows the same ones, at other records."""
+    one, two = (released(Swap(columns=["bmi"], window=w, perturb=0.05))["bmi"] for w in (0.05, 0.2))
+    assert one.sort().equals(two.sort())
+    assert not one.equals(two)
+    other = released(Swap(columns=["bmi"], window=0.05, perturb=0.06))["bmi"]
+    assert not other.sort().equals(one.sort())
+
+
+def test_analysts_are_told_what_is_drawn_anew():
+    told = ran(Swap(columns=["age"], window=0.05, perturb=0.02)).disclosure
+    assert "drawn anew, evenly between the values 0.02 of all ranks below and above" in told.sentences()[0]
+    assert "exactly" in told.parts[0].left(number=False)
+    assert "0.02" in told.parts[0].left(number=True)
+    assert "leave it out" in Swap(columns=["town"], random=True, perturb=0.1).check(BOOK)[0]
+    for wrong in (0, 1, -0.1, True):
+        with pytest.raises(ValidationError):
+            Swap(columns=["age"], random=True, perturb=wrong)

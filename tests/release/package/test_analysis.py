@@ -52,14 +52,17 @@ def test_columns_of_both_must_be_equal(tmp_path):
         open_releases([one, release(tmp_path, "stronger", ROWS.select("id", "age"), ["age"], sd=2.0)])
 
 
-def test_other_people_other_types_and_missing_ids_are_refused(tmp_path):
+def test_other_people_are_refused_and_ids_of_other_types_are_joined(tmp_path):
     one = release(tmp_path, "one", ROWS.select("id", "age"), ["age"])
     others = release(tmp_path, "others", ROWS.select(pl.col("id") + 1000, "fev"), ["fev"])
     with pytest.raises(DataError, match="same people"):
         open_releases([one, others])
     text = release(tmp_path, "text", ROWS.select(pl.format("p{}", "id").alias("id"), "fev"), ["fev"])
-    with pytest.raises(DataError, match="different types"):
+    with pytest.raises(DataError, match="same people"):
         open_releases([one, text])
+    mixed = pl.concat([ROWS.select(pl.col("id").cast(pl.String), "fev"), pl.DataFrame({"id": ["x"], "fev": [2.0]})])
+    joined = open_releases([one, release(tmp_path, "mixed", mixed, ["fev"])])
+    assert joined.frame.height == ROWS.height
 
 
 def test_a_changed_file_is_not_the_one_described(tmp_path):

@@ -11,6 +11,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Averaged, Disclosed, Dropped, Imputed, Suppressed
 from sfumato.kernels.grid import NO_GRID
 from sfumato.methods.base import Stage, numeric_problems
+from sfumato.methods.centroids.moments import DOMINATES, dominated
 from sfumato.methods.centroids.parameters import CentroidParameters
 from sfumato.methods.centroids.stages import Averaging, Preparing, Restoring, Stratifying, rebuilt
 from sfumato.methods.checks import strata_problems
@@ -47,6 +48,9 @@ class Centroids(CentroidParameters):
         Restore each column's standard deviation over the whole table.
     recentre
         Restore each column's mean over the whole table.
+    moments
+        What is restored is `rounded` at random to a tenth of its standard error, so that two releases do not tell the
+        value of a person whom only one of them holds, or `exact`, which tells it.
     min_stratum
         Smallest stratum, by default max(2k, k + 3): in a stratum of k everybody gets the same centroid.
     on_small
@@ -72,8 +76,8 @@ class Centroids(CentroidParameters):
     allow_small_k
         Let k = 2 through, which releases averages of pairs.
     preset
-        `avraam2021`: the paper's settings for what is not given (rescaled, not re-centred, not rounded, `min_stratum`
-        is k).
+        `avraam2021`: the paper's settings for what is not given (rescaled, not re-centred, not rounded, moments exact,
+        `min_stratum` is k).
 
     References
     ----------
@@ -130,12 +134,25 @@ class Centroids(CentroidParameters):
             clipped=self.clip is not None,
             blur=self.blur,
             merged=settled.merged,
+            moments=self.moments,
         )
         return (*said, averaged)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What each stage had to say."""
         return tuple(note for state in states for note in state.notes)
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns of which one value makes so much that another release would tell it."""
+        found = [n for n, kept in states[3].kept.items() if dominated(kept)] if self.rescale or self.recentre else []
+        if not found:
+            return ()
+        return (
+            f"One value makes more than {DOMINATES:.0%} of the sum of squares of {', '.join(found)}, so that whoever "
+            "gets a second release without that person reads it off the restored means and spreads to within a fifth "
+            "or nearer. Cut such values off before this step (derive with min(income, 500), a bound from outside the "
+            "data); after it, clip with such bounds hides them in part.",
+        )
 
     def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
         """The centroids before rescaling: the scale can be found from columns on a lattice, so it protects nothing."""

@@ -16,6 +16,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "recentre": False,
         "round_to": None,
         "blur": 0.0,
+        "moments": "exact",
     }
 }
 """Settings of published studies; `min_stratum` is k in `avraam2021`."""
@@ -42,6 +43,7 @@ class CentroidParameters(Method):
     distinct: bool = False
     rescale: bool = True
     recentre: bool = True
+    moments: Literal["rounded", "exact"] = "rounded"
     min_stratum: int = Field(default=None, ge=2, validate_default=False)  # type: ignore[assignment]
     on_small: Literal["error", "merge", "suppress", "drop_variable"] = "error"
     max_suppressed: float = Field(default=0.05, ge=0, le=1)

@@ -19,6 +19,7 @@ from sfumato.data.hierarchy import category_ladder
 from sfumato.data.pair import numbers
 from sfumato.data.query import Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
+from sfumato.draws import shortest
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_half_up, round_to_multiple
 from sfumato.kernels.neighbours.blocks import blocks
@@ -26,6 +27,7 @@ from sfumato.kernels.neighbours.centroids import Groups, nearest_groups
 from sfumato.kernels.rows import distinct, row_hash
 from sfumato.kernels.strata import Ladder, merge_small
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
+from sfumato.methods.centroids.moments import Kept, rounded
 from sfumato.methods.centroids.parameters import CentroidParameters
 
 __all__ = ["Averaging", "Preparing", "Restoring", "Stratifying", "rebuilt"]
@@ -50,6 +52,10 @@ def _some(words: Words | None, rows: NDArray[Any]) -> Words | None:
 
 def _z(column: str) -> str:
     return f"{HIDDEN}z:{column}"
+
+
+def _squared(column: str) -> str:
+    return f"{HIDDEN}squared:{column}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Preparing:
             batch = batch.filter(~pl.any_horizontal(missing.values()))
         if state.fill:
             batch = batch.with_columns(
-                pl.when(missing[n]).then(pl.lit(value)).otherwise(pl.col(n).cast(pl.Float64)).alias(n)
+                pl.when(missing[n]).then(pl.lit(value)).otherwise(shortest(pl.col(n), batch.schema[n])).alias(n)
                 for n, value in state.fill.items()
             )
         present = (
@@ -273,7 +279,7 @@ class Averaging:
         """The new rows of a batch."""
         active = list(state.sd)
         if not active or batch.is_empty():
-            return batch.with_columns(pl.lit(None, pl.Float64).alias(_z(n)) for n in active)
+            return batch.with_columns(pl.lit(None, pl.Float64).alias(h(n)) for n in active for h in (_z, _squared))
         z = numbers(batch, active, self.codebook)
         for j, n in enumerate(active):
             z[:, j] = (z[:, j] - state.mean[n]) / state.sd[n]
@@ -285,7 +291,9 @@ class Averaging:
             for j, n in enumerate(active):
                 noise = draws.draws.normal(found.signature, draws.purpose(n, f"blur {self.method.blur!r}"))
                 out[:, j] += self.method.blur * found.spread[:, j] * noise
-        return batch.with_columns(pl.Series(_z(n), out[:, j], nan_to_null=True) for j, n in enumerate(active))
+        squared = (pl.Series(_squared(n), z[:, j] ** 2, nan_to_null=True) for j, n in enumerate(active))
+        new = (pl.Series(_z(n), out[:, j], nan_to_null=True) for j, n in enumerate(active))
+        return batch.with_columns(*new, *squared)
 
     def _by_pattern(self, z: Floats, tie: Words | None, words: Words | None) -> Groups:
         """Average record by record among those that have its columns, on those columns."""
@@ -327,10 +335,11 @@ class Averaging:
 
 @dataclass(frozen=True)
 class Restored:
-    """Slope and intercept that bring each column's centroids back to its own units."""
+    """What brings each column's centroids back to its own units: its moments, their own centre and spread."""
 
-    slope: dict[str, float]
-    intercept: dict[str, float]
+    kept: dict[str, Kept]
+    centre: dict[str, float]
+    scale: dict[str, float]
     rescaled: bool = True
     notes: tuple[str, ...] = ()
 
@@ -348,32 +357,44 @@ class Restoring:
     def stage(self) -> Stage:
         """The look and the pass."""
         columns = tuple(_z(n) for n in self.standardised.sd)
-        return Stage(self.transform, (Moments(columns),) if columns else (), self.fit)
+        squared = tuple(_squared(n) for n in self.standardised.sd)
+        return Stage(self.transform, (Moments(columns), Moments(squared)) if columns else (), self.fit)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Restored:
         """Learn what the later stages go by."""
-        slope: dict[str, float] = {}
-        intercept: dict[str, float] = {}
+        kept: dict[str, Kept] = {}
+        centre: dict[str, float] = {}
+        scale: dict[str, float] = {}
         notes = []
-        for n, row in zip(self.standardised.sd, answers[0].iter_rows(named=True) if answers else (), strict=True):
-            scale = 1.0
+        looked = zip(*(a.iter_rows(named=True) for a in answers), strict=True)
+        for n, (row, squares) in zip(self.standardised.sd, looked, strict=True):
+            kept[n] = Kept.of(self.standardised.mean[n], self.standardised.sd[n], squares)
+            scale[n] = 1.0
             if self.method.rescale and row["variance"] and row["variance"] > _NO_SPREAD:
-                scale = 1 / float(np.sqrt(row["variance"]))
+                scale[n] = 1 / float(np.sqrt(row["variance"]))
             elif self.method.rescale:
                 notes.append(f"All centroids of {n} are equal, so its spread could not be restored.")
-            centre = row["mean"] if self.method.recentre and row["n"] else 0.0
-            slope[n] = scale * self.standardised.sd[n]
-            intercept[n] = self.standardised.mean[n] - centre * slope[n]
-        return Restored(slope, intercept, not notes, tuple(notes))
+            centre[n] = row["mean"] if self.method.recentre and row["n"] else 0.0
+        return Restored(kept, centre, scale, not notes, tuple(notes))
 
     def transform(self, batch: pl.DataFrame, state: Restored, draws: StepDraws) -> pl.DataFrame:
         """The new rows of a batch."""
-        released = [self._released(n, batch, state) for n in state.slope]
-        hidden = [n for n in batch.columns if n == _PATTERN or n.startswith(_z(""))]
+        released = [self._released(n, batch, *self._line(n, state, draws)) for n in state.kept]
+        hidden = [n for n in batch.columns if n == _PATTERN or n.startswith((_z(""), _squared("")))]
         return batch.with_columns(released).drop(hidden)
 
-    def _released(self, column: str, batch: pl.DataFrame, state: Restored) -> pl.Series:
-        value = batch[_z(column)].to_numpy() * state.slope[column] + state.intercept[column]
+    def _line(self, column: str, state: Restored, draws: StepDraws) -> tuple[float, float]:
+        """Slope and intercept by which a column's centroids are released."""
+        kept = state.kept[column]
+        mean, sd = kept.mean, kept.sd
+        if self.method.moments == "rounded":
+            mean = rounded(kept, "mean", column, draws) if self.method.recentre else mean
+            sd = rounded(kept, "sd", column, draws) if self.method.rescale else sd
+        slope = state.scale[column] * sd
+        return slope, mean - state.centre[column] * slope
+
+    def _released(self, column: str, batch: pl.DataFrame, slope: float, intercept: float) -> pl.Series:
+        value = batch[_z(column)].to_numpy() * slope + intercept
         low, high = (self.method.clip or {}).get(column, (None, None))
         if low is not None or high is not None:
             value = np.clip(value, low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.disclosure import Misclassified
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
-from sfumato.draws import bits
+from sfumato.draws import bits, plain
 from sfumato.errors import DataError
 from sfumato.kernels.masking.transition import equal_spread, invariant, move
 from sfumato.methods.base import HIDDEN, StepDraws
@@ -112,9 +112,9 @@ class Exchanging:
 
     def _levels(self, present: pl.DataFrame, dtype: pl.DataType) -> tuple[tuple[Scalar, ...], Floats | None]:
         """The categories, sorted, and the given matrix in their order."""
-        found = present.select(_plain(self.column, dtype)).to_series()
+        found = present.select(_plain(self.column, dtype)).to_series().unique()
         if self.levels is None:
-            levels = tuple(_scalar(v) for v in found.unique().sort())
+            levels = tuple(_scalar(v) for v in sorted(found, key=_rank(found)))
             if not levels:
                 raise DataError(f"pram: column {self.column!r} has no value at all. Leave it out of columns.")
             if self.matrix is not None and len(levels) != len(self.matrix):
@@ -124,7 +124,8 @@ class Exchanging:
                 )
             return levels, None if self.matrix is None else np.array(self.matrix)
         given = self._given(self.levels, found.dtype)
-        order = sorted(range(len(given)), key=lambda i: given[i])
+        rank = _rank(given)
+        order = sorted(range(len(given)), key=lambda i: rank(given[i]))
         rows = None if self.matrix is None else np.array(self.matrix)[np.ix_(order, order)]
         return tuple(given[i] for i in order), rows
 
@@ -140,9 +141,9 @@ class Exchanging:
     def _codes(self, frame: pl.DataFrame, levels: tuple[Scalar, ...]) -> Ints:
         """Place of each value among the categories, shape (n,); −1 where there is no value or none of them."""
         dtype = frame.schema[self.column]
-        plain = _plain(self.column, dtype)
-        keys = pl.Series(levels, dtype=frame.select(plain).to_series().dtype, strict=False)
-        code = plain.replace_strict(keys, np.arange(len(levels)), default=-1, return_dtype=pl.Int64)
+        value = _plain(self.column, dtype)
+        keys = pl.Series(levels, dtype=frame.select(value).to_series().dtype, strict=False)
+        code = value.replace_strict(keys, np.arange(len(levels)), default=-1, return_dtype=pl.Int64)
         missing = self.codebook.missing(self.column, dtype)
         return frame.select(pl.when(missing).then(-1).otherwise(code).alias("code")).to_series().to_numpy()
 
@@ -196,7 +197,10 @@ class Exchanging:
     ) -> pl.Series:
         """The released column; what is missing stays as it is."""
         code, stratum = self._codes(batch, state.levels), self._stratum(batch, state.strata)
-        value = bits(np.array(state.levels))
+        # categories that are equal are drawn equally, whatever their type
+        single = batch.schema[self.column] == pl.Float32
+        levels = tuple(plain(np.float32(v) if single else v) for v in state.levels)
+        value = bits(np.array(levels, dtype=object))
         released = code.copy()
         order = np.argsort(stratum, kind="stable")
         ends = np.searchsorted(stratum[order], np.arange(len(state.matrices) + 1))
@@ -204,7 +208,7 @@ class Exchanging:
             rows = order[ends[s] : ends[s + 1]]
             rows = rows[code[rows] >= 0]
             # keyed on the stratum's own matrix, so that other strata's draws stay as they are when one changes
-            purpose = draws.purpose(self.column, f"{matrix.tolist()!r} of {state.levels!r}")
+            purpose = draws.purpose(self.column, f"{matrix.tolist()!r} of {levels!r}")
             own = value[code[rows]] if self.draw_by == "record" else None
             released[rows] = move(code[rows], draws.draws.uniform(unit[rows], purpose, own), matrix)
         old = batch[self.column]
@@ -220,6 +224,12 @@ class Exchanging:
             raise DataError(
                 f"pram: column {self.column!r}, which holds {holding(dtype)}, cannot take all of `levels`."
             ) from None
+
+
+def _rank(levels: Iterable[Any]) -> Callable[[Any], Any]:
+    """What categories are sorted by: their numbers, where all are numbers or write such."""
+    numeric = all(isinstance(plain(v), int | float) for v in levels)
+    return plain if numeric else lambda v: v
 
 
 def _plain(column: str, dtype: pl.DataType) -> pl.Expr:

@@ -5,6 +5,7 @@ In between the method keeps hidden columns: each column before and after as numb
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,15 +13,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.holding import holding
 from sfumato.data.query import Moments
-from sfumato.draws import bits
+from sfumato.data.roles import Kind
+from sfumato.draws import bits, shortest
 from sfumato.errors import DataError
+from sfumato.kernels.grid import round_half_up
+from sfumato.kernels.masking.near_ranks import near_ranks
 from sfumato.kernels.rows import scatter
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
 
-__all__ = ["Swapping", "Telling"]
+__all__ = ["Swapping", "Telling", "amount"]
 
 _FEWEST_PARTNERS = 2
 """With a single possible partner everybody knows who it is, and can exchange the values back."""
@@ -53,15 +57,25 @@ class Swapping:
     window: float | None
     by: tuple[str, ...]
     together: bool
+    perturb: float | None = None
 
-    def transform(self, batch: pl.DataFrame, state: None, draws: StepDraws) -> pl.DataFrame:
+    def stage(self) -> Stage:
+        """The look, where numbers are drawn anew, and the pass."""
+        names = tuple(n for n in self.columns if self.perturb is not None and self.codebook[n].numeric)
+        return Stage(self.transform, (Moments(names),) if names else (), self.fit, by=self.by)
+
+    def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, int]:
+        """Decimal places of the numbers that are drawn anew."""
+        return {row["variable"]: row["decimals"] for answer in answers for row in answer.iter_rows(named=True)}
+
+    def transform(self, batch: pl.DataFrame, state: dict[str, int], draws: StepDraws) -> pl.DataFrame:
         """The new rows of a stratum."""
         unit = draws.units(batch)
         groups = [self.columns] if self.together else [(n,) for n in self.columns]
         new: list[pl.Series] = []
         for group in groups:
             source = self._sources(batch, group, unit, draws)
-            new += [batch[n].gather(source) for n in group]
+            new += [self._anew(batch[n], state.get(n, 0), unit, draws).gather(source) for n in group]
         return batch.with_columns(new).with_columns(s for z in new for s in self._told(batch[z.name], z))
 
     def _sources(self, batch: pl.DataFrame, group: tuple[str, ...], unit: NDArray[np.uint64], draws: StepDraws) -> Ints:
@@ -90,6 +104,26 @@ class Swapping:
         source[rows[order]] = rows[order][rank_swap(u, w)]
         return source
 
+    def _anew(self, value: pl.Series, place: int, unit: NDArray[np.uint64], draws: StepDraws) -> pl.Series:
+        """Values of their owners drawn anew between those that a share of ranks lie below and above.
+
+        Keyed on whose value it is and on the value, not on who gets it, so that another window repeats the draws. And
+        keyed on all values: when somebody leaves, the bounds of those nearby move, and if all others stayed as they
+        were, the middle of those that moved would be the value that has gone.
+        """
+        if self.perturb is None or not amount(self.codebook[value.name]) or not _ordered(value.dtype):
+            return value
+        missing = value.to_frame().select(self.codebook.missing(value.name, value.dtype)).to_series().to_numpy()
+        rows = np.flatnonzero(~missing)
+        x = _doubles(value).gather(rows).to_numpy()
+        among = hashlib.sha256((np.sort(x) + 0.0).tobytes()).hexdigest()
+        purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r} among {among}")
+        u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
+        whole = value.dtype.is_integer() or value.dtype.is_temporal()
+        new = round_half_up(near_ranks(x, self.perturb, u), 0 if whole else place)
+        known = pl.Series(new).cast(value.to_physical().dtype).cast(value.dtype)
+        return value.scatter(pl.Series(rows), known) if len(rows) else value
+
     def _refuse_few(self, column: str, partners: int) -> None:
         if partners >= _FEWEST_PARTNERS:
             return
@@ -102,7 +136,7 @@ class Swapping:
 
     def _ranked(self, value: pl.Series) -> NDArray[np.generic]:
         """Values as numbers that sort as they do."""
-        if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype == pl.Boolean):
+        if not (_ordered(value.dtype) or value.dtype == pl.Boolean):
             raise DataError(
                 f"swap: column {value.name!r} holds {holding(value.dtype)}; `window` needs numbers or dates. "
                 "Use `random: true`."
@@ -115,7 +149,7 @@ class Swapping:
         book = Codebook({"x": self.codebook[x.name], "z": self.codebook[x.name]})
         both = ~(book.missing("x", x.dtype) | book.missing("z", x.dtype))
         columns = {_same(x.name): pl.col("x") == pl.col("z")}
-        if x.dtype.is_numeric() or x.dtype.is_temporal():
+        if _ordered(x.dtype):
             before, after = (pl.col(n).to_physical().cast(pl.Float64) for n in ("x", "z"))
             columns |= {_before(x.name): before, _after(x.name): after, _moved(x.name): after - before}
         yield from frame.select(pl.when(both).then(e.cast(pl.Float64)).alias(n) for n, e in columns.items())
@@ -160,6 +194,15 @@ class Telling:
         return batch.drop(n for n in batch.columns if n in hidden)
 
 
+def amount(variable: Variable) -> bool:
+    """Whether a column's values are numbers or dates, which may be drawn anew, and no codes."""
+    return variable.numeric or variable.kind == Kind.DATE
+
+
+def _ordered(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal()
+
+
 def _value_bits(values: Sequence[pl.Series]) -> NDArray[np.uint64]:
     """Bits of each record's true values, shape (n,)."""
     if len(values) == 1:
@@ -179,4 +222,10 @@ def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
         return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
     if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
         raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
-    return bits(value.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy())
+    return bits(_doubles(value).fill_null(float("nan")).to_numpy())
+
+
+def _doubles(value: pl.Series) -> pl.Series:
+    """Values as numbers."""
+    number = value.to_physical()
+    return number.to_frame().select(shortest(pl.col(number.name), number.dtype)).to_series()

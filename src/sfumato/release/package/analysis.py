@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +12,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.files import read_written
 from sfumato.data.roles import Role
+from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.release.package.datapackage import field_type
 from sfumato.release.package.papers import Papers, read_papers
@@ -97,8 +98,8 @@ def _joined(a: Opened, b: Opened) -> Opened:
     record = a.codebook.the(Role.RECORD)
     if record is None or b.codebook.the(Role.RECORD) != record:
         raise DataError("Releases are joined on their record id: each needs the same column with role record.")
-    if a.frame.schema[record] != b.frame.schema[record]:
-        raise DataError(f"The record ids {record!r} of the releases are of different types, so they cannot be joined.")
+    if a.frame.schema[record] != b.frame.schema[record]:  # ids that are equal are equal whatever their types
+        a, b = (replace(each, frame=each.frame.with_columns(written(each.frame[record]))) for each in (a, b))
     common = [n for n in b.frame.columns if n != record and n in a.frame.columns]
     both = a.frame.join(b.frame.select(record, *common), on=record, how="inner", suffix="\0again")
     if not both.height:

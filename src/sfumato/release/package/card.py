@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.disclosure import Additive, Averaged, Disclosed, Misclassified
+from sfumato.data.disclosure import Additive, Averaged, Disclosed, Misclassified, Swapped
 from sfumato.data.files import read_written
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
@@ -141,7 +141,10 @@ def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[E
             sd = significant(row[i] ** 0.5)
             correlated = tuple(m for j, m in enumerate(part.columns) if j != i and row[j])
             reliability = _reliability(part, i, frame, papers)
-        yield Entry(n, part.what, dict(where), sd, reliability, correlated, _sentence(part, n))
+        sentence = _sentence(part, n)
+        if isinstance(part, Swapped):
+            sentence += " " + part.left(frame.schema[n].is_numeric() or frame.schema[n].is_temporal())
+        yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence)
 
 
 def _reliability(part: Additive, i: int, frame: pl.DataFrame, papers: Papers) -> float | None:

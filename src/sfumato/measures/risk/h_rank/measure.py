@@ -17,7 +17,9 @@ from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.draws import written
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
+from sfumato.measures.earlier import Earlier
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.risk.attackers.attackers import Attack
 from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws, observed_law
@@ -27,10 +29,12 @@ from sfumato.measures.saying import CONTRACT, PUBLISHED, judged, percent, value_
 from sfumato.measures.subject import Subject
 from sfumato.progress import Progress, quiet, split
 
-__all__ = ["MEASURE", "WORST", "findings", "known_columns"]
+__all__ = ["EARLIER", "MEASURE", "WORST", "findings", "known_columns"]
 
 WORST = "worst"
 """Name of the maximum over the attackers asked for."""
+EARLIER = "earlier"
+"""Name of the attacker who has earlier releases too, and looks for the nearest mean of all."""
 FILE_ORDER = (0.1, 0.5, 0.9)
 NOT_ALIGNED = "The tables are not joined record by record, so no h-rank was measured."
 NO_COLUMN = "No h-rank was measured: no column that the attacker could know is a number before and after."
@@ -53,7 +57,13 @@ NO_FILE_ORDER = "Shares of the file in its own order (as published tables have t
 Floats = NDArray[np.float64]
 
 
-def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None, progress: Progress = quiet) -> Findings:
+def findings(
+    pair: Pair,
+    disclosure: Disclosure,
+    how: Attacking | None = None,
+    progress: Progress = quiet,
+    earlier: Sequence[Earlier] = (),
+) -> Findings:
     """Give the lines `h_rank`: P(h ≤ `at`) by `group` and `attack`; the baseline is somebody who takes any record.
 
     Attackers know the true values of the pair's columns, and of its strata unless those were released at random. Where
@@ -70,6 +80,8 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None, p
         Which attackers, and how.
     progress
         Called before each attack.
+    earlier
+        Earlier releases: the attack `earlier` is that of the nearest mean of all of them.
     """
     how = how or Attacking()
     if not pair.aligned:
@@ -84,14 +96,16 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None, p
     usual = homes and set(DEFAULT) <= set(how.attacks)
     attacks = list(dict.fromkeys((*how.attacks, "household") if usual else how.attacks))
     found: dict[str, HRank] = {}
+    means = mean_release(pair, names, noisy, earlier)
+    attacks += [] if means is None else [EARLIER]
     for name, part in zip(attacks, split(progress, [1] * len(attacks)), strict=True):
         part(f"attack {name}", 0)
         found[name] = h_rank(
             true,
-            noisy,
+            noisy if means is None or name != EARLIER else means,
             metric=how.metric,
             cap=max(how.cap, max(at)),
-            attack=Attack.parse(name),
+            attack=Attack.parse("nearest" if name == EARLIER else name),
             laws=told,
             label=pair.stratum if pair.known_by else None,
             sample=how.sample,
@@ -103,7 +117,7 @@ def findings(pair: Pair, disclosure: Disclosure, how: Attacking | None = None, p
     notes = [FRACTION] if fraction < 1 else []
     if shared := shared_columns(disclosure):
         notes.append(SHARED.format(columns=", ".join(shared)) + ("" if homes else UNSEEN))
-    if any(_sums(law, [*found]) for _, law in told):
+    if any(_sums(law, [name for name in found if name != EARLIER]) for _, law in told):
         notes.append(SUMMED)
     if unsaid := [n for j, n in enumerate(names) if not _said(disclosure, n) and _differ(true[:, j], noisy[:, j])]:
         notes.append(OBSERVED.format(columns=", ".join(unsaid)))
@@ -134,6 +148,37 @@ def known_columns(pair: Pair, disclosure: Disclosure) -> tuple[tuple[str, ...], 
             noisy.append(numbers(pair.after, new, pair.codebook))
             names += new
     return tuple(names), np.concatenate(true, axis=1), np.concatenate(noisy, axis=1)
+
+
+def mean_release(pair: Pair, names: Sequence[str], noisy: Floats, earlier: Sequence[Earlier]) -> Floats | None:
+    """Mean of the released values of all releases that hold a record, shape (n, p); None without record ids.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Codebook
+    >>> now, then = pl.DataFrame({"id": [1, 2], "x": [4.0, 6.0]}), pl.DataFrame({"id": ["2"], "x": [8.0]})
+    >>> pair = Pair(now, now, Codebook(), ("x",), aligned=True, record="id")
+    >>> mean_release(pair, ("x",), pair.z, [Earlier(then, then)]).ravel().tolist()
+    [4.0, 7.0]
+    """
+    record = pair.record
+    if record is None or not any(record in e.table.columns for e in earlier):
+        return None
+    known = pair.after.select(written(pair.after[record]).alias("id"))
+    views = [noisy]
+    for each in (e.table for e in earlier if record in e.table.columns):
+        there = [
+            n for n in names if n in each.columns and (each.schema[n].is_numeric() or each.schema[n] == pl.Boolean)
+        ]
+        then = pl.DataFrame(numbers(each, there, pair.codebook), schema=there).fill_nan(None)
+        joined = known.join(then.with_columns(id=written(each[record])), on="id", how="left", maintain_order="left")
+        view = np.full_like(noisy, np.nan)
+        for n in there:
+            view[:, names.index(n)] = joined[n].fill_null(np.nan).to_numpy()
+        views.append(view)
+    stacked = np.array(views)
+    count = (~np.isnan(stacked)).sum(axis=0)
+    return np.asarray(np.where(count > 0, np.nansum(stacked, axis=0) / np.maximum(count, 1), np.nan))
 
 
 def _sums(law: ErrorLaw, attacks: Sequence[str]) -> bool:
@@ -202,13 +247,13 @@ def _compute(subject: Subject) -> Findings:
     pair, how = subject.two, subject.how.attacking
     if not pair.columns and not (pair.aligned and known_columns(pair, subject.disclosure)[0]):
         return Findings()
-    return findings(pair, subject.disclosure, how or USUAL, subject.progress)
+    return findings(pair, subject.disclosure, how or USUAL, subject.progress, subject.earlier)
 
 
 def _noisy(subject: Subject) -> bool:
-    """Whether noise is disclosed or attackers are named: elsewhere linkage says it all."""
+    """Whether noise is disclosed, attackers are named or there are earlier releases: elsewhere linkage says it all."""
     drawn = any(isinstance(part, Additive | Misclassified) for part in subject.disclosure)
-    return drawn or subject.how.attacking is not None
+    return drawn or subject.how.attacking is not None or bool(subject.earlier)
 
 
 def _of_those_in_it(findings: Findings, fraction: float) -> Findings:

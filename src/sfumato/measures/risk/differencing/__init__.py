@@ -1,0 +1,1 @@
+"""Differencing: what a release tells beside the one before it."""
