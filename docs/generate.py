@@ -400,6 +400,8 @@ _KEYS = {
     "value": "the least protection that meets all limits; where none does, the most that was tried",
     "met": "whether all limits are met there; if not, the exit status is 1",
     "limits": "the limits, in the form that `--limit` takes",
+    "kept": "probability with which a release made with an unknown secret keeps all limits at `value`, of runs with secrets "
+    "that the search did not go by, and its 95% interval; `null` where no value meets the limits",
     "path": "every value that was tried, in order: `risk` is the figure of `limit`, the limit that is nearest to "
     "breaking there, with its 95% `interval`; `utility` holds the figures of `--utility`",
     "card variables": "an entry for each changed variable, and each stratum told apart: `noise_sd` in the variable's "
