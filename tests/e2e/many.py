@@ -60,10 +60,10 @@ def _run(command):
         os.environ.pop(name, None)
     os.environ.update(command.environment)
     sys.argv = ["sfumato", *command.arguments]
-    sound = stages.nearest_centroids
+    sound = stages.nearest_groups
     try:
         if command.fault:
-            stages.nearest_centroids = broken
+            stages.nearest_groups = broken
         main()
     except SystemExit as left:
         return left.code or 0
@@ -71,7 +71,7 @@ def _run(command):
         traceback.print_exc()
         return 99
     finally:
-        stages.nearest_centroids = sound
+        stages.nearest_groups = sound
     return 0
 
 

@@ -97,13 +97,13 @@ def test_common_draws_make_the_moves_proportional():
 
 
 def test_what_draws_nothing_runs_once():
-    point = runs(sf.steps.Centroids(columns=["x", "y"], k=3), path="steps.0.k", most=10).at(4)
+    point = runs(sf.steps.Centroids(columns=["x", "y"], k=3, moments="exact"), path="steps.0.k", most=10).at(4)
     assert point.replications == 1
     assert point.risk == point.interval[0] == point.interval[1]
 
 
 def test_ties_alone_are_two_runs_where_they_change_nothing():
-    steps = sf.steps.Centroids(columns=["x", "y"], k=3, grouping="mdav")
+    steps = sf.steps.Centroids(columns=["x", "y"], k=3, grouping="mdav", moments="exact")
     assert runs(steps, path="steps.0.k", most=10).at(4).replications == 2
 
 
@@ -161,7 +161,7 @@ def test_a_limit_must_speak_of_something():
 
 def test_a_value_at_which_the_data_do_not_fit():
     """g has about 75 records on each side, too few for strata of 2 × 60."""
-    steps = sf.steps.Centroids(columns=["x"], by=["g"], k=3)
+    steps = sf.steps.Centroids(columns=["x"], by=["g"], k=3, moments="exact")
     with pytest.raises(DataError, match=r"With steps\.0\.k = 60 the plan cannot run; give a narrower range"):
         runs(steps, path="steps.0.k").at(60)
 
@@ -209,7 +209,7 @@ def test_further_runs_have_secrets_that_no_search_has():
 
 
 def test_what_draws_nothing_needs_no_further_run():
-    evaluated = runs(sf.steps.Centroids(columns=["x", "y"], k=3), path="steps.0.k")
+    evaluated = runs(sf.steps.Centroids(columns=["x", "y"], k=3, moments="exact"), path="steps.0.k")
     before = evaluated.at(4)
     assert evaluated.fresh(4, 6) == 0
     assert evaluated.at(4) == before
