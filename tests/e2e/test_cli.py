@@ -74,10 +74,10 @@ def test_the_whole_way(folder):
         "id",
     )
     risk = output("risk", *pair, cwd=folder)["findings"]
-    same = {(f["measure"], f["variable"], f["group"]): f["value"] for f in out["findings"]}
+    same = {(f["measure"], f["variable"], f["group"], f["at"]): f["value"] for f in out["findings"]}
     for finding in risk:
         if finding["measure"] in ("risk1", "risk2", "interval_disclosure", "linkage_nearest"):
-            key = (finding["measure"], finding["variable"], finding["group"])
+            key = (finding["measure"], finding["variable"], finding["group"], finding["at"])
             assert finding["value"] == pytest.approx(same[key], rel=1e-9)
 
     compared = output("compare", "data.csv", "release/data.csv", "--plan", "plan.yaml", "--record", "id", cwd=folder)

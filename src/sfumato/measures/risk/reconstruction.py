@@ -157,9 +157,11 @@ class _Attacked:
             rows = np.flatnonzero(stratum == stratum[seed])
             inner = np.ones(len(rows), dtype=bool)
             if len(rows) > block:  # a part's edge is not solved well, as it lacks neighbours
-                apart = ((unit[rows] - unit[seed]) ** 2).sum(axis=1)
-                rows = rows[np.lexsort((row_hash(z[rows]), apart))][:block]
-                inner = np.arange(block) < block // 2
+                apart = np.round(((unit[rows] - unit[seed]) ** 2).sum(axis=1), 9)
+                order = np.argsort(apart, kind="stable")
+                near = np.searchsorted(apart[order], apart[order[[block // 2, block]]])  # equal ones stay together
+                rows = rows[order[: near[1] or block]]
+                inner = np.arange(len(rows)) < (near[0] or block // 2)
             parts.append(rows)
             counted.append(inner & ~covered[rows])
             covered[rows[inner]] = True
