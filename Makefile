@@ -24,7 +24,7 @@ test: $(READY)  ## Layers, types, style and all fast tests (about 5 minutes on t
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadfile
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-all: $(READY)  ## The slower tests too: simulations, large inputs, a real browser.
 	$(BIN)/pytest -n auto --dist loadfile -m "slow or browser"

@@ -271,6 +271,7 @@ def test_progress_goes_up_and_ends_near_all():
     assert any("steps.0.k = 12: run 1 of at most 10: measuring linkage" in what for what, _ in told)
 
 
+@pytest.mark.slow
 def test_a_release_keeps_its_limit_as_often_as_is_asked():
     """At the value that the mean allows about every second release fails; with `kept` nine in ten pass."""
     told = {
@@ -295,6 +296,24 @@ def test_a_release_keeps_its_limit_as_often_as_is_asked():
     assert shares[1] > 0.9 - 3 * 0.055
     assert shares[0] < shares[1]
     assert abs(shares[1] - share) < 0.2
+
+
+def test_sure_enough_means_more_noise_than_the_mean_asks_for():
+    told = {
+        "parameter": "steps.0.share",
+        "range": (0.1, 1),
+        "limit": "interval_disclosure[group=relative, at=0.05] < 0.4",
+        "replications": 8,
+        "tolerance": 0.1,
+    }
+    made = plan(sf.steps.Noise(columns=["x"], share=0.1))
+    loose, sure = sf.tune(made, people(100), **told), sf.tune(made, people(100), kept=0.95, **told)
+    assert loose.met
+    assert sure.met
+    assert sure.value > loose.value
+    share, (low, high) = sure.kept
+    assert low <= share <= high
+    assert sure.to_plain()["kept"] == {"value": share, "interval": [low, high]}
 
 
 def test_where_nothing_is_drawn_the_limit_is_kept_for_certain():

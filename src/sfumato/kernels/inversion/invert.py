@@ -130,6 +130,7 @@ class _Attack:
         if self.kept.line is not None:
             line[0] = self.kept.line[0]
             line[1] = (self.kept.line[1] + (self.kept.line[0] - 1) * self.centre) / self.spread
+            line = np.round(line, 7)  # as the released values
         elif not self.kept.spread:
             line[0] = 1.0
         keeps = np.array([self.kept.spread and self.kept.line is None, self.kept.mean and self.kept.line is None])

@@ -59,7 +59,7 @@ def findings(pair: Pair, disclosure: Disclosure) -> Findings:
 
     Of each averaged column the groups `all` and `largest` (its ten largest values), where near is relative to the value
     itself, and `sd`, where it is relative to the column's standard deviation. The baseline is the same share of the
-    released values. The attacker knows the release and what it discloses, and no true value. He does not use what
+    released values, and the least that the attacker gets: he can take them as they are. The attacker knows the release and what it discloses, and no true value. He does not use what
     other releases of the same people say, nor that values are whole numbers, which would give him more.
 
     Parameters
@@ -219,8 +219,11 @@ def _line(
         return Finding("reconstruction", name, group, at, ATTACK, baseline=baseline)
     counts = np.isin(guess.rows, rows)
     hit = _chances(guess, column, x, z, near)[counts]
-    interval = None if whole else wilson(float(hit.sum()), len(hit))
-    return Finding("reconstruction", name, group, at, ATTACK, float(hit.mean()), interval, baseline)
+    share = float(hit.mean())
+    interval = None if whole else wilson(hit.sum(), len(hit))
+    if share < baseline:  # whoever solves can as well take what is released
+        share, interval = baseline, interval and (min(interval[0], baseline), max(interval[1], baseline))
+    return Finding("reconstruction", name, group, at, ATTACK, share, interval, baseline)
 
 
 def _chances(guess: _Guess, column: int, x: Floats, z: Floats, near: Floats) -> Floats:
