@@ -59,8 +59,9 @@ def findings(pair: Pair, disclosure: Disclosure) -> Findings:
 
     Of each averaged column the groups `all` and `largest` (its ten largest values), where near is relative to the value
     itself, and `sd`, where it is relative to the column's standard deviation. The baseline is the same share of the
-    released values, and the least that the attacker gets: he can take them as they are. The attacker knows the release and what it discloses, and no true value. He does not use what
-    other releases of the same people say, nor that values are whole numbers, which would give him more.
+    released values, and the least that the attacker gets: he can take them as they are. The attacker knows the release
+    and what it discloses, and no true value. He does not use what other releases of the same people say, nor that
+    values are whole numbers, which would give him more.
 
     Parameters
     ----------
