@@ -1,8 +1,8 @@
-"""A process that has imported everything and computed nothing; for each command it forks one that is the command line.
+"""A process that has imported everything and used what is slow at first; of it a child becomes each command line.
 
 What a test sees is a process of its own, with its own folder, environment, streams and exit status. What it does not
-pay for is importing the libraries anew, which takes longer than most commands. Nothing here may compute: threads that
-libraries start to work with do not survive a fork, and importing starts none.
+pay for is importing the libraries anew and loading compiled loops, which takes longer than most commands. Nothing here
+may start threads, for they do not survive a fork; so no table is made, and the caller looks whether any are there.
 
 `python -m tests.e2e.warm` reads one JSON object a line (`arguments`, `cwd`, `env`, `out`, `err`) and prints its status.
 """
@@ -57,11 +57,31 @@ def _threads():
     return {(task / "comm").read_text().strip() for task in found if task.name != str(os.getpid())}
 
 
+def _use():
+    """Draw a picture and load the compiled loops that every release needs."""
+    import numpy as np
+
+    from sfumato.kernels.boosted_trees import boosted_scores
+    from sfumato.kernels.inversion.invert import Kept, invert
+    from sfumato.measures.risk.linkage import linkage_nearest, linkage_one_to_one
+    from sfumato.render.plots import draw
+    from sfumato.report.picture import Distribution
+
+    x = np.linspace(0.0, 1.0, 80).reshape(40, 2)
+    for values in (x, x[:, :1]):
+        invert(values, np.zeros(40, dtype=np.int64), 3, Kept())
+    linkage_nearest(x, x + 0.01)
+    linkage_one_to_one(x, x + 0.01)
+    boosted_scores(x, np.arange(40) % 2.0, np.arange(40) < 30, [False, False], rounds=1)
+    draw(Distribution("age", (0.0, 10.0, 20.0), (12.0, 11.0), (11.0, 12.0)), "p1")
+
+
 def main():
     """Serve commands until stdin ends."""
     warnings.simplefilter("default")
     for name in (*MODULES, *(found.name for found in pkgutil.walk_packages(measures.__path__, "sfumato.measures."))):
         importlib.import_module(name)
+    _use()
     print(json.dumps({"threads": sorted(_threads() - HARMLESS)}), flush=True)
     for line in sys.stdin:
         child = os.fork()
