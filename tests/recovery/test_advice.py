@@ -53,6 +53,9 @@ def suppressed():
     return sf.steps.SuppressStrata(by=("sex", "region"), min_count=70, max_suppressed=1)
 
 
+ALONE = {"columns": ("bmi",), "k": 3, "round_to": None}
+SOLVED = {"variable": "bmi", "group": "all", "at": 0.01}
+SKEWED = FRAME.with_columns(bmi=10 + 60 * ((pl.col("bmi") - 10 + pl.col("id") / 1e4) / 60) ** 4)
 WEAK = noise(**SMOKER, variance=0.05)
 
 CASES = [
@@ -86,7 +89,23 @@ CASES = [
     ),
     (remedy._GROW, [noise()], [noise(grow=2)], "h_rank", APART, FRAME),
     (remedy._GROW_SOONER, [noise(grow=4)], [noise(grow=1.5)], "h_rank", APART, FRAME),
-    (remedy._MEANS, [centroids(recentre=False)], [centroids()], "mean", {}, FRAME),
+    (
+        remedy._MEANS,
+        [centroids(recentre=False, moments="exact")],
+        [centroids(moments="exact")],
+        "mean",
+        {},
+        FRAME,
+    ),
+    (remedy._BLUR, [centroids(**ALONE)], [centroids(**ALONE, blur=0.1)], "reconstruction", SOLVED, SKEWED),
+    (
+        remedy._MORE_COLUMNS,
+        [centroids(**ALONE)],
+        [centroids(**ALONE | {"columns": ("bmi", "height")})],
+        "reconstruction",
+        SOLVED,
+        SKEWED,
+    ),
     (remedy._SPREAD, [centroids(rescale=False)], [centroids()], "sd", {}, FRAME),
     (
         remedy._CLIP,
@@ -114,6 +133,11 @@ ELSEWHERE = {
     remedy._EXCHANGE_IN_THE_MODEL,
     remedy._OUT,  # a column that is not there has no figure
     remedy._OUTCOME,
+    remedy._ROUNDED,  # of two releases: tests/measures/risk/differencing
+    remedy._BLUR_CHANGES,
+    remedy._PERTURB,
+    remedy._ONE_STRENGTH,
+    remedy._NOT_AGAIN,
     remedy._MERGE,  # without it small strata are an error: tests/methods/centroids
 }
 
