@@ -12,7 +12,7 @@ __all__ = ["from_averages"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-_STEPS, _ENOUGH = 20, 1e-10
+_STEPS, _ENOUGH = 10, 1e-10
 
 
 @compiled

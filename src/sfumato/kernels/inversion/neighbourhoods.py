@@ -51,30 +51,27 @@ def windows(x: Floats, start: Rows, same: Rows, spacing: Floats, k: int, out: Ro
         low, n = start[s], start[s + 1] - start[s]
         width = min(k, n)
         cost, back = np.full((n, width), _NEVER), np.zeros((n, width), np.int64)
+        radius = np.empty(width)
         for i in range(n):
-            here = x[low + i]
             smallest = _NEVER
-            for place in range(width):
-                first = i - place
-                if 0 <= first <= n - width:
-                    smallest = min(smallest, max(here - x[low + first], x[low + first + width - 1] - here))
-            for place in range(width):
-                first = i - place
-                if first < 0 or first > n - width:
+            for place in range(max(0, i + width - n), min(i, width - 1) + 1):
+                first = low + i - place
+                radius[place] = max(x[low + i] - x[first], x[first + width - 1] - x[low + i])
+                smallest = min(smallest, radius[place])
+            # a window that stays puts the record one place higher in it; one that moves puts it anywhere below that
+            moved, before = 0.0 if i == 0 else _NEVER, 0
+            for place in range(width - 1, -1, -1):
+                if i > 0 and cost[i - 1, place] <= moved:
+                    moved, before = cost[i - 1, place], place
+                if place > i or place < i + width - n:
                     continue
-                best, before = 0.0 if i == 0 else _NEVER, 0
-                for earlier in range(width if i else 0):
-                    moved = 1 + earlier - place
-                    if moved < 0:
-                        continue
-                    known = same[low + i]
-                    against = (known == YES and moved > 0) or (known == NO and moved == 0)
-                    so_far = cost[i - 1, earlier] + (_AGAINST if against else 0.0)
-                    if so_far < best:
-                        best, before = so_far, earlier
-                radius = max(here - x[low + first], x[low + first + width - 1] - here)
-                cost[i, place] = best + (radius - smallest) / spacing[low + i]
+                best = moved + (_AGAINST if i > 0 and same[low + i] == YES else 0.0)
                 back[i, place] = before
+                if i > 0 and place > 0:
+                    stayed = cost[i - 1, place - 1] + (_AGAINST if same[low + i] == NO else 0.0)
+                    if stayed <= best:
+                        best, back[i, place] = stayed, place - 1
+                cost[i, place] = best + (radius[place] - smallest) / spacing[low + i]
         place = int(np.argmin(cost[n - 1]))
         total += cost[n - 1, place]
         for i in range(n - 1, -1, -1):
