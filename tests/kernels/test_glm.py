@@ -261,3 +261,34 @@ assert abs(fitted.coefficients[0] - 1) < 0.01
 assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def sparse(seed, n=300):
+    """Products of two factors with rare levels and of a very skewed number: some rows part for ever, at many speeds."""
+    rng = np.random.default_rng(seed)
+    x = np.exp(1.5 * rng.normal(size=n))
+    g = (rng.choice(6, n, p=[0.5, 0.3, 0.1, 0.06, 0.03, 0.01])[:, None] == np.arange(1, 6)).astype(float)
+    h = (rng.choice(4, n, p=[0.6, 0.3, 0.07, 0.03])[:, None] == np.arange(1, 4)).astype(float)
+    products = [g * x[:, None], h * x[:, None], *(g[:, [i]] * h for i in range(5))]
+    return np.column_stack([np.ones(n), x, g, h, *products]), (rng.random(n) < 0.5).astype(float)
+
+
+@pytest.mark.parametrize("seed", [9, 10])
+def test_rows_that_part_for_ever_do_not_keep_the_others_from_their_fit(seed):
+    """Of seed 9 the information is singular before the other rows are fitted.
+
+    A peer climbs the likelihood by its gradient alone, with a ridge of 1e-10, on an orthonormal basis of the columns;
+    with less of a ridge it comes less than 0.001 further. Ours may stop where a direction has hardly any curvature left.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = sparse(seed)
+    ours = fit(X, y, "logistic")
+    assert ours.separated
+    assert not ours.converged
+    basis, size, _ = np.linalg.svd(X / np.maximum(np.abs(X).max(axis=0), 1e-300), full_matrices=False)
+    basis = basis[:, size > 1e-9 * size[0]] * np.sqrt(len(y))
+    peer = LogisticRegression(C=1e10, max_iter=20_000, tol=1e-12, fit_intercept=False).fit(basis, y)
+    fitted = peer.predict_proba(basis)[:, 1]
+    reached = np.log(np.where(y == 1, fitted, 1 - fitted)).sum()
+    assert ours.log_likelihood == pytest.approx(reached, abs=0.01)

@@ -11,8 +11,6 @@ import polars as pl
 __all__ = ["TOLERANCE", "disagreements"]
 
 TOLERANCE = 1e-9
-ROUGH = 0.05
-"""Where rows are told apart with certainty a regression goes on for ever, and its last step hangs on the last bits."""
 _NAMES = ("measure", "variable", "group", "at", "attack")
 _FIGURES = ("value", "baseline")
 
@@ -55,7 +53,7 @@ def _findings(one: Path, other: Path, name: str) -> list[str]:
         f"{' '.join(str(v) for v in _named(x) if v is not None)}: {part} {x[part]!r} or {y[part]!r}"
         for x, y in zip(a, b, strict=True)
         for i, part in enumerate(_FIGURES)
-        if x["printed"][i] != y["printed"][i] and not _near(x[part], y[part], ROUGH if x.get("rough") else TOLERANCE)
+        if x["printed"][i] != y["printed"][i] and not _near(x[part], y[part])
     ]
 
 
@@ -63,6 +61,6 @@ def _named(line: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(line[n] for n in _NAMES)
 
 
-def _near(a: float | None, b: float | None, tolerance: float) -> bool:
+def _near(a: float | None, b: float | None) -> bool:
     """Whether two figures differ by rounding alone, on which side of a printed digit they ever fall."""
-    return a is not None and b is not None and abs(a - b) <= tolerance * max(abs(a), abs(b), TOLERANCE)
+    return a is not None and b is not None and abs(a - b) <= TOLERANCE * max(abs(a), abs(b), TOLERANCE)

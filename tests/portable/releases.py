@@ -14,7 +14,6 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.data.finding import Finding
-from sfumato.measures.utility.propensity import SEPARATED
 from sfumato.plan.plan import Plan
 from sfumato.render.words import figure
 
@@ -64,12 +63,10 @@ def _plan(step: dict[str, Any], frame: pl.DataFrame) -> Plan:
     return Plan(title="portable", variables=variables, steps=[step])
 
 
-def _told(line: Finding, notes: tuple[str, ...]) -> dict[str, Any]:
-    """A finding with its figures as numbers and as they are printed, and whether a note says that it has no limit."""
+def _told(line: Finding) -> dict[str, Any]:
+    """A finding with its figures as numbers and as they are printed."""
     plain = line.to_plain()
-    rough = any(note.startswith(f"{line.measure}: ") and SEPARATED in note for note in notes)
-    printed = [figure(line, plain[part], internal=True) for part in ("value", "baseline")]
-    return {**plain, "printed": printed, "rough": rough}
+    return {**plain, "printed": [figure(line, plain[part], internal=True) for part in ("value", "baseline")]}
 
 
 def write_releases(folder: Path, n: int = 300) -> None:
@@ -79,8 +76,7 @@ def write_releases(folder: Path, n: int = 300) -> None:
         frame = _table(name.startswith("ties"), n)
         done = sf.protect(_plan(step, frame), frame, secret=bytes(range(16)))
         done.data.frame.write_parquet(folder / f"{name}.parquet")
-        found = done.report.findings
-        lines = [_told(line, found.notes) for line in found]
+        lines = [_told(line) for line in done.report.findings]
         (folder / f"{name}.json").write_text(json.dumps(lines), encoding="utf-8")
 
 

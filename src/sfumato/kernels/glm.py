@@ -30,6 +30,7 @@ _ROWS = 1 << 14  # rows a block: small enough for the cache, large enough for BL
 _MANY = 100_000
 _HALVINGS = 30
 _FLOOR = 1e-6  # a step this small (in standard errors) that no longer helps is rounding error
+_STRAIGHT = 1e-12  # of the largest curvature: a direction that has less is one along which rows part for ever
 _FLAT, _MOVING = 1e-3, 0.05
 """Rows are separated where a step of at most `_FLAT` standard errors still moves a linear predictor by `_MOVING` or
 more, and by no less than half of what the step before did (near a maximum, Newton's steps shrink far faster)."""
@@ -325,6 +326,19 @@ class _State:
         half = solve_triangular(L, self.gradient, lower=True)
         return np.asarray(solve_triangular(L, half, lower=True, trans="T"))
 
+    def bounded(self) -> Floats | None:
+        """The next step in the directions that still have curvature; None where there is none left.
+
+        The others lead to rows that are told apart with certainty already: going on there changes no fitted mean.
+        """
+        try:
+            curvature, turn = np.linalg.eigh(self.information)
+        except np.linalg.LinAlgError:
+            return None
+        curved = curvature > _STRAIGHT * curvature[-1]
+        along = turn[:, curved]
+        return np.asarray(along @ (along.T @ self.gradient / curvature[curved])) if curvature[-1] > 0 else None
+
     def inverse(self) -> Floats:
         """Inverse of the information; NaN where it is singular."""
         try:
@@ -375,20 +389,23 @@ def _maximise(
     state = _look(rows, basis, family, zero, zero)
     if family == "linear":
         return (*_least_squares(rows, basis, state), True, False)
+    parted = False  # whether rows are told apart with certainty, so that some directions have no curvature left
     for steps in range(max_iterations):
-        step = state.newton()
+        step = None if parted else state.newton()
+        if step is None:
+            parted, step = True, state.bounded()
         if step is None:
             return state, steps, False, True
         size = math.sqrt(max(float(state.gradient @ step), 0.0))
         if size <= tolerance:
-            return state, steps, True, False
+            return state, steps, not parted, parted
         new = _climb(rows, basis, family, state, step)
         if new is None:  # no step helps: as far as floating point goes
-            return state, steps, size <= _FLOOR, False
-        if size <= _FLAT and new.reach >= _MOVING and new.reach >= state.reach / 2:
+            return state, steps, size <= _FLOOR and not parted, parted
+        if not parted and size <= _FLAT and new.reach >= _MOVING and new.reach >= state.reach / 2:
             return new, steps + 1, False, True
         state = new
-    return state, max_iterations, False, False
+    return state, max_iterations, False, parted
 
 
 def _climb(rows: _Rows, basis: _Basis, family: Family, state: _State, step: Floats) -> _State | None:
