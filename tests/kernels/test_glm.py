@@ -278,7 +278,7 @@ def test_rows_that_part_for_ever_do_not_keep_the_others_from_their_fit(seed):
     """Of seed 9 the information is singular before the other rows are fitted.
 
     A peer climbs the likelihood by its gradient alone, with a ridge of 1e-10, on an orthonormal basis of the columns;
-    with less of a ridge it comes less than 0.001 further. Ours may stop where a direction has hardly any curvature left.
+    with less of a ridge it comes less than 0.001 further. Ours may stop where a direction has hardly a curvature left.
     """
     from sklearn.linear_model import LogisticRegression
 
