@@ -1,3 +1,4 @@
+import gc
 import sys
 from types import SimpleNamespace
 
@@ -9,7 +10,9 @@ from sfumato.cli.stopping import Stopping
 
 @pytest.fixture
 def own_process(monkeypatch):
-    """Leaves the signals to pytest, and gives back the streams that the command line takes over."""
+    """Leaves signals and memory to pytest, and gives back the streams that the command line takes over."""
+    for name in ("freeze", "set_threshold"):
+        monkeypatch.setattr(gc, name, lambda *thresholds: None)
     for name in ("catch", "over"):
         monkeypatch.setattr(Stopping, name, lambda self: None)
     for name in ("stdout", "stderr"):

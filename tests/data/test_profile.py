@@ -341,3 +341,9 @@ def test_unusual_types_are_left_as_they_are():
         }
     )
     assert {outline(g) for g in profile(frame, Codebook())} == {("other", "text")}
+
+
+def test_every_column_is_told_before_it_is_looked_at():
+    told = []
+    profile(pl.DataFrame({"age": [31], "sex": ["m"]}), Codebook(), lambda *it: told.append(it))
+    assert told == [("looking at age", 0.0), ("looking at sex", 0.5)]

@@ -948,3 +948,22 @@ def test_a_combination_that_hardly_occurs_among_the_true_values_is_told():
     assert any(says in note for note in fit("y ~ a*b", released(b), told).notes)
     assert not any("hardly occur" in note for note in fit("y ~ a + b", released(b), told).notes)
     assert not any("hardly occur" in note for note in fit("y ~ a*b", released(rng.integers(0, 2, 2000)), told).notes)
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        ("ml", "what hidden numbers look like: a mixture of 2"),
+        ("bayes", "drawing from the posterior"),
+        ("simex", "noise 1 times as strong again"),
+    ],
+)
+def test_progress_never_goes_back(method, says):
+    table, rng = draw("linear", n=200)
+    table = table.with_columns(x=pl.Series(table["x"] + rng.normal(0, 0.5, 200)))
+    noisy_x, told = Disclosure([Additive(("x",), [[0.25]])]), []
+    fit("y ~ x + w", table, noisy_x, method=method, draws=200, progress=lambda *it: told.append(it))
+    shares = [share for _, share in told]
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] <= shares[-1] < 1
+    assert says in [what for what, _ in told]

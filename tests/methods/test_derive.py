@@ -1,8 +1,12 @@
+import numpy as np
+import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from sfumato.data.codebook import Codebook
+from sfumato.inference.fit import fit
 from sfumato.methods.derive import Derive
-from tests.methods.tables import BOOK, run
+from tests.methods.tables import BOOK, NUMBER, run
 
 LAWFUL = [Derive(column="new", formula="x / y > 5 or n < 30", role="key")]
 
@@ -19,3 +23,31 @@ def test_derive_refuses_what_is_not_in_the_grammar_or_the_data():
         Derive(column="x", formula="__import__('os')")
     assert "there is no column 'nope'" in Derive(column="x", formula="nope + 1").check(BOOK)[0]
     assert "sfumato's own" in Derive(column="sfumato:x", formula="age").check(BOOK)[0]
+
+
+@pytest.mark.parametrize(
+    ("formula", "says"),
+    [
+        ("min(income, 500)", "top: values above 500 were set to it (top-coded)."),
+        ("round(income / 50) * 50", "top: rounded to multiples of 50."),
+    ],
+)
+def test_what_is_cut_off_or_rounded_is_disclosed(formula, says):
+    (told,) = Derive(column="top", formula=formula).disclose(())
+    assert told.sentence() == says
+
+
+def test_other_formulas_disclose_nothing():
+    assert Derive(column="x", formula="income / 2 + age").disclose(()) == ()
+
+
+def test_a_release_of_top_coded_numbers_is_fitted_as_such():
+    rng = np.random.default_rng(3)
+    income = rng.lognormal(0, 0.8, 3000)
+    health = 0.5 * income + rng.normal(size=3000)
+    book = Codebook({"income": NUMBER, "health": NUMBER})
+    frame = pl.DataFrame({"income": income, "health": health})
+    ran = run(Derive(column="income", formula="min(income, 3)"), frame, book)
+    found = fit("health ~ income", ran.after.frame, ran.disclosure)
+    assert abs(found.estimate[1] - 0.5) < 3 * found.se[1]
+    assert abs(found.naive[1] - 0.5) > 3 * found.se[1]

@@ -16,6 +16,7 @@ from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
 from sfumato.inference.result import Fit
+from sfumato.progress import Progress, quiet
 from sfumato.release.package.analysis import Opened, open_releases
 
 __all__ = ["fit"]
@@ -37,6 +38,7 @@ def fit(
     draws: int = 4000,
     seed: int = 0,
     hidden: Hidden = "auto",
+    progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to protected data, with the disclosed noise taken out, beside what a naive analysis says.
 
@@ -68,6 +70,8 @@ def fit(
     hidden
         What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
         normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.
+    progress
+        Called with what is being done and the share of the work that is done.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def fit(
         seed=seed,
         complete=opened.complete,
         hidden=hidden,
+        progress=progress,
     )
 
 

@@ -53,25 +53,29 @@ def fit(
     from sfumato.api.fit import fit as estimate
     from sfumato.cli.talk import print_json, refuse_same
     from sfumato.cli.tune import refuse_other_picture
+    from sfumato.cli.working import working
     from sfumato.render.forest import show_fit
 
     refuse_other_picture(picture)
     refuse_same(picture, *releases)
-    found = estimate(
-        formula,
-        releases,
-        family=family,
-        method=method,
-        weight=weight,
-        cluster=cluster,
-        group=group,
-        slope=slope,
-        level=level,
-        priors=dict(_prior(text) for text in prior or ()),
-        draws=draws,
-        seed=seed,
-        hidden=_hidden(hidden),
-    )
+    shape, known = _hidden(hidden), dict(_prior(text) for text in prior or ())
+    with working() as progress:
+        found = estimate(
+            formula,
+            releases,
+            family=family,
+            method=method,
+            weight=weight,
+            cluster=cluster,
+            group=group,
+            slope=slope,
+            level=level,
+            priors=known,
+            draws=draws,
+            seed=seed,
+            hidden=shape,
+            progress=progress,
+        )
     if picture is not None:
         _draw(found, picture)
     if json:

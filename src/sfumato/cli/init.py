@@ -32,9 +32,11 @@ def init(
     may hold such changes, so it is written over only with --overwrite.
     """
     from sfumato.cli.talk import open_table, print_json, refuse_same, write_out
+    from sfumato.cli.working import working
     from sfumato.data.profile import profile
     from sfumato.errors import FileError
     from sfumato.plan.draft import draft_plan
+    from sfumato.progress import split
 
     refuse_same(out, data)
     if out is not None and out.exists() and not overwrite:
@@ -42,8 +44,11 @@ def init(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
-    guesses = profile(table.frame, table.codebook)
-    text = draft_plan(table.frame, guesses, data.stem)
+    with working() as progress:
+        looking, drafting = split(progress, (3, 7))
+        guesses = profile(table.frame, table.codebook, looking)
+        drafting("drafting a plan", 0)
+        text = draft_plan(table.frame, guesses, data.stem)
     if json:
         variables = {g.name: {"role": g.variable.role, "kind": g.variable.kind, "reason": g.reason} for g in guesses}
         print_json({"plan": text, "variables": variables})

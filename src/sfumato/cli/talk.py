@@ -42,16 +42,19 @@ def refuse_same(output: Path | None, *inputs: Path | None) -> None:
 def open_table(path: Path, how: Reading) -> PolarsDataset:
     """Read a table and tell what was found out about its file."""
     from sfumato.api.read import read
+    from sfumato.cli.working import working
 
-    data = read(
-        path,
-        delimiter=how.delimiter,
-        encoding=how.encoding,
-        decimal=how.decimal,
-        header=how.header,
-        skip_rows=how.skip_rows,
-        sheet=how.sheet,
-    )
+    with working() as progress:
+        progress(f"reading {path.name}", 0)
+        data = read(
+            path,
+            delimiter=how.delimiter,
+            encoding=how.encoding,
+            decimal=how.decimal,
+            header=how.header,
+            skip_rows=how.skip_rows,
+            sheet=how.sheet,
+        )
     say(data.notes)
     return data
 

@@ -19,6 +19,7 @@ from sfumato.data.codes import why_codes
 from sfumato.data.detectors import BY_FORM, BY_NAME, Seeming, first, record_score
 from sfumato.data.kinds import Facts, facts_of, sniff_kinds
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
+from sfumato.progress import Progress, quiet
 
 __all__ = ["Guess", "profile", "sniff_kinds"]
 
@@ -51,7 +52,7 @@ class Guess:
     leaves: bool = False
 
 
-def profile(frame: pl.DataFrame, codebook: Codebook) -> tuple[Guess, ...]:
+def profile(frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet) -> tuple[Guess, ...]:
     """Propose a role and a kind for every column, with the reason.
 
     What the codebook says already (a role other than `other`, a kind) stays. At most one column is proposed as the
@@ -65,6 +66,8 @@ def profile(frame: pl.DataFrame, codebook: Codebook) -> tuple[Guess, ...]:
         The table.
     codebook
         What its file says about it.
+    progress
+        Told of every column.
 
     Returns
     -------
@@ -79,7 +82,10 @@ def profile(frame: pl.DataFrame, codebook: Codebook) -> tuple[Guess, ...]:
     email identifier text - its values have the form of e-mail addresses
     age key integer - its name is that of something that others may know; whole numbers
     """
-    facts = [facts_of(frame, name, codebook) for name in frame.columns]
+    facts = []
+    for number, name in enumerate(frame.columns):
+        progress(f"looking at {name}", number / frame.width)
+        facts.append(facts_of(frame, name, codebook))
     drafts = [first(BY_FORM, f) for f in facts]
     if not codebook.with_role(Role.RECORD):
         scores = [record_score(f) if d is None else 0.0 for f, d in zip(facts, drafts, strict=True)]

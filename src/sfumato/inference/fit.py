@@ -43,6 +43,7 @@ from sfumato.inference.result import Fit
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.mixture import Mixture
 from sfumato.kernels.likelihood.response import Linear
+from sfumato.progress import Progress, quiet, split
 
 __all__ = ["METHODS", "Method", "fit"]
 
@@ -103,6 +104,7 @@ def fit(
     slope: str | None = None,
     complete: bool = False,
     hidden: Hidden = "auto",
+    progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
 
@@ -150,6 +152,8 @@ def fit(
     complete
         Whether the disclosure speaks of all that was done to the table, as that of a release folder does; else a note
         names the columns of the model that it does not speak of.
+    progress
+        Told how far the work is.
 
     Returns
     -------
@@ -204,7 +208,8 @@ def fit(
         notes = (*notes, *unspoken(told, model))
     if clusters is not None and clusters.max() < _FEW_CLUSTERS:
         notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
-    work = _Work(model, family, problem, plain, clusters, level, notes)
+    choosing, fitting = split(progress, (2, 8))
+    work = _Work(model, family, problem, plain, clusters, level, notes, fitting)
     if method == "naive" and group is None:
         return work.naive()
     check_correlations(problem, model.response)
@@ -213,7 +218,7 @@ def fit(
     groups = None if group is None else number_groups(used, group, told)
     if problem.continuous and method in ("ml", "bayes", "calibration"):
         shape = hidden if isinstance(hidden, str) else int(hidden)
-        work = replace(work, problem=choose_shape(problem, shape, groups))
+        work = replace(work, problem=choose_shape(problem, shape, groups, choosing))
     if groups is not None:
         found = work.random(method, groups, read_slope(problem, slope))
         return replace(found, slope=slope)
@@ -369,6 +374,7 @@ class _Work:
     clusters: NDArray[np.int64] | None
     level: float
     notes: tuple[str, ...]
+    progress: Progress = quiet
 
     @property
     def count(self) -> int:
@@ -402,6 +408,7 @@ class _Work:
             without, notes, held = whole.maximum()
             if held:
                 raise DataError("The noise is too strong for these data; leave terms out, or leave out `group`.")
+            self.progress("random effects", 0.3)
             found, n = fit_random(whole.problem, group, slope, without.theta), self.problem.n
         fitted = self.random_result(method, found, alone, n, notes)
         return fitted if found is alone else self.with_hidden(fitted, without.model, found.theta[: without.model.size])
@@ -433,7 +440,7 @@ class _Work:
         elif method == "moments":
             found = moments(self.problem, self.family, self.clusters)
         else:
-            found = simex(self.problem, self.family, seed)
+            found = simex(self.problem, self.family, seed, progress=self.progress)
         notes = (*self.notes, *found.notes)
         return self.result(method, found.estimate, found.covariance, found.sigma, found.n, found.converged, notes)
 
@@ -455,7 +462,9 @@ class _Work:
         notes = (*notes, *found.notes)
         fitted = self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
         fitted = self.with_hidden(fitted, found.model, found.theta)
-        return fitted if held or self.problem.keep_rows else with_profile(fitted, found)
+        if held or self.problem.keep_rows:
+            return fitted
+        return with_profile(fitted, found, split(self.progress, (4, 6))[1])
 
     def with_hidden(self, fitted: Fit, model: Mixture | GaussianMixture, theta: Floats) -> Fit:
         """Say of a fit what the distribution of hidden numbers was taken for."""
@@ -482,6 +491,7 @@ class _Work:
 
     def maximum(self) -> tuple[Estimate, tuple[str, ...], bool]:
         """The maximum, or with a weak prior where there is none; what is to be said; whether a prior was needed."""
+        self.progress("the maximum of the likelihood", 0)
         start, spread = self.plain.estimate[: self.count], self.plain.spread
         if not self.plain.separated:
             found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters)
@@ -509,7 +519,9 @@ class _Work:
         """The posterior around what maximum likelihood found, or was held at where it has no maximum."""
         if draws < 200:
             raise DataError("Method `bayes` needs at least 200 draws.")
-        drawn = sample_posterior(self.problem, found, self.terms, priors, draws, seed)
+        drawing = split(self.progress, (2, 8))[1]
+        drawing("drawing from the posterior", 0)
+        drawn = sample_posterior(self.problem, found, self.terms, priors, draws, seed, drawing)
         notes = (*self.notes, *drawn.notes)
         if held or not found.converged:
             cause = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Swapped
 from sfumato.data.formula import Formula
-from sfumato.inference.covariates.known import error_parts
+from sfumato.inference.covariates.known import blurred_later, error_parts
 from sfumato.inference.problem import Problem
 
 __all__ = ["told_notes", "unspoken"]
@@ -68,6 +68,12 @@ def told_notes(
                 "household as `cluster`; coefficients are then averages over groups."
             )
         notes.append(f"The noise on {', '.join(sorted(shared))} is shared within households: {remedy}")
+    cut = [n for n in model.columns if blurred_later(disclosure, n)]
+    if cut:
+        notes.append(
+            f"{', '.join(cut)} was cut off or rounded before it was protected: coefficients are those of the number so "
+            "made."
+        )
     banded = [n for n, c in problem.covariates.items() if any(isinstance(p, Coarsened) for p, _ in c.parts)]
     if banded:
         notes.append(

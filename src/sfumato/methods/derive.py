@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.disclosure import Coarsened
+from sfumato.data.error_model import Bounds
 from sfumato.data.expression import parse
+from sfumato.data.formula_limits import formula_limits
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
 from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
@@ -21,7 +25,8 @@ _KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DA
 class Derive(Method):
     """Compute a column from others, in a small grammar that is parsed and never executed as code.
 
-    Prepares; it protects nobody by itself.
+    Prepares; it protects nobody by itself. Where the outermost operations are `min`, `max` or `round` (or constants
+    that are added or multiplied after these), bounds and rounding are disclosed, so that `fit` knows them.
 
     Parameters
     ----------
@@ -82,6 +87,15 @@ class Derive(Method):
             return batch.with_columns(expression.polars(codebook, batch.schema).alias(self.column))
 
         return None if states else Stage(transform=transform)
+
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
+        """Bounds and rounding of the formula's outermost operations."""
+        found = formula_limits(parse(self.formula).tree)
+        if found is None:
+            return ()
+        low, high = (None if math.isinf(end) else end for end in (found.low, found.high))
+        bounds: dict[str, Bounds] = {} if low is None and high is None else {self.column: (low, high)}
+        return (Coarsened((self.column,), bounds=bounds, rounded={self.column: found.step} if found.step else None),)
 
     def sentence(self) -> str:
         """The formula's columns."""

@@ -114,7 +114,7 @@ def test_markov_chains_draw_the_same(by_chains, request):
 def test_bad_checks_are_told(by_chains, monkeypatch):
     """Chains that never leave their starts."""
 
-    def stuck(density, starts, root, number, rng):
+    def stuck(density, starts, root, number, rng, progress):
         C = len(starts)
         draws = starts[:, None, :] + 1e-3 * rng.normal(size=(C, number, starts.shape[1]))
         return Chains(draws, np.zeros((C, number)), np.ones((C, number)), np.ones((C, number), dtype=bool))

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.design import find_levels, is_factor
-from sfumato.data.disclosure import Coarsened, Disclosure
+from sfumato.data.disclosure import Averaged, Coarsened, Disclosure
 from sfumato.data.error_model import Additive, Misclassified
 from sfumato.data.formula import Formula
 from sfumato.data.pair import numbers
@@ -75,7 +75,8 @@ def _is_category(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Disc
 def error_parts(disclosure: Disclosure, column: str) -> list[ErrorPart]:
     """The parts of a disclosure that state how a column's values came to be released, in their order.
 
-    Values that were set to a bound or rounded are released with noise of variance zero.
+    Values that were set to a bound or rounded are released with noise of variance zero. Where something was then done
+    to them that may lead beyond the bound, they are taken for the true ones, see `blurred_later`.
 
     Examples
     --------
@@ -83,8 +84,11 @@ def error_parts(disclosure: Disclosure, column: str) -> list[ErrorPart]:
     1
     """
     found: list[ErrorPart] = []
+    covered = blurred_later(disclosure, column)
     for part in disclosure.of(column):
         if isinstance(part, Coarsened):
+            if part in covered:
+                continue
             bounds, rounded = ({n: v for n, v in told.items() if n == column} for told in (part.bounds, part.rounded))
             if bounds or rounded:
                 found.append(Additive((column,), [[0.0]], bounds=bounds, rounded=rounded))
@@ -92,6 +96,20 @@ def error_parts(disclosure: Disclosure, column: str) -> list[ErrorPart]:
         elif isinstance(part, Additive | Misclassified):
             found.append(part)
     return found
+
+
+def blurred_later(disclosure: Disclosure, column: str) -> list[Coarsened]:
+    """Bounds and rounding of a column to which noise was added afterwards, or which was averaged.
+
+    Examples
+    --------
+    >>> top = Coarsened(("a",), bounds={"a": (None, 9.0)})
+    >>> blurred_later(Disclosure([top, Additive(("a",), [[1.0]])]), "a") == [top]
+    True
+    """
+    parts = disclosure.of(column)
+    last = max((i for i, p in enumerate(parts) if isinstance(p, Additive | Misclassified | Averaged)), default=-1)
+    return [p for p in parts[: last + 1] if isinstance(p, Coarsened) and (p.bounds or p.rounded) and not p.bands]
 
 
 def stratum_rows(frame: pl.DataFrame, where: Mapping[str, Scalar | None]) -> Bools:

@@ -21,6 +21,7 @@ from sfumato.kernels.likelihood.response import Binary, Linear, Poisson
 from sfumato.kernels.sampling.convergence import bulk_effective, split_r_hat
 from sfumato.kernels.sampling.hamiltonian import hamiltonian_chains
 from sfumato.kernels.sampling.importance import TRUSTED, Sample, adapted_sample
+from sfumato.progress import Progress, quiet
 
 if TYPE_CHECKING:
     from arviz import InferenceData
@@ -92,6 +93,7 @@ def sample_posterior(
     priors: Mapping[str, tuple[float, float]],
     number: int = 4000,
     seed: int = 0,
+    progress: Progress = quiet,
 ) -> Posterior:
     """Sample the posterior of a model that maximum likelihood has fitted.
 
@@ -128,6 +130,8 @@ def sample_posterior(
         Of draws.
     seed
         Of the draws, which hide nothing.
+    progress
+        Told of the draws of Markov chains.
 
     Raises
     ------
@@ -145,7 +149,7 @@ def sample_posterior(
         if sample.trusted or not _affordable(found.model):
             drawn = _from_importance(target, sample, number, rng)
         else:
-            drawn = _from_chains(target, sample, covariance, number, rng, len(terms))
+            drawn = _from_chains(target, sample, covariance, number, rng, len(terms), progress)
         return _told(target, problem, found, drawn, len(terms), bool(priors))
 
 
@@ -258,13 +262,19 @@ def _from_importance(target: _Target, sample: Sample, number: int, rng: np.rando
 
 
 def _from_chains(
-    target: _Target, sample: Sample, covariance: Floats, number: int, rng: np.random.Generator, shown: int
+    target: _Target,
+    sample: Sample,
+    covariance: Floats,
+    number: int,
+    rng: np.random.Generator,
+    shown: int,
+    progress: Progress,
 ) -> _Drawn:
     """Markov chains, begun at draws by importance whose weights are made more even."""
     share = np.sqrt(sample.weights)
     at = rng.choice(len(share), CHAINS, p=share / share.sum())
     root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-    chains = hamiltonian_chains(target.value, sample.draws[at], root, -(-number // CHAINS), rng)
+    chains = hamiltonian_chains(target.value, sample.draws[at], root, -(-number // CHAINS), rng, progress=progress)
     v = target.coordinates.folded(chains.draws.reshape(-1, len(root)))
     draws = v.reshape(chains.draws.shape)
     checks = {

@@ -20,6 +20,7 @@ from sfumato.inference.estimators.maximum_likelihood import Estimate
 from sfumato.inference.result import Fit
 from sfumato.kernels.likelihood.maximisation import Value, bfgs, inverse, newton
 from sfumato.kernels.likelihood.mixture import Mixture
+from sfumato.progress import Progress, quiet
 
 __all__ = ["INFLATED", "profile_intervals", "with_profile"]
 
@@ -55,7 +56,12 @@ class _Point:
 
 
 def profile_intervals(
-    found: Estimate, terms: Sequence[int], level: float = 0.95, n: int = 0, degrees: float = math.inf
+    found: Estimate,
+    terms: Sequence[int],
+    level: float = 0.95,
+    n: int = 0,
+    degrees: float = math.inf,
+    progress: Progress = quiet,
 ) -> Floats:
     """Find the ends of likelihood-ratio intervals, and p-values of no effect.
 
@@ -70,6 +76,8 @@ def profile_intervals(
     n, degrees
         Rows and degrees of freedom of a linear model, whose quantile then is that of Student's t: without noise the
         intervals are those of least squares. Infinite degrees stand for a chi-square quantile.
+    progress
+        Told of every coefficient.
 
     Returns
     -------
@@ -104,7 +112,8 @@ def profile_intervals(
     cut = _cut(level, n, degrees)
     rows = []
     with threadpool_limits(1, "blas"):
-        for j in terms:
+        for number, j in enumerate(terms):
+            progress(f"interval {number + 1} of {len(terms)}", number / len(terms))
             line = _Profile(found, j)
             ends = [line.end(side, math.sqrt(cut)) for side in (-1.0, 1.0)]
             rows.append([*ends, _p_value(line.root_at_zero() ** 2, n, degrees)])
@@ -266,7 +275,7 @@ class _Profile:
         return point.root if point.settled else math.nan
 
 
-def with_profile(fit: Fit, found: Estimate) -> Fit:
+def with_profile(fit: Fit, found: Estimate, progress: Progress = quiet) -> Fit:
     """Give a fit likelihood-ratio intervals where the noise is so strong that Wald's go wrong.
 
     An estimate that came out near zero also has a small standard error then, so that Wald's interval misses a larger
@@ -280,6 +289,8 @@ def with_profile(fit: Fit, found: Estimate) -> Fit:
         By method `ml`, without weights, clusters, prior or random effects.
     found
         Its maximum.
+    progress
+        Told of every coefficient.
 
     Returns
     -------
@@ -291,7 +302,7 @@ def with_profile(fit: Fit, found: Estimate) -> Fit:
         return fit
     terms = np.flatnonzero((inflation >= _TOUCHED) & (fit.se > 0))
     profile = np.full((len(fit.terms), 3), np.nan)
-    profile[terms] = profile_intervals(found, terms.tolist(), fit.level, fit.n, fit.degrees)
+    profile[terms] = profile_intervals(found, terms.tolist(), fit.level, fit.n, fit.degrees, progress)
     return replace(fit, profile=profile, notes=(*fit.notes, *_notes(fit.terms, terms, profile)))
 
 

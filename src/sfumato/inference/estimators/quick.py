@@ -18,6 +18,7 @@ from sfumato.inference.problem import Problem
 from sfumato.kernels import glm
 from sfumato.kernels.likelihood.response import Silent
 from sfumato.kernels.rows import row_hash
+from sfumato.progress import Progress, quiet
 
 __all__ = ["Quick", "calibration", "moments", "simex"]
 
@@ -167,7 +168,7 @@ def moments(problem: Problem, family: Family, cluster: Ints | None) -> Quick:
     return Quick(b, covariance, float(np.sqrt(max(sigma2, 0.0))), len(y), True)
 
 
-def simex(problem: Problem, family: Family, seed: int, repeats: int = 50) -> Quick:
+def simex(problem: Problem, family: Family, seed: int, repeats: int = 50, progress: Progress = quiet) -> Quick:
     """Add more and more noise, and extrapolate the coefficients back to none (simulation-extrapolation).
 
     The quadratic extrapolation is too short for strong noise: intervals then cover far less than they say. Draws hang
@@ -183,6 +184,8 @@ def simex(problem: Problem, family: Family, seed: int, repeats: int = 50) -> Qui
         Of the simulated noise, which hides nothing.
     repeats
         Simulations for each strength.
+    progress
+        Told of every strength.
 
     Raises
     ------
@@ -207,7 +210,8 @@ def simex(problem: Problem, family: Family, seed: int, repeats: int = 50) -> Qui
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     rng = np.random.default_rng(seed)
     means, variances = [], []
-    for step in _STEPS:
+    for number, step in enumerate(_STEPS):
+        progress(f"noise {step:g} times as strong again", number / len(_STEPS))
         fits = [
             glm.fit(Z + np.sqrt(step) * rng.normal(size=Z.shape) @ root.T, y, by_glm[family])
             for _ in range(repeats if step else 1)

@@ -25,6 +25,7 @@ from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import Value, bfgs, careful
 from sfumato.kernels.likelihood.mixture import Factors, Patterns
 from sfumato.kernels.likelihood.response import Silent
+from sfumato.progress import Progress, quiet
 
 __all__ = ["Hidden", "choose_shape"]
 
@@ -60,7 +61,7 @@ class _Tried:
     least: float
 
 
-def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) -> Problem:
+def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None, progress: Progress = quiet) -> Problem:
     """Give a problem the mixture that what was released speaks for, by the Bayesian information criterion.
 
     The response takes no part: the mixture is that of what was released given the exact covariates.
@@ -73,6 +74,8 @@ def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) ->
         `auto`; `normal`; or a number of normals.
     group : ndarray, shape (n,), optional
         Group of each record, where the model has random effects: hidden numbers may vary between groups too.
+    progress
+        Told of every mixture that is tried.
     """
     most = hidden if isinstance(hidden, int) else MOST_PARTS if hidden == "auto" else 1
     if any(c.scores is not None for c in problem.continuous):
@@ -83,7 +86,7 @@ def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) ->
     added = between if hidden == "normal" else bends | between
     plain = replace(plain, shape=replace(plain.shape, bends=added))
     rest = _Rest.of(plain)
-    chosen = _search(plain, rest, most, hidden)
+    chosen = _search(plain, rest, most, hidden, progress)
     moments = shape_moments(plain, rest.u, rest.weight)
     told, notes = shape_sentences(plain, chosen.shape.parts, hidden, moments, bends)
     if between:
@@ -91,7 +94,7 @@ def choose_shape(problem: Problem, hidden: Hidden, group: Ints | None = None) ->
     return replace(problem, shape=replace(chosen.shape, told=told, notes=notes))
 
 
-def _search(problem: Problem, rest: _Rest, most: int, hidden: Hidden) -> _Tried:
+def _search(problem: Problem, rest: _Rest, most: int, hidden: Hidden, progress: Progress) -> _Tried:
     """The mixture with the least BIC, or with as many parts as are asked for.
 
     Beside hidden categories a number of parts is first sought with the released ones in the place of the true; it and a
@@ -102,6 +105,7 @@ def _search(problem: Problem, rest: _Rest, most: int, hidden: Hidden) -> _Tried:
     tried: list[_Tried] = []
     starts: list[Parts] = []
     for parts in beside.starts(problem, most):
+        progress(f"what hidden numbers look like: a mixture of {len(starts) + 1}", len(starts) / most)
         starts.append(parts)
         tried.append(_try(problem, beside if few else rest, few, parts, starts[0].covariances[0]))
         best = min(range(len(tried)), key=lambda i: tried[i].bic)

@@ -20,6 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.progress import Progress, quiet
+
 __all__ = ["WARM_UP", "Chains", "hamiltonian_chains"]
 
 Floats = NDArray[np.float64]
@@ -63,6 +65,7 @@ def hamiltonian_chains(
     number: int,
     rng: np.random.Generator,
     warm_up: tuple[int, ...] = WARM_UP,
+    progress: Progress = quiet,
 ) -> Chains:
     """Draw from a smooth density known up to a constant.
 
@@ -80,6 +83,8 @@ def hamiltonian_chains(
         Source of randomness; it hides nothing.
     warm_up
         Draws in each stage of the warm-up.
+    progress
+        Told of every hundredth draw.
 
     Examples
     --------
@@ -92,12 +97,18 @@ def hamiltonian_chains(
     >>> bool(np.all((spread > 0.5) & (spread < 2)))
     True
     """
+
+    def tell(draw: int) -> None:
+        if draw % 100 == 0:
+            progress("drawing Markov chains", draw / (sum(warm_up) + number))
+
     states = [_State(start, *density(start)) for start in starts]
     size = len(root.T) ** -0.25
     for stage, count in enumerate(warm_up):
         tuned = _DualAverage(size)
         kept = []
-        for _ in range(count):
+        for draw in range(count):
+            tell(sum(warm_up[:stage]) + draw)
             moves = [_move(density, root, state, tuned.size, rng) for state in states]
             states = [move.state for move in moves]
             tuned.learn(float(np.mean([move.acceptance for move in moves])))
@@ -106,7 +117,8 @@ def hamiltonian_chains(
         if stage < len(warm_up) - 1:
             root = _learned(root, np.array(kept[count // 3 :]).reshape(-1, len(root)))
     rows = []
-    for _ in range(number):
+    for draw in range(number):
+        tell(sum(warm_up) + draw)
         moves = [_move(density, root, state, size, rng) for state in states]
         states = [move.state for move in moves]
         rows.append(moves)
