@@ -76,6 +76,9 @@ def test_disjoint_groups_give_nothing_to_solve():
     found = findings(*released(people(120), grouping="mdav"))
     assert all(f.value == f.baseline for f in found)
     assert reconstruction.DISJOINT in found.notes
+    assert "gives nobody more than it shows" in reconstruction.MEASURE.say(found, 1.0)
+    solved = findings(*released(people(120)))
+    assert "solves it for what it was made of" in reconstruction.MEASURE.say(solved, 1.0)
 
 
 def test_missing_values_are_left_out():

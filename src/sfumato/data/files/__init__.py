@@ -162,6 +162,10 @@ def _reader(suffix: str, path: Path) -> Callable[..., Table]:
             from sfumato.data.files.sas import read_xpt
 
             return read_xpt
+    if not path.exists():
+        raise FileError(f"{str(path)!r} does not exist.")
+    if path.is_dir():
+        raise FileError(f"{str(path)!r} is a folder. Give the file in it.")
     raise FileError(f"{str(path)!r}: files of this kind are not read. Known suffixes: {', '.join(SUFFIXES)}.")
 
 

@@ -252,6 +252,11 @@ def _say(findings: Findings, fraction: float) -> str | None:
     line = _most(findings)
     if line is None:
         return None
+    if line.baseline is not None and value_of(line) <= line.baseline:
+        return (
+            f"Solving the release for what it was made of gives nobody more than it shows: of the values of "
+            f"{line.variable}, {percent(line.baseline)} are released within 1% of the truth."
+        )
     as_released = f" (of the released values {percent(line.baseline)})" if line.baseline is not None else ""
     return (
         f"Somebody who knows the release alone and solves it for what it was made of gets {percent(value_of(line))} of "
