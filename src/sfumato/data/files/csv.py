@@ -25,6 +25,8 @@ from sfumato.errors import DataError, FileError
 __all__ = ["read_csv", "write_csv"]
 
 _SAMPLE = 1 << 16
+_AT_ONCE = 16
+"""Columns whose type is found at once."""
 _BLOCK = 1 << 24
 _GUESSED = (
     "{file}: the encoding {encoding} is a guess. Where letters such as accents are wrong in names or categories, state "
@@ -97,7 +99,10 @@ def read_csv(
         columns, unsure = _cells(path, data, sign, header, skip_rows)
         del data
         decimals = _decimals(columns, sign, decimal)
-        typed = infer_columns(columns, decimals.sign, decimals.certain)
+        typed: list[tuple[pl.Series, tuple[str, ...]]] = []
+        while columns:  # texts take several times the memory of what they stand for: some columns at once
+            typed += infer_columns(columns[:_AT_ONCE], decimals.sign, decimals.certain)
+            del columns[:_AT_ONCE]
         frame = checked(pl.DataFrame([column for column, _ in typed]))
     notes = _how(path, (told, encoding, not doubts), (DELIMITERS[sign], delimiter, True), _point(decimals, decimal))
     notes += doubts
@@ -212,7 +217,13 @@ def _divided(path: Path, data: bytes, delimiter: str, width: int, named: bool, s
         raise FileError(f"{str(path)!r}: {fault}")
     if not table.num_rows:
         raise FileError(f"{str(path)!r}: {_HEADER_ONLY}")
-    return pl.DataFrame(pl.from_arrow(table))
+    frame: list[pl.Series] = []
+    while table.num_columns:  # some at once, so that a table never stands in memory twice
+        taken = pl.DataFrame(pl.from_arrow(table.select(numbered[len(frame) : len(frame) + _AT_ONCE])))
+        frame += taken.get_columns()
+        table = table.drop_columns(taken.columns)
+        arrow.default_memory_pool().release_unused()
+    return pl.DataFrame(frame)
 
 
 def _alone_quoted(data: bytes, delimiter: str) -> bool:
