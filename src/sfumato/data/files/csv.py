@@ -217,11 +217,12 @@ def _divided(path: Path, data: bytes, delimiter: str, width: int, named: bool, s
         raise FileError(f"{str(path)!r}: {fault}")
     if not table.num_rows:
         raise FileError(f"{str(path)!r}: {_HEADER_ONLY}")
+    held = table.columns
+    del table
     frame: list[pl.Series] = []
-    while table.num_columns:  # some at once, so that a table never stands in memory twice
-        taken = pl.DataFrame(pl.from_arrow(table.select(numbered[len(frame) : len(frame) + _AT_ONCE])))
-        frame += taken.get_columns()
-        table = table.drop_columns(taken.columns)
+    while held:  # some at once, so that the table never stands in memory twice
+        frame += [pl.Series(str(len(frame) + j), pl.from_arrow(text)) for j, text in enumerate(held[:_AT_ONCE])]
+        del held[:_AT_ONCE]
         arrow.default_memory_pool().release_unused()
     return pl.DataFrame(frame)
 
