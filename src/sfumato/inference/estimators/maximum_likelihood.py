@@ -133,14 +133,15 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
     prior = np.zeros(model.size)
     if penalty is not None:
         prior[: len(penalty)] = penalty
-    top, information = _climb(model, theta, prior)
     unsure: tuple[str, ...] = ()
+    top = _ascend(model, theta, prior)
     while isinstance(model, GaussianMixture) and (finer := _finer(problem, model, top.theta)):
         if isinstance(finer, str):
             unsure = (finer,)
             break
         model, rows = finer
-        top, information = _climb(model, top.theta, prior)
+        top = _ascend(model, top.theta, prior)
+    top, information = _settle(model, top, prior)
     bread, complete = inverse(information)
     covariance = bread
     if problem.keep_rows:
@@ -230,29 +231,35 @@ def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats
             theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))
         else:
             theta = np.concatenate([np.zeros(p), start_patterns(model.factors, model.weight, model)])
-        return _climb(model, theta, np.zeros(model.size))[0].theta
+        prior = np.zeros(model.size)
+        return _settle(model, _ascend(model, theta, prior), prior)[0].theta
 
 
-def _climb(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> tuple[Summit, Floats]:
-    """The maximum and the observed information there."""
-
-    def penalised(t: Floats, log_l: float, gradient: Floats, information: Floats) -> Value:
-        return Value(log_l - 0.5 * float(prior @ t**2), gradient - prior * t, information + np.diag(prior))
-
+def _ascend(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> Summit:
+    """The maximum, with a `GaussianMixture` but for its last digits."""
     if isinstance(model, Mixture):
+        return newton(lambda t: _by_louis(model, t, prior), theta, TOLERANCE)[0]
+    return bfgs(careful(lambda t: _penalised(prior, t, *model.evaluate(t))), theta)
 
-        def by_louis(t: Floats) -> Value:
-            look = model.look(t)
-            return penalised(t, look.log_likelihood, look.gradient, look.information)
 
-        top, value = newton(by_louis, theta, TOLERANCE)
-        return top, value.information
+def _settle(model: Mixture | GaussianMixture, top: Summit, prior: Floats) -> tuple[Summit, Floats]:
+    """The maximum from near by, and the observed information there."""
+    if isinstance(model, Mixture):
+        return top, _by_louis(model, top.theta, prior).information
 
-    def by_products(t: Floats) -> Value:
-        return penalised(t, *model.evaluate(t))
+    def gradient(t: Floats) -> Floats:
+        return np.asarray(model.evaluate(t, False)[1] - prior * t)
 
-    top = bfgs(careful(by_products), theta)
-    return _polish(by_products, lambda t: model.evaluate(t, False)[1] - prior * t, top)
+    return _polish(lambda t: _penalised(prior, t, *model.evaluate(t)), gradient, top)
+
+
+def _by_louis(model: Mixture, t: Floats, prior: Floats) -> Value:
+    look = model.look(t)
+    return _penalised(prior, t, look.log_likelihood, look.gradient, look.information)
+
+
+def _penalised(prior: Floats, t: Floats, log_l: float, gradient: Floats, information: Floats) -> Value:
+    return Value(log_l - 0.5 * float(prior @ t**2), gradient - prior * t, information + np.diag(prior))
 
 
 def _polish(
