@@ -1,0 +1,239 @@
+"""Files of hierarchies: the form of ARX, pairs of code and parent, and `.hrc`."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from sfumato.data.files.atomic import replacing
+from sfumato.data.hierarchy import EVERYTHING, Hierarchy
+from sfumato.errors import DataError, FileError
+
+__all__ = ["Form", "digest", "hierarchy_text", "read_folder", "read_hierarchy", "write_hierarchy"]
+
+Form = Literal["arx", "parents", "hrc"]
+_LARGEST = 64 << 20
+_SIGNS = ";,\t|"
+_PARENTS = ("code", "parent")
+_DEEPEST = 100
+
+
+def read_hierarchy(path: Path) -> Hierarchy:
+    """Read a hierarchy.
+
+    Three forms are known. ARX: a line for each value with its broader categories, no names of columns; a last column of
+    `*` is dropped. Pairs: two columns under the names `code` and `parent`, the parent empty or `*` on top. `.hrc`: a
+    category on each line, one `@` before it for each level below the first.
+
+    Raises
+    ------
+    FileError
+        A file that is missing, too large or not in UTF-8.
+    DataError
+        Gaps, cycles, two parents, a value that stands twice. The message names the file and lines, never values.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "town.csv").write_text("Leeds;North;*\\nBath;South;*\\n")
+    ...     read_hierarchy(Path(folder) / "town.csv").paths
+    (('Leeds', 'North'), ('Bath', 'South'))
+    """
+    text = _text(path)
+    try:
+        if path.suffix.lower() == ".hrc":
+            return Hierarchy(tuple(_of_indented(text)))
+        lines = [line for line in csv.reader(io.StringIO(text), delimiter=_sign(text), strict=True) if any(line)]
+        if lines and tuple(cell.strip().lower() for cell in lines[0]) == _PARENTS:
+            return Hierarchy(tuple(_of_parents(lines[1:])))
+        return Hierarchy(tuple(_of_columns(lines)))
+    except csv.Error:
+        raise DataError(f"{path.name}: a line is badly quoted.") from None
+    except DataError as error:
+        raise DataError(f"{path.name}: {error}") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        raise FileError(f"{str(path)!r} does not exist.") from None
+    except OSError as error:
+        raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+    if len(content) > _LARGEST:
+        raise FileError(f"{str(path)!r} is larger than {_LARGEST >> 20} MB, which no hierarchy is.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError(f"{str(path)!r} is not a text file in UTF-8.") from None
+
+
+def _sign(text: str) -> str:
+    """The delimiter: the sign that the first line has most of; a semicolon where it has none."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return max(_SIGNS, key=lambda sign: (first.count(sign), sign == ";"))
+
+
+def _of_columns(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    rows = [tuple(cell.strip() for cell in line) for line in lines]
+    if rows and all(row[-1] == EVERYTHING for row in rows):
+        rows = [row[:-1] for row in rows]
+    for number, row in enumerate(rows, 1):
+        held = len(row) - next((i for i, cell in enumerate(reversed(row)) if cell), len(row))
+        if not all(row[:held]) or not held:
+            raise DataError(f"line {number} has a gap: a broader category stands after an empty one.")
+        yield row[:held]
+
+
+def _of_parents(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    parents: dict[str, str] = {}
+    for number, line in enumerate(lines, 2):
+        cells = [cell.strip() for cell in line]
+        if len(cells) != len(_PARENTS) or not cells[0]:
+            raise DataError(f"line {number} is no pair of a code and its parent.")
+        if cells[0] in parents:
+            raise DataError(f"line {number} gives a code a second parent.")
+        parents[cells[0]] = "" if cells[1] == EVERYTHING else cells[1]
+    above = {parent for parent in parents.values() if parent}
+    if unlisted := above - set(parents):
+        if "" in parents.values():
+            number = next(n for n, parent in enumerate(parents.values(), 2) if parent in unlisted)
+            raise DataError(f"line {number} has a parent that no line lists.")
+        parents |= dict.fromkeys(unlisted, "")  # nothing is listed as a top, so what is not listed is one
+    paths = [_climbed(code, parents) for code in parents if code not in above]
+    if len({code for path in paths for code in path}) < len(parents):
+        raise DataError("codes lie under each other in a circle.")
+    yield from paths
+
+
+def _climbed(code: str, parents: Mapping[str, str]) -> tuple[str, ...]:
+    path = [code]
+    while above := parents[path[-1]]:
+        if above in path or len(path) > _DEEPEST:
+            raise DataError("codes lie under each other in a circle, or more than 100 levels deep.")
+        path.append(above)
+    return tuple(path)
+
+
+def _of_indented(text: str) -> Iterator[tuple[str, ...]]:
+    stack: list[str] = []
+    lines = [(n, line.strip()) for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    depths = [len(line) - len(line.lstrip("@")) for _, line in lines]
+    for (number, line), depth, below in zip(lines, depths, [*depths[1:], 0], strict=True):
+        if depth > len(stack) or depth > _DEEPEST:
+            raise DataError(f"line {number} has a gap: it lies more than one level below the line before.")
+        stack = [*stack[:depth], line.lstrip("@").strip()]
+        if below <= depth:
+            yield tuple(reversed(stack))
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path, form: Form = "arx") -> None:
+    """Write a hierarchy; `read_hierarchy` reads it as it was, but for the depth of branches in the form of ARX.
+
+    Parameters
+    ----------
+    hierarchy
+        What to write.
+    path
+        Where to.
+    form
+        `arx`, `parents` or `hrc`; that of a path that ends in `.hrc` is always the last.
+
+    Raises
+    ------
+    FileError
+        Where nothing can be written there.
+    DataError
+        Where a category of one name stands in two places, which only the form of ARX can tell apart.
+    """
+    text = hierarchy_text(hierarchy, "hrc" if path.suffix.lower() == ".hrc" else form)
+    with replacing(path) as temporary:
+        temporary.write_bytes(text.encode())
+
+
+def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx") -> str:
+    """A hierarchy as the text of a file.
+
+    Examples
+    --------
+    >>> print(hierarchy_text(Hierarchy((("Leeds", "North"), ("Bath", "South"))), "hrc"), end="")
+    North
+    @Leeds
+    South
+    @Bath
+    """
+    if form == "arx":
+        levels = [hierarchy.level(number) for number in range(hierarchy.height + 1)]
+        return _csv([[level[leaf] for level in levels] for leaf in hierarchy.leaves], ";")
+    _refuse_one_name_twice(hierarchy)
+    if form == "parents":
+        pairs = {child: above for path in hierarchy.paths for child, above in zip(path, [*path[1:], ""], strict=True)}
+        return _csv([_PARENTS, *pairs.items()], ",")
+    return "".join(f"{'@' * depth}{label}\n" for depth, label in _indented(hierarchy))
+
+
+def _indented(hierarchy: Hierarchy) -> Iterator[tuple[int, str]]:
+    before: tuple[str, ...] = ()
+    for path in sorted(hierarchy.paths, key=lambda path: _first_seen(hierarchy, path)):
+        down = tuple(reversed(path))
+        same = next((i for i, (a, b) in enumerate(zip(before, down, strict=False)) if a != b), len(before))
+        yield from ((depth, down[depth]) for depth in range(same, len(down)))
+        before = down
+
+
+def _first_seen(hierarchy: Hierarchy, path: Sequence[str]) -> list[int]:
+    """Places of a path's categories in the order of the file, from the top: branches stand together."""
+    place: dict[str, int] = {}
+    for number, other in enumerate(hierarchy.paths):
+        for label in other:
+            place.setdefault(label, number)
+    return [place[label] for label in reversed(path)]
+
+
+def _refuse_one_name_twice(hierarchy: Hierarchy) -> None:
+    above: dict[str, tuple[str, ...]] = {}
+    for path in hierarchy.paths:
+        for i, label in enumerate(path):
+            if above.setdefault(label, path[i + 1 :]) != path[i + 1 :]:
+                raise DataError("One name stands for two categories of the hierarchy. Only the form of ARX tells them.")
+
+
+def _csv(lines: Iterable[Iterable[str]], sign: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, delimiter=sign, lineterminator="\n").writerows(lines)
+    return out.getvalue()
+
+
+def read_folder(folder: Path, keys: Sequence[str]) -> dict[str, Hierarchy]:
+    """Read the hierarchies of keys from a folder: `age.csv` or `age.hrc` for the key age; a key may have none.
+
+    Raises
+    ------
+    FileError
+        Where there is no such folder, or no file in it belongs to a key.
+    DataError
+        As in `read_hierarchy`.
+    """
+    if not folder.is_dir():
+        raise FileError(f"{str(folder)!r} is no folder of hierarchies.")
+    found = {key: path for key in keys for suffix in (".csv", ".hrc") if (path := folder / f"{key}{suffix}").is_file()}
+    if not found:
+        raise FileError(f"{str(folder)!r} holds no file of a key, such as {keys[0]}.csv.")
+    return {key: read_hierarchy(path) for key, path in found.items()}
+
+
+def digest(hierarchy: Hierarchy) -> str:
+    """SHA-256 of a hierarchy, whatever file it stood in.
+
+    Examples
+    --------
+    >>> digest(Hierarchy((("a", "b"),)))[:8]
+    'accbc5e3'
+    """
+    return hashlib.sha256(hierarchy_text(hierarchy).encode()).hexdigest()
