@@ -21,6 +21,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Disclosure, Sampled
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
@@ -106,6 +107,7 @@ class Made:
             disclosure=self.disclosure,
             how=HOW,
             unscaled=numbers(after, self.columns, self.codebook) * 1.5,
+            suppression=Suppression(records=3, cells={"h": 2}, of=n + 3),
         )
 
 

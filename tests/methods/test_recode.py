@@ -8,7 +8,7 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.methods.centroids.method import Centroids
-from sfumato.methods.derive import Derive
+from sfumato.methods.generalising import Unlisted
 from sfumato.methods.impute import Impute
 from sfumato.methods.pram.method import Pram
 from sfumato.methods.recode import Recode
@@ -121,7 +121,6 @@ def disclosed(*steps):
     [
         Recode(columns=["n"], map={"a": "b"}),
         Recode(columns=["n"], map={"c": "d", "d": "c"}, other="missing"),
-        Derive(column="n", formula="if_else(n == 'a', 'd', n)"),
     ],
 )
 def test_bands_that_a_later_step_changes_are_told_in_words_only(other):
@@ -178,3 +177,71 @@ def test_impossible_values_are_in_no_band(value):
     data = PolarsDataset(pl.DataFrame({"x": [3.0, -9.0, value]}), book)
     with pytest.raises(DataError, match="outside the range"):
         run_steps([Recode(columns=("x",), band=(18, 65))], data, Draws(bytes(32)))
+
+
+TOWNS = {"a": ("x", "1"), "b": ("x", "1"), "c": ("y", "2")}
+
+
+def test_a_level_of_a_hierarchy_that_stands_in_the_step_or_the_codebook():
+    frame = pl.DataFrame({"town": ["a", "b", "c", None]})
+    for step, known in (
+        (Recode(columns=["town"], level=1, hierarchy=TOWNS), Variable(kind="categorical")),
+        (Recode(columns=["town"], level=1), Variable(kind="categorical", hierarchy=TOWNS)),
+    ):
+        ran = run(step, frame, Codebook({"town": known}))
+        assert ran.after.frame["town"].to_list() == ["x", "x", "y", None]
+        assert ran.after.codebook["town"].hierarchy == {"x": ("1",), "y": ("2",)}
+        assert ran.disclosure.sentences() == ("town: recoded to level 1 of its hierarchy.",)
+    top = run(Recode(columns=["town"], level=3, hierarchy=TOWNS), frame, Codebook({"town": Variable()}))
+    assert top.after.frame["town"].to_list() == ["*"] * 4
+
+
+def test_levels_that_are_intervals_disclose_their_ends_and_are_ordered():
+    ages = {age: (f"{age // 10 * 10}s",) for age in range(20, 50)}
+    book = Codebook({"age": Variable(kind="integer", missing=[{"code": -9, "label": "refused"}], hierarchy=ages)})
+    ran = run(Recode(columns=["age"], level=1), pl.DataFrame({"age": [24, 49, -9, None]}), book)
+    assert ran.after.frame["age"].to_list() == ["20s", "40s", "-9", None]
+    (told,) = ran.disclosure.parts
+    assert told.bands == {"20s": (20, 30), "30s": (30, 40), "40s": (40, 50)}
+    variable = ran.after.codebook["age"]
+    assert (variable.kind, variable.order) == ("ordinal", ("20s", "30s", "40s", "-9"))
+    assert variable.missing[0].label == "refused"
+
+
+@pytest.mark.parametrize(("unknown", "becomes"), [("missing", None), ("other", "other")])
+def test_values_that_the_hierarchy_does_not_list(unknown, becomes):
+    frame, book = pl.DataFrame({"town": ["a", "z", None]}), Codebook({"town": Variable(kind="categorical")})
+    ran = run(Recode(columns=["town"], level=1, hierarchy=TOWNS, unknown=unknown), frame, book)
+    assert ran.after.frame["town"].to_list() == ["x", becomes, None]
+    with pytest.raises(Unlisted, match=r"The hierarchies of town do not list all values") as refused:
+        run(Recode(columns=["town"], level=1, hierarchy=TOWNS), frame, book)
+    assert refused.value.values == {"town": {"z": 1}}
+    assert "z" not in str(refused.value).split()
+
+
+def test_all_unlisted_values_of_all_columns_are_told_at_once():
+    frame = pl.DataFrame({"here": ["a", "q"], "there": ["r", "r"]})
+    with pytest.raises(Unlisted, match="here, there") as refused:
+        run(Recode(columns=["here", "there"], level=1, hierarchy=TOWNS), frame, Codebook().only(frame.columns))
+    assert refused.value.values == {"here": {"q": 1}, "there": {"r": 2}}
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"level": 1, "band": [1]}, "either `map`, or `band`, or `level`"),
+        ({"band": [1], "hierarchy": TOWNS}, "go with `level`"),
+        ({"map": {"a": "b"}, "unknown": "other"}, "go with `level`"),
+        ({"level": 1, "hierarchy": {"a": ("x", "1"), "b": ("x", "2")}}, "two broader"),
+        ({"level": 0}, "greater than or equal to 1"),
+    ],
+)
+def test_ways_that_do_not_go_together(more, says):
+    with pytest.raises(ValidationError, match=says):
+        Recode(columns=["town"], **more)
+
+
+def test_a_level_that_is_not_there_is_found_before_the_run():
+    book = Codebook({"town": Variable(hierarchy=TOWNS), "village": Variable()})
+    assert Recode(columns=["town"], level=4).check(book) == ["the hierarchy of 'town' has levels up to 3, not 4"]
+    assert "it has no hierarchy" in Recode(columns=["village"], level=1).check(book)[0]

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.drop import Drop
 from sfumato.methods.recode import Recode
@@ -299,3 +299,43 @@ def test_the_order_of_rows_is_written_only_where_it_is_stated():
     assert Plan.from_yaml(kept.to_yaml()).order == "input"
     assert kept.digest != plan.digest
     assert "line 18: order: " in problems(TITANIC + "order: sorted\n")[0]
+
+
+def test_derive_does_not_overwrite_what_was_coarsened():
+    plan = Plan(
+        steps=[
+            {"do": "recode", "columns": ["age"], "band": [30]},
+            {"do": "derive", "column": "age", "formula": "height + 1"},
+        ]
+    )
+    with pytest.raises(PlanError, match="it overwrites age, which recode coarsened"):
+        plan.check(Codebook({"age": Variable(kind="integer"), "height": Variable(kind="continuous")}))
+
+
+HIERARCHIC = """sfumato: 1
+steps:
+  - {do: recode, columns: [town], level: 1, hierarchies: places}
+"""
+
+
+def test_hierarchies_in_files_are_written_as_digests(tmp_path):
+    (tmp_path / "places").mkdir()
+    (tmp_path / "places" / "town.csv").write_text("a;x;*\nb;y;*\n")
+    (tmp_path / "plan.yaml").write_text(HIERARCHIC)
+    plan = Plan.load(tmp_path / "plan.yaml")
+    book = plan.codebook(pl.DataFrame({"town": ["a"]}), Codebook())
+    assert book["town"].hierarchy == {"a": ("x",), "b": ("y",)}
+    text = plan.to_yaml()
+    assert "sha256" in text
+    assert "x" not in text.replace("x256", "").split()
+    (tmp_path / "plan.yaml").write_text(text)
+    assert Plan.load(tmp_path / "plan.yaml").to_yaml() == text  # the same files, as it was run
+    (tmp_path / "places" / "town.csv").write_text("a;z;*\nb;y;*\n")
+    with pytest.raises(DataError, match=r"The hierarchies of town in 'places' are not those .* \(sha256\)"):
+        Plan.load(tmp_path / "plan.yaml").codebook(pl.DataFrame({"town": ["a"]}), Codebook())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "plan.yaml").write_text(text)
+    moved = Plan.load(tmp_path / "elsewhere" / "plan.yaml")
+    assert moved.to_yaml() == text
+    with pytest.raises(PlanError, match="has no hierarchy"):
+        moved.check(Codebook({"town": Variable()}))

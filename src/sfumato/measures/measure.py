@@ -17,9 +17,11 @@ from sfumato.measures.subject import KEYS, STRATA, Subject
 
 __all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published"]
 
-Need = Literal["table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "model", "earlier"]
+Need = Literal[
+    "table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "suppression", "model", "earlier"
+]
 """What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
-do); columns that nobody must learn; what the release discloses; the user's model."""
+do); columns that nobody must learn; what the release discloses; what steps took out; the user's model."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Better = Literal["low", "high", "near", "change"]

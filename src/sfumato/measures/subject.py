@@ -13,6 +13,7 @@ from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
+from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.measuring import Measuring
@@ -64,6 +65,8 @@ class Subject:
         How things are measured.
     unscaled : ndarray, shape (n, p), optional
         What an attacker could rebuild of the pair's columns.
+    suppression
+        How many records and cells steps took out; None where no steps are known.
     earlier
         Earlier releases of the same people, newest first.
     truth
@@ -83,6 +86,7 @@ class Subject:
     disclosure: Disclosure = field(default_factory=Disclosure)
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    suppression: Suppression | None = field(default=None, repr=False)
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
     truth: pl.DataFrame | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
@@ -124,6 +128,7 @@ class Subject:
             STRATA: STRATA in groups,
             "sensitive": bool(self.sensitive),
             "disclosure": True,  # an empty one says that nothing is disclosed
+            "suppression": self.suppression is not None,
             "model": self.how.model is not None,
             "earlier": bool(self.earlier) and self.truth is not None,
         }

@@ -20,6 +20,7 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import Disclosed
 from sfumato.data.query import Query
 from sfumato.data.roles import Role
+from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
 
@@ -179,8 +180,8 @@ class Method(Described):
         """Tell what is wrong with the step for a table with this codebook, before any data are touched."""
         return unknown_problems(codebook, (*self.changes, *self.strata))
 
-    def describe(self, codebook: Codebook) -> Codebook:
-        """Give the codebook after the step."""
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
+        """Give the codebook after the step; before it was run, what is known without its states."""
         return codebook
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
@@ -194,6 +195,10 @@ class Method(Described):
     def sentence(self) -> str:
         """What it does, in words that may be published; for steps without a disclosure."""
         return f"{self.name}: {', '.join(self.changes)}."
+
+    def suppressed(self, states: tuple[Any, ...]) -> Suppression:
+        """How many records and cells it took out. Confidential."""
+        return Suppression()
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What the custodian should know of how it went. May hold counts."""

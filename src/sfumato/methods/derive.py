@@ -74,7 +74,7 @@ class Derive(Method):
             problems.append(f"names that begin with {HIDDEN!r} are sfumato's own")
         return problems
 
-    def describe(self, codebook: Codebook) -> Codebook:
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """The new variable: continuous unless the formula gives a yes or no, a text or a date."""
         kind = _KINDS.get(parse(self.formula).kind(), Kind.CONTINUOUS)
         return codebook.replace(**{self.column: Variable(role=self.role, kind=kind)})

@@ -32,7 +32,7 @@ class Drop(Method):
     do: Literal["drop"] = "drop"
     columns: tuple[str, ...] = Field(min_length=1)
 
-    def describe(self, codebook: Codebook) -> Codebook:
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """The codebook without the columns."""
         return codebook.without(*self.columns)
 

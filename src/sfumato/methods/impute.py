@@ -51,7 +51,7 @@ class Impute(Method):
             problems += numeric_problems(codebook, self.columns)
         return problems
 
-    def describe(self, codebook: Codebook) -> Codebook:
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """The columns have no missing codes afterwards."""
         filled = {n: codebook[n].model_copy(update={"missing": ()}) for n in self.columns}
         return codebook.replace(**filled)

@@ -69,7 +69,7 @@ class Sample(Method):
         """Categories in `by`, and ids to key the draws on."""
         return super().check(codebook) + unit_problems(self.name, codebook) + strata_problems(codebook, self.by)
 
-    def describe(self, codebook: Codebook) -> Codebook:
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Weights need not be whole any more, nor few."""
         weight = codebook.the(Role.WEIGHT)
         if weight is None:

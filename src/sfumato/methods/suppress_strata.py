@@ -11,6 +11,7 @@ from pydantic import Field
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Suppressed
 from sfumato.data.query import COUNT, Counts
+from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws
 
@@ -69,6 +70,10 @@ class SuppressStrata(Method):
         return (
             Suppressed(columns=self.by, rule=f"records in combinations of fewer than {self.min_count} were left out"),
         )
+
+    def suppressed(self, states: tuple[Any, ...]) -> Suppression:
+        """The records that went."""
+        return Suppression(records=states[0])
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many went."""

@@ -17,7 +17,9 @@ from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.described import Described
 from sfumato.data.detectors import looks_identifying
 from sfumato.data.extended import shown
+from sfumato.data.files.hierarchies import HierarchyFiles, digest
 from sfumato.data.files.infer import infer
+from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Facts, sniff_kinds
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import Kind, Role
@@ -110,6 +112,7 @@ class Plan(Described):
     earlier: tuple[EarlierRelease, ...] = Field(default=(), max_length=MOST_EARLIER)
 
     _lines: Lines = PrivateAttr(default_factory=dict)
+    _base: Path = PrivateAttr(default_factory=Path)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.model_dump() == other.model_dump()
@@ -136,7 +139,9 @@ class Plan(Described):
             raise PlanError([f"{str(path)!r} cannot be read: {error.strerror}"]) from None
         except UnicodeDecodeError:
             raise PlanError([f"{str(path)!r} is not a text file in UTF-8"]) from None
-        return cls.from_yaml(text)
+        plan = cls.from_yaml(text)
+        plan._base = Path(path).parent
+        return plan
 
     @classmethod
     def from_yaml(cls, text: str) -> Plan:
@@ -167,12 +172,29 @@ class Plan(Described):
         if self.description:
             values["description"] = self.description
         values["variables"] = Codebook(self.variables).to_plain()
-        values["steps"] = [plain(step.model_dump()) for step in self.steps]
+        values["steps"] = [plain(self._as_run(i)) for i in range(len(self.steps))]
         if self.limits:
             values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
         if self.order:
             values["order"] = self.order
         return values
+
+    def _as_run(self, step: int) -> dict[str, Any]:
+        """The parameters of a step; of hierarchies in files the digests, not the values."""
+        values = self.steps[step].model_dump()
+        if found := self._hierarchies.get(step):
+            values["hierarchies"]["sha256"] = {key: digest(hierarchy) for key, hierarchy in found.items()}
+        return values
+
+    @cached_property
+    def _hierarchies(self) -> dict[int, dict[str, Hierarchy]]:
+        """By step, the hierarchies that it takes from files; none of a plan as it was run whose folder is elsewhere."""
+        found = {}
+        for i, step in enumerate(self.steps):
+            files: HierarchyFiles | None = getattr(step, "hierarchies", None)
+            if files is not None and not (files.sha256 and not (self._base / files.folder).exists()):
+                found[i] = files.read(self._base, step.changes)
+        return found
 
     def to_yaml(self) -> str:
         """The plan as YAML."""
@@ -189,6 +211,9 @@ class Plan(Described):
         A kind that both leave open is told from the data.
         """
         merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
+        for n, hierarchy in ((n, h) for found in self._hierarchies.values() for n, h in found.items()):
+            if n in merged:
+                merged[n] = merged[n].model_copy(update={"hierarchy": hierarchy.to_variable()})
         return sniff_kinds(frame, Codebook(merged))
 
     def check_kinds(self, frame: pl.DataFrame) -> None:
@@ -327,13 +352,14 @@ class Plan(Described):
                 yield f"it computes from {', '.join(read)} {untrue}"
 
     def _unmasked(self, i: int) -> Iterator[str]:
-        """What would be put in the place of a masked column; where its error is disclosed, `_untold` says so."""
+        """What would be put in the place of a protected column; where its error is disclosed, `_untold` says so."""
         step = self.steps[i]
-        masking = {n: s.name for s in self.steps[:i] if s.masks and not s.draws_error for n in s.changes}
+        earlier = [s for s in self.steps[:i] if s.coarsens or (s.masks and not s.draws_error)]
+        done = {n: f"{s.name} {'masked' if s.masks else 'coarsened'}" for s in earlier for n in s.changes}
         for n in step.changes if step.name == "derive" else ():
-            if n in masking:
+            if n in done:
                 yield (
-                    f"it overwrites {n}, which {masking[n]} masked: what is released would not be what is disclosed "
+                    f"it overwrites {n}, which {done[n]}: what is released would not be what is disclosed "
                     "and measured. Give the new column another name, or put this step before that one"
                 )
 

@@ -202,6 +202,7 @@ def measure_run(
         disclosure=ran.disclosure,
         how=how,
         unscaled=_unscaled(pair, ran),
+        suppression=ran.suppression,
         earlier=() if earlier is None else earlier.releases,
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         asked=frozenset(only or ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import polars as pl
@@ -12,6 +12,7 @@ from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
+from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.errors import EmptyRelease
 from sfumato.methods.base import ROW, Method, StepDraws
@@ -41,6 +42,8 @@ class Ran(Generic[D]):
         What analysts are told.
     reconstructions
         What an attacker could compute from the result, by name: columns, with the numbers of the records.
+    suppression
+        How many records and cells steps took out, from `given` on.
     """
 
     given: D
@@ -49,6 +52,7 @@ class Ran(Generic[D]):
     steps: tuple[StepDone, ...] = ()
     disclosure: Disclosure = field(default_factory=Disclosure)
     reconstructions: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    suppression: Suppression = field(default_factory=Suppression, repr=False)
 
 
 def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
@@ -76,6 +80,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
     done: list[StepDone] = []
     disclosed: list[Disclosed] = []
     reconstructions: dict[str, pl.DataFrame] = {}
+    gone = Suppression()
     parts = split(progress, [step.effort for step in steps])
     for i, (step, part) in enumerate(zip(steps, parts, strict=True)):
         part(f"step {i + 1} of {len(steps)}: {step.name}", 0)
@@ -88,6 +93,8 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         _refuse_empty(steps, data, heights)
         said = step.disclose(states)
         disclosed = _told(disclosed, step, said)
+        if given is not None:
+            gone += replace(step.suppressed(states), of=heights[-2])
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
         notes, warnings = step.notes(states), step.warnings(states)
         done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings))
@@ -98,7 +105,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
                     view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
                 )
     given = given or data
-    return Ran(given, before or given, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions)
+    return Ran(given, before or given, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions, gone)
 
 
 def _height(data: Dataset) -> int:
@@ -153,4 +160,4 @@ def _run(step: Method, data: D, draws: Draws) -> tuple[D, tuple[Any, ...], list[
         data = data.map(f, stage.by)
         states = (*states, state)
         frames.append(rows(data) if step.masks else pl.DataFrame())
-    return data.map(lambda batch: batch, codebook=step.describe(book)), states, frames
+    return data.map(lambda batch: batch, codebook=step.describe(book, states)), states, frames

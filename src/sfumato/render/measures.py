@@ -39,6 +39,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         STRATA: "strata of masking steps",
         "sensitive": "categories that nobody must learn",
         "disclosure": "what the release discloses",
+        "suppression": "a run of steps",
         "model": "a model",
         "earlier": "an earlier release, with true values",
     }

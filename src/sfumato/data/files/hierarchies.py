@@ -7,19 +7,65 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from pydantic import ConfigDict, Field, model_validator
+
+from sfumato.data.described import Described
 from sfumato.data.files.atomic import replacing
 from sfumato.data.hierarchy import EVERYTHING, Hierarchy
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Form", "digest", "hierarchy_text", "read_folder", "read_hierarchy", "write_hierarchy"]
+__all__ = ["Form", "HierarchyFiles", "digest", "hierarchy_text", "read_folder", "read_hierarchy", "write_hierarchy"]
 
 Form = Literal["arx", "parents", "hrc"]
 _LARGEST = 64 << 20
 _SIGNS = ";,\t|"
 _PARENTS = ("code", "parent")
 _DEEPEST = 100
+
+
+class HierarchyFiles(Described):
+    """A folder with a file for each key; in a plan as it was run with the digests of what stood there.
+
+    Parameters
+    ----------
+    folder
+        The folder, as seen from the plan.
+    sha256
+        By key, the digest of the hierarchy that was used.
+
+    Examples
+    --------
+    >>> HierarchyFiles.model_validate("hierarchies").folder
+    'hierarchies'
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str = Field(min_length=1)
+    sha256: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        return {"folder": given} if isinstance(given, str) else given
+
+    def read(self, base: Path, keys: Sequence[str]) -> dict[str, Hierarchy]:
+        """Read the hierarchies of keys; those of a plan as it was run must be the ones that it names.
+
+        Raises
+        ------
+        FileError, DataError
+            As in `read_folder`; where a file holds another hierarchy than the plan was run with.
+        """
+        found = read_folder(base / self.folder, keys)
+        if other := [key for key, known in self.sha256.items() if key not in found or digest(found[key]) != known]:
+            raise DataError(
+                f"The hierarchies of {', '.join(other)} in {self.folder!r} are not those that the plan was run with "
+                "(sha256). Give these, or take `sha256` out of the plan."
+            )
+        return found
 
 
 def read_hierarchy(path: Path) -> Hierarchy:

@@ -114,7 +114,7 @@ class Noise(NoiseParameters):
         problems += [f"dummies would make {n!r}, which is there already" for n in sorted(made & set(codebook))]
         return problems
 
-    def describe(self, codebook: Codebook) -> Codebook:
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Noisy codes are numbers; dummies stand in place of their column; what was filled in is not missing."""
         variables = {}
         for n, variable in codebook.items():

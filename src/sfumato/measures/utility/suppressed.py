@@ -1,0 +1,82 @@
+"""What was suppressed: the share of the records, and of the cells of each variable, that steps took out."""
+
+from __future__ import annotations
+
+from sfumato.data.aim import Aim
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.suppression import Suppression
+from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.saying import percent, value_of, with_value
+from sfumato.measures.subject import Subject
+
+__all__ = ["MEASURE", "findings"]
+
+
+def findings(gone: Suppression) -> Findings:
+    """Give the line `suppressed_records` where steps leave records out, and `suppressed_cells` of each variable.
+
+    Shares are of the records before anything was coarsened or masked. Records that a random sample left out are no
+    part, nor are values that were missing already.
+
+    Parameters
+    ----------
+    gone
+        What steps took out.
+
+    Examples
+    --------
+    >>> [(f.measure, f.variable, f.value) for f in findings(Suppression(2, {"age": 1}, 10))]
+    [('suppressed_records', None, 0.2), ('suppressed_cells', 'age', 0.1)]
+    """
+    if not gone.of:
+        return Findings()
+    lines = [] if gone.records is None else [Finding("suppressed_records", value=gone.records / gone.of)]
+    lines += [Finding("suppressed_cells", name, value=count / gone.of) for name, count in gone.cells.items()]
+    return Findings(tuple(lines))
+
+
+def _compute(subject: Subject) -> Findings:
+    return findings(subject.suppression or Suppression())
+
+
+def _say(findings: Findings, fraction: float) -> str | None:
+    records = [f for f in with_value(findings, "suppressed_records") if value_of(f) > 0]
+    cells = [f for f in with_value(findings, "suppressed_cells") if value_of(f) > 0]
+    said = []
+    if records:
+        share = percent(value_of(records[0]))
+        said.append(f"{share} of the records were left out, and those that stay are no random sample")
+    if cells:
+        most = max(cells, key=value_of)
+        said.append(f"values of {most.variable} were taken out in {percent(value_of(most))} of the records")
+    return f"{'; '.join(said)}.".capitalize() if said else None
+
+
+MEASURE = Measure(
+    family="values",
+    place=40,
+    doing="what was suppressed",
+    needs=frozenset({"suppression"}),
+    figures=(
+        Figure(
+            "suppressed_records",
+            title="Records left out",
+            what="The share of the records that steps left out because too few people were like them. Whoever is left "
+            "is not a random sample of all.",
+            form="share",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+        Figure(
+            "suppressed_cells",
+            title="Values taken out",
+            what="The share of the records whose value of a variable was taken out because too few people were like "
+            "them. Such gaps are not random.",
+            form="share",
+            published="rate",
+            aim=Aim.GENTLER,
+        ),
+    ),
+    compute=_compute,
+    say=_say,
+)

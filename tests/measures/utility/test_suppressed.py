@@ -1,0 +1,36 @@
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.data.suppression import Suppression
+from sfumato.measures.utility import suppressed
+
+
+def test_shares():
+    lines = suppressed.findings(Suppression(records=1, cells={"a": 2, "b": 0}, of=8))
+    assert [(f.measure, f.variable, f.value) for f in lines] == [
+        ("suppressed_records", None, 1 / 8),
+        ("suppressed_cells", "a", 2 / 8),
+        ("suppressed_cells", "b", 0),
+    ]
+    assert not len(suppressed.findings(Suppression(of=8)))
+    assert not len(suppressed.findings(Suppression()))
+
+
+def test_words():
+    say = suppressed.MEASURE.say
+    assert "12% of the records were left out" in say(suppressed.findings(Suppression(1, {}, 8)), 1.0)
+    assert "a were taken out in 25%" in say(suppressed.findings(Suppression(None, {"a": 2}, 8)), 1.0)
+    assert say(suppressed.findings(Suppression(0, {"a": 0}, 8)), 1.0) is None
+
+
+def test_of_a_run():
+    frame = pl.DataFrame({"id": range(20), "town": ["a"] * 18 + ["b"] * 2, "pay": [float(i) for i in range(20)]})
+    plan = sf.Plan(
+        variables={"id": {"role": "record"}, "town": {"role": "key"}},
+        steps=[{"do": "suppress_strata", "by": ["town"], "min_count": 3, "max_suppressed": 0.2}],
+    )
+    found = sf.protect(plan, frame, secret=b"0123456789abcdef").report.findings
+    (line,) = found.select("suppressed_records")
+    assert line.value == pytest.approx(0.1)
+    assert not found.select("suppressed_cells")
