@@ -1,0 +1,1 @@
+"""What makes a class, or a whole release, safe: one idea to a file."""
