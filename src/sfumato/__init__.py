@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato import errors as errors
     from sfumato import examples as examples
     from sfumato import steps as steps
+    from sfumato.api.anonymise import anonymise as anonymise
     from sfumato.api.card import card as card
     from sfumato.api.compare import compare as compare
     from sfumato.api.fit import fit as fit
@@ -40,23 +41,27 @@ if TYPE_CHECKING:
     from sfumato.data.error_model import Misclassified as Misclassified
     from sfumato.data.finding import Finding as Finding
     from sfumato.data.finding import Findings as Findings
+    from sfumato.data.hierarchy import Hierarchy as Hierarchy
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
     from sfumato.inference.result import Fit as Fit
     from sfumato.measures.risk.h_rank.h_rank import HRank as HRank
     from sfumato.plan.plan import Plan as Plan
+    from sfumato.release.anonymising import Anonymisation as Anonymisation
     from sfumato.release.release import Release as Release
     from sfumato.tuning.tune import Tuned as Tuned
 
 _HOMES = {
     "HRank": "sfumato.measures.risk.h_rank.h_rank",
     "Fit": "sfumato.inference.result",
+    "Anonymisation": "sfumato.release.anonymising",
     "Additive": "sfumato.data.error_model",
     "Coarsened": "sfumato.data.coarsened",
     "Codebook": "sfumato.data.codebook",
     "Disclosure": "sfumato.data.disclosure",
     "Finding": "sfumato.data.finding",
     "Findings": "sfumato.data.finding",
+    "Hierarchy": "sfumato.data.hierarchy",
     "Kind": "sfumato.data.roles",
     "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.plan.plan",
@@ -64,6 +69,7 @@ _HOMES = {
     "Role": "sfumato.data.roles",
     "Tuned": "sfumato.tuning.tune",
     "Variable": "sfumato.data.codebook",
+    "anonymise": "sfumato.api.anonymise",
     "card": "sfumato.api.card",
     "compare": "sfumato.api.compare",
     "errors": "sfumato",

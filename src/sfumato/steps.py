@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.methods.anonymise.method import Anonymise as Anonymise
     from sfumato.methods.centroids.method import Centroids as Centroids
     from sfumato.methods.complete_cases import CompleteCases as CompleteCases
     from sfumato.methods.derive import Derive as Derive

@@ -73,6 +73,9 @@ FileOrder = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Out = Annotated[Path | None, typer.Option(help="File to write, in place of stdout.")]
 Columns = Annotated[str | None, typer.Option(help="Numeric columns that an intruder knows, with commas between.")]
+SecretFile = Annotated[
+    Path | None, typer.Option(help="File with the secret, 16 bytes or more. Else SFUMATO_SECRET, in hexadecimal.")
+]
 By = Annotated[str | None, typer.Option(help="Categorical columns that an intruder knows, with commas between.")]
 Record = Annotated[str | None, typer.Option(help="Column with the record's id, on which two tables are joined.")]
 Align = Annotated[

@@ -18,6 +18,7 @@ from sfumato.cli.options import (
     Json,
     Model,
     Reading,
+    SecretFile,
     Sheet,
     SkipRows,
 )
@@ -31,9 +32,7 @@ def protect(
     plan: Annotated[Path, typer.Argument(help="The plan.")],
     data: Annotated[Path, typer.Argument(help="The data file.")],
     out: Annotated[Path, typer.Option(help="The release folder to write.")],
-    secret_file: Annotated[
-        Path | None, typer.Option(help="File with the secret, 16 bytes or more. Else SFUMATO_SECRET, in hexadecimal.")
-    ] = None,
+    secret_file: SecretFile = None,
     internal_report: Annotated[
         Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
     ] = None,
@@ -56,7 +55,7 @@ def protect(
     Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
     """
     from sfumato.api.protect import protect as run
-    from sfumato.cli.talk import open_table, refuse_same, say
+    from sfumato.cli.talk import open_table, refuse_same, say, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
@@ -69,7 +68,7 @@ def protect(
     refuse_same(internal_report, data, plan, secret_file)
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
-    with working() as progress:
+    with telling_unlisted(internal_report), working() as progress:
         running, writing = split(progress, (9, 1))
         release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
         writing("writing the release", 0)

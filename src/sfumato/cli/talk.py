@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,16 @@ from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
 
-__all__ = ["finish", "open_table", "print_findings", "print_json", "refuse_same", "say", "write_out"]
+__all__ = [
+    "finish",
+    "open_table",
+    "print_findings",
+    "print_json",
+    "refuse_same",
+    "say",
+    "telling_unlisted",
+    "write_out",
+]
 
 
 def say(lines: Sequence[str]) -> None:
@@ -85,6 +95,20 @@ def write_out(text: str, out: Path | None) -> None:
         with replacing(out) as temporary:
             temporary.write_bytes(text.encode())
         say([f"Written: {out}"])
+
+
+@contextmanager
+def telling_unlisted(path: Path | None) -> Iterator[None]:
+    """Write values that no hierarchy lists to the custodian's report, where one is asked for; messages have none."""
+    from sfumato.methods.generalising import Unlisted
+
+    try:
+        yield
+    except Unlisted as error:
+        if path is not None:
+            told = [f"{key}\t{value}\t{n}" for key, values in error.values.items() for value, n in values.items()]
+            write_out("\n".join(["Values that no hierarchy lists: key, value, records", *told, ""]), path)
+        raise
 
 
 def finish(findings: Findings, as_json: bool) -> None:

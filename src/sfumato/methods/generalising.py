@@ -67,7 +67,7 @@ def generalised(column: str, dtype: pl.DataType, codebook: Codebook, level: Mapp
     """
     value = pl.col(column)
     if set(level.values()) == {EVERYTHING}:
-        return pl.lit(EVERYTHING).alias(column)
+        return pl.repeat(EVERYTHING, pl.len()).alias(column)
     old, new = list(level), list(level.values())
     text = as_texts(value, dtype).replace_strict(old, new, default=None, return_dtype=pl.String)
     for code in codebook[column].missing:

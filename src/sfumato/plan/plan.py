@@ -181,10 +181,15 @@ class Plan(Described):
 
     def _as_run(self, step: int) -> dict[str, Any]:
         """The parameters of a step; of hierarchies in files the digests, not the values."""
-        values = self.steps[step].model_dump()
+        values = {"do": self.steps[step].name, **self.steps[step].model_dump()}
         if found := self._hierarchies.get(step):
             values["hierarchies"]["sha256"] = {key: digest(hierarchy) for key, hierarchy in found.items()}
         return values
+
+    def beside(self, other: Plan) -> Plan:
+        """The plan, as if it lay where another does: folders that it names are looked for there."""
+        self._base = other._base
+        return self
 
     @cached_property
     def _hierarchies(self) -> dict[int, dict[str, Hierarchy]]:

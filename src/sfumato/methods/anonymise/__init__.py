@@ -1,0 +1,1 @@
+"""Full-domain generalisation and local recoding with suppression, to k-anonymity and its kin."""
