@@ -146,7 +146,7 @@ class _Search:
         ends: float | None,
     ) -> None:
         used = [len(np.unique(column)) for column in patterns.codes.T]
-        self.order = sorted(range(len(used)), key=lambda j: (used[j], j))
+        self.order = sorted(range(len(used)), key=lambda j: (-used[j], j))
         mine = Patterns(patterns.codes[:, self.order], patterns.counts, patterns.sensitive)
         mine, self.hierarchies = renumbered(mine, [hierarchies[j] for j in self.order])
         given = None if weights is None else [weights[j] for j in self.order]

@@ -1,0 +1,136 @@
+"""Local recoding: a level for each cell, so that every class is safe with the least loss that two ways find."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
+from sfumato.kernels.lattice.judge import Judge, allowed, judge
+from sfumato.kernels.lattice.levels import Levels
+from sfumato.kernels.lattice.patterns import Patterns, class_of_rows
+from sfumato.kernels.lattice.recoded import Cells, cell_loss, released, tightened
+from sfumato.kernels.lattice.repeated import repeated
+from sfumato.kernels.lattice.top_down import top_down
+
+__all__ = ["Recoded", "local"]
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """A local recoding.
+
+    Parameters
+    ----------
+    levels : ndarray of int, shape (P, m)
+        Level of each cell of each pattern; the top where the pattern is suppressed.
+    suppressed : ndarray of bool, shape (P,)
+        Patterns that are not released.
+    score : float
+        Arithmetic loss, x summed over each record's own cells.
+    records : int
+        Records that are suppressed.
+    way : str
+        `repeated` or `top-down`.
+    """
+
+    levels: Ints
+    suppressed: Bools
+    score: float
+    records: int
+    way: str
+
+
+def local(
+    patterns: Patterns,
+    hierarchies: Sequence[Levels],
+    criteria: Sequence[Criterion | Overall],
+    *,
+    limit: float = 0.0,
+    weights: Sequence[float] | None = None,
+) -> Recoded | None:
+    """Recode each class on its own, by two ways, and keep the one that loses less.
+
+    From below, choice of levels after choice takes its safe classes out of the rest (`repeated`); from above, one class of
+    all is split (`top_down`). Neither is best everywhere. Classes are then lowered to what their patterns share. A class
+    is the records that are released with the same values; groups of one key with the same leaves are one value, whatever
+    their level.
+
+    Rows of equal keys are recoded alike, so that what a record is released as tells nothing of its sensitive values but
+    what the class does.
+
+    Parameters
+    ----------
+    patterns, hierarchies, criteria
+        As in `search.optimal`.
+    limit
+        Largest share of records that may be suppressed, from 0 to 1.
+    weights
+        Importance of each key; equal by default.
+
+    Returns
+    -------
+    Recoded or None
+        None where neither way meets the criteria.
+
+    Examples
+    --------
+    >>> from sfumato.kernels.lattice.criteria.sizes import KAnonymity
+    >>> ages = Levels((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)))
+    >>> found = local(Patterns(np.array([[0], [1], [2]]), np.array([1, 2, 3])), [ages], [KAnonymity(3)])
+    >>> found.levels[:, 0].tolist(), found.records
+    ([1, 1, 0], 0)
+    """
+    if len(hierarchies) != patterns.codes.shape[1]:
+        raise ValueError("hierarchies: one for each key")
+    given = [1.0] * len(hierarchies) if weights is None else [float(w) for w in weights]
+    if len(given) != len(hierarchies) or not all(0 < w < np.inf for w in given):
+        raise ValueError("weights: one above 0 for each key")
+    complete = [bool((column >= 0).all()) for column in patterns.values.T]
+    most = allowed(limit, patterns.records)
+    judging = judge(criteria, patterns.histograms(), complete, most)
+    ways = {"repeated": repeated, "top-down": top_down}
+    made = {name: way(patterns, hierarchies, judging, given) for name, way in ways.items()}
+    cells = [Cells.of(h) for h in hierarchies]
+    finished = [_finished(patterns, *m, cells, judging, given, name) for name, m in made.items() if m is not None]
+    fit = [f for f in finished if f is not None and f.records <= most]
+    return min(fit, key=lambda f: (round(f.score, 10), f.way), default=None)
+
+
+def _finished(
+    patterns: Patterns,
+    levels: Ints,
+    suppressed: Bools,
+    cells: Sequence[Cells],
+    judging: Judge,
+    weights: Sequence[float],
+    way: str,
+) -> Recoded | None:
+    """Lower the classes, and see that those which come together by it are safe; if not, stay with what there was."""
+    rows = np.flatnonzero(~suppressed)
+    codes = patterns.codes[rows]
+    which, _ = class_of_rows(released(codes, levels[rows], cells)) if len(rows) else (rows, rows)
+    for lowered in (tightened(codes, levels[rows], which, cells), levels[rows]):
+        if not _safe(patterns.only(~suppressed), lowered, cells, judging):
+            continue
+        out = np.tile([len(c.share) // c.leaves - 1 for c in cells], (len(suppressed), 1))
+        out[rows] = lowered
+        gone = int(patterns.counts[suppressed].sum())
+        return Recoded(out, suppressed, cell_loss(patterns, out, suppressed, cells, weights), gone, way)
+    return None
+
+
+def _safe(patterns: Patterns, levels: Ints, cells: Sequence[Cells], judging: Judge) -> bool:
+    """Tell whether the classes as they are released pass."""
+    if not len(levels):
+        return True
+    which, _ = class_of_rows(released(patterns.codes, levels, cells))
+    sizes = np.bincount(which, weights=patterns.counts).astype(np.int64)
+    bad = judging.failing(sizes, which, patterns.values, patterns.counts).any()
+    return not bad and not judging.fails_all(sizes)
