@@ -16,8 +16,9 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import EmptyRelease
 from sfumato.measures.registry import figures
 from sfumato.measures.subject import KEYS
-from sfumato.methods.anonymise.coding import Coded, coded
+from sfumato.methods.anonymise.coding import Coded, Key, coded
 from sfumato.methods.anonymise.method import Anonymise, Anonymised
+from sfumato.methods.base import HIDDEN
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
@@ -92,9 +93,14 @@ class Anonymisation:
         for number, key in enumerate(self._seen.keys):
             level = self.levels[key.name]
             there = set(self._seen.patterns.codes[:, number].tolist())
-            now = {category for leaf, category in enumerate(key.categories(level)) if leaf in there}
-            found.append(KeyLevel(key.name, level, key.hierarchy.height, len(now), len(there)))
+            found.append(KeyLevel(key.name, level, key.hierarchy.height, self._now(key, level, there), len(there)))
         return found
+
+    def _now(self, key: Key, level: int, there: set[int]) -> int:
+        """How many categories a key has that is released on a level, or each cell on its own."""
+        if self.found.cells is not None and level:
+            return self.found.cells[f"{HIDDEN}{key.name}"].n_unique()
+        return len({category for leaf, category in enumerate(key.categories(level)) if leaf in there})
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""

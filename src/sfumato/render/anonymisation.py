@@ -45,7 +45,8 @@ def show(found: Anonymisation, others: Sequence[tuple[str, Anonymised | None]], 
 
 
 def _levels(found: Anonymisation) -> Table:
-    table = Table("Key", "Level", "Of", "Categories now", "Before", title="Levels of the keys", title_justify="left")
+    level = "Levels up to" if found.step.local else "Level"
+    table = Table("Key", level, "Of", "Categories now", "Before", title="Levels of the keys", title_justify="left")
     for key in found.key_levels():
         table.add_row(key.name, str(key.level), str(key.height), f"{key.now:,}", f"{key.before:,}")
     return table
@@ -61,8 +62,12 @@ def _sentences(found: Anonymisation) -> Iterator[str]:
         )
     else:
         yield f"Every class meets {asked}; nothing is left out."
-    proven = "nothing loses less" if found.optimal else f"nothing loses less than {found.bound:.6g}. {NOT_PROVEN}"
-    yield f"Loss ({found.step.loss}): {found.score:.6g}; {proven}."
+    if found.step.local:
+        yield f"Loss (loss-arithmetic, cell by cell): {found.score:.6g}, the better of two ways; less may be possible."
+    elif found.optimal:
+        yield f"Loss ({found.step.loss}): {found.score:.6g}; nothing loses less."
+    else:
+        yield f"Loss ({found.step.loss}): {found.score:.6g}; nothing loses less than {found.bound:.6g}. {NOT_PROVEN}"
     if share > _MOST:
         widest = max(found.key_levels(), key=lambda key: key.now)
         yield f"Most records are left out. Coarsen {widest.name}, whose categories are the most, or leave it out."
@@ -75,6 +80,11 @@ def _others(found: Anonymisation, others: Sequence[tuple[str, Anonymised | None]
         if other is None:
             table.add_row(said, "none", "", "no levels meet it")
             continue
-        moved = [f"{n} {other.levels[n]}" for n, level in found.levels.items() if other.levels[n] != level]
-        table.add_row(said, f"{other.score:.6g}", f"{other.suppressed:,}", ", ".join(moved) or "none")
+        local = found.step.local
+        moved = (
+            [] if local else [f"{n} {other.levels[n]}" for n, level in found.levels.items() if other.levels[n] != level]
+        )
+        table.add_row(
+            said, f"{other.score:.6g}", f"{other.suppressed:,}", ", ".join(moved) or ("" if local else "none")
+        )
     return table

@@ -63,7 +63,9 @@ class Loss:
         self.n = patterns.records
         self.hierarchies = hierarchies
         self.weights = [w * len(hierarchies) / sum(weights) for w in weights]
-        self.margins = [_margin(h, column, patterns.counts) for h, column in zip(hierarchies, patterns.codes.T, strict=True)]
+        self.margins = [
+            _margin(h, column, patterns.counts) for h, column in zip(hierarchies, patterns.codes.T, strict=True)
+        ]
 
     def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
         """Give what no node at these levels or above loses less than.
@@ -121,7 +123,11 @@ class GeometricLoss(Loss):
         """The loss itself."""
         ys = []
         for j, level in enumerate(node.levels):
-            x = self.whole[j][level] - float(node.gone[j][: len(self.shares[j][level])] @ self.shares[j][level]) + node.suppressed
+            x = (
+                self.whole[j][level]
+                - float(node.gone[j][: len(self.shares[j][level])] @ self.shares[j][level])
+                + node.suppressed
+            )
             ys.append(self._y(j, x))
         return self.mean(ys)
 

@@ -224,7 +224,9 @@ class _Search:
                 self._judge(table, classes, levels)
             else:
                 sure = self._surely(table, classes)
-                if sure is not None and not self._hopeless(self._bound(levels, sure[0], table, (classes, sure[1])), levels):
+                if sure is not None and not self._hopeless(
+                    self._bound(levels, sure[0], table, (classes, sure[1])), levels
+                ):
                     self._visit(depth + 1, table.below(classes, self.planes[depth + 1]), levels)
             self.path.pop()
         levels[depth] = 0
@@ -270,9 +272,7 @@ class _Search:
             suppressed = np.bincount(classes.parent, weights=suppressed).astype(np.int64)
         return found[::-1]
 
-    def _bound(
-        self, levels: Sequence[int], sure: int, table: Table, known: tuple[Classes, Bools] | None
-    ) -> float:
+    def _bound(self, levels: Sequence[int], sure: int, table: Table, known: tuple[Classes, Bools] | None) -> float:
         """What all levels from these up lose at least. Classes to come lie within those there are, none joins two."""
         if not self.loss.weighs_classes:
             return self.loss.bound(levels, sure, 0, 0)
