@@ -24,6 +24,7 @@ Rows = NDArray[np.int64]
 
 _EQUAL = 1e-7  # of a spacing: released values that differ by less were averaged over the same records
 _FLOOR = 1e-3  # of a standard deviation: least spacing, so that a spike does not weigh more than everything else
+_ALL_TRIED = 1_500
 _JITTER, _HOLD, _MOVE = 0.3, 0.3, 0.6  # of a spacing; of an equation's weight, falling to a thousandth; of each change
 _FALL = 1e-3
 
@@ -52,7 +53,7 @@ def invert(released: Floats, stratum: Rows, k: int, kept: Kept, seed: int = 0) -
 
     One column is the easiest: neighbourhoods are windows of its order, which no averaging changes, and records with
     equal released values share theirs. Of twelve attempts (fewer above 1,000 rows) the five are taken that explain the
-    release best, and of these the median. In several columns, of three attempts the best. Nothing of the truth is used.
+    release best, and of these the median. In several columns, of three attempts the best (one, above 1,500 records). Nothing of the truth is used.
 
     Parameters
     ----------
@@ -110,7 +111,8 @@ class _Attack:
     def run(self, random: np.random.Generator) -> Floats:
         """Make the attempts and choose, in the columns' own units."""
         alone = self.released.shape[1] == 1
-        attempts, long, taken = (max(4, min(12, 12_000 // len(self.released))), 320, 5) if alone else (3, 60, 1)
+        few = 3 if len(self.released) <= _ALL_TRIED else 1
+        attempts, long, taken = (max(4, min(12, 12_000 // len(self.released))), 320, 5) if alone else (few, 60, 1)
         found = []
         for number in range(attempts):
             guess = self.released + (_JITTER * self._noise(random) if number else 0.0)

@@ -159,7 +159,8 @@ class _Attacked:
             inner = np.ones(len(rows), dtype=bool)
             if len(rows) > block:  # a part's edge is not solved well, as it lacks neighbours
                 apart = np.round(((unit[rows] - unit[seed]) ** 2).sum(axis=1), 9)
-                order = np.argsort(apart, kind="stable")
+                close = np.flatnonzero(apart <= np.partition(apart, block)[block])
+                order = close[np.argsort(apart[close], kind="stable")]
                 near = np.searchsorted(apart[order], apart[order[[block // 2, block]]])  # equal ones stay together
                 rows = rows[order[: near[1] or block]]
                 inner = np.arange(len(rows)) < (near[0] or block // 2)
@@ -207,7 +208,8 @@ def _by_lot(z: Floats) -> Rows:
 
 def _largest(x: Floats, z: Floats) -> Rows:
     """Rows of the largest true values; where equal ones are left over, by their released values."""
-    return np.lexsort((*z.T, -x))[:TOP]
+    top = np.flatnonzero(x >= np.partition(x, len(x) - TOP)[len(x) - TOP]) if len(x) > TOP else np.arange(len(x))
+    return top[np.lexsort((*z[top].T, -x[top]))][:TOP]
 
 
 def _line(
