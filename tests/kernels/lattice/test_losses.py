@@ -38,7 +38,7 @@ def test_weights_are_of_a_geometric_mean():
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("seed", range(5))
 def test_no_node_loses_less_than_its_bound(name, seed):
-    """From every node up, with whatever k suppresses there and surely below: nothing is below the bound of the start."""
+    """From every node up, with whatever k suppresses there: nothing is below the bound of the start."""
     patterns, hierarchies = small.table(seed, keys=2)
     loss = loss_named(name, patterns, hierarchies)
     for start in small.nodes(hierarchies):

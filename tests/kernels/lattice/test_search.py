@@ -95,7 +95,9 @@ def test_every_loss_as_by_trying_all_nodes(loss, seed, limit):
     same(optimal(patterns, hierarchies, CRITERIA["k"], limit=limit, loss=loss, weights=weights), right)
 
 
-@pytest.mark.parametrize(("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(8))))
+@pytest.mark.parametrize(
+    ("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(8)))
+)
 def test_records_without_a_value(name, seed):
     """A class in which nobody has a value passes, and need not when others join it."""
     patterns, hierarchies = small.table(200 + seed, sensitive=2, missing=True)
