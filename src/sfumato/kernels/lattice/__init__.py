@@ -1,1 +1,1 @@
-"""Generalise keys over their hierarchies until classes are safe, with the least loss: whole columns, or cell by cell."""
+"""Generalise keys over their hierarchies until classes are safe, with the least loss: by columns or by cells."""

@@ -14,6 +14,7 @@ __all__ = ["Judge", "allowed", "judge"]
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Shorts = NDArray[np.int32]
 
 _CELLS = 2**21
 """Cells of a histogram of many classes that are held at once."""
@@ -51,7 +52,7 @@ class Judge:
         """Fewest records of a class that can pass."""
         return max((criterion.least_size for criterion in self.each), default=1)
 
-    def failing(self, sizes: Ints, which: Ints, values: Ints, count: Ints, *, surely: bool = False) -> Bools:
+    def failing(self, sizes: Ints, which: Ints | Shorts, values: Ints, count: Ints, *, surely: bool = False) -> Bools:
         """Tell which classes fail, shape (C,).
 
         Parameters
@@ -77,7 +78,7 @@ class Judge:
         return bad
 
     def _blocks(
-        self, bad: Bools, sizes: Ints, which: Ints, values: Ints, count: Ints, asked: Sequence[Criterion]
+        self, bad: Bools, sizes: Ints, which: Ints | Shorts, values: Ints, count: Ints, asked: Sequence[Criterion]
     ) -> Iterator[tuple[Ints, Block]]:
         """The classes that are not bad yet, as many at a time as one histogram may hold."""
         variables = sorted({v for criterion in asked if (v := criterion.variable) is not None})
@@ -130,8 +131,8 @@ def judge(
 ) -> Judge:
     """Put criteria together, and see by which of them a search may be cut.
 
-    Where nothing may be suppressed, by those whose safe classes are safe together. Else by those whose safe classes stay
-    safe whatever joins them: a class with a record without a value passes where it has none at all, so of these only
+    Where nothing may be suppressed, by those whose safe classes are safe together. Else by those whose safe classes
+    stay safe whatever joins them. A class without any value passes and need not when others join it; so of these only
     such as judge sizes, or a variable that every record has. Where no criterion judges classes nothing is ever
     suppressed.
 

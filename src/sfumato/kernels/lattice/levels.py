@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class Levels:
             raise ValueError("levels: every level needs the group of each leaf")
         if (levels[0] != np.arange(len(levels[0]))).any() or levels[-1].any() or min(x.min() for x in levels) < 0:
             raise ValueError("levels: level 0 must be the leaves themselves, and the last level one group, 0")
-        for fine, coarse in zip(levels, levels[1:], strict=False):
+        for fine, coarse in pairwise(levels):
             parent = np.zeros(fine.max() + 1, dtype=np.int64)
             parent[fine] = coarse
             if (parent[fine] != coarse).any():

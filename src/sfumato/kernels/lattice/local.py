@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
 from sfumato.kernels.lattice.judge import Judge, allowed, judge
 from sfumato.kernels.lattice.levels import Levels
+from sfumato.kernels.lattice.losses import checked_weights
 from sfumato.kernels.lattice.patterns import Patterns, class_of_rows
 from sfumato.kernels.lattice.recoded import Cells, cell_loss, released, tightened
 from sfumato.kernels.lattice.repeated import repeated
+from sfumato.kernels.lattice.rest import with_rest
 from sfumato.kernels.lattice.top_down import top_down
 
 __all__ = ["Recoded", "local"]
@@ -57,10 +59,11 @@ def local(
 ) -> Recoded | None:
     """Recode each class on its own, by two ways, and keep the one that loses less.
 
-    From below, choice of levels after choice takes its safe classes out of the rest (`repeated`); from above, one class of
-    all is split (`top_down`). Neither is best everywhere. Classes are then lowered to what their patterns share. A class
-    is the records that are released with the same values; groups of one key with the same leaves are one value, whatever
-    their level.
+    From below, choice of levels after choice takes its safe classes out of the rest (`repeated`); from above, one
+    class of all is split (`top_down`). Neither is best everywhere. What is left is suppressed, where the limit allows,
+    or joins a class (`with_rest`), whichever loses less; classes are then lowered to what their patterns share. A class
+    is the records that are released with the same values; groups of one key with the same leaves are one value,
+    whatever their level.
 
     Rows of equal keys are recoded alike, so that what a record is released as tells nothing of its sensitive values but
     what the class does.
@@ -89,47 +92,49 @@ def local(
     """
     if len(hierarchies) != patterns.codes.shape[1]:
         raise ValueError("hierarchies: one for each key")
-    given = [1.0] * len(hierarchies) if weights is None else [float(w) for w in weights]
-    if len(given) != len(hierarchies) or not all(0 < w < np.inf for w in given):
-        raise ValueError("weights: one above 0 for each key")
+    given = checked_weights(weights, len(hierarchies))
     complete = [bool((column >= 0).all()) for column in patterns.values.T]
     most = allowed(limit, patterns.records)
     judging = judge(criteria, patterns.histograms(), complete, most)
     ways = {"repeated": repeated, "top-down": top_down}
     made = {name: way(patterns, hierarchies, judging, given) for name, way in ways.items()}
     cells = [Cells.of(h) for h in hierarchies]
-    finished = [_finished(patterns, *m, cells, judging, given, name) for name, m in made.items() if m is not None]
-    fit = [f for f in finished if f is not None and f.records <= most]
-    return min(fit, key=lambda f: (round(f.score, 10), f.way), default=None)
+    finished = [f for name, m in made.items() if m for f in _finished(patterns, *m, cells, judging, given, name)]
+    fit = [f for f in finished if f.records <= most]
+    return min(fit, key=lambda f: (round(f.score, 10), f.records, f.way), default=None)
 
 
 def _finished(
     patterns: Patterns,
     levels: Ints,
-    suppressed: Bools,
+    rest: Bools,
     cells: Sequence[Cells],
     judging: Judge,
     weights: Sequence[float],
     way: str,
-) -> Recoded | None:
-    """Lower the classes, and see that those which come together by it are safe; if not, stay with what there was."""
-    rows = np.flatnonzero(~suppressed)
-    codes = patterns.codes[rows]
-    which, _ = class_of_rows(released(codes, levels[rows], cells)) if len(rows) else (rows, rows)
-    for lowered in (tightened(codes, levels[rows], which, cells), levels[rows]):
-        if not _safe(patterns.only(~suppressed), lowered, cells, judging):
-            continue
-        out = np.tile([len(c.share) // c.leaves - 1 for c in cells], (len(suppressed), 1))
-        out[rows] = lowered
-        gone = int(patterns.counts[suppressed].sum())
-        return Recoded(out, suppressed, cell_loss(patterns, out, suppressed, cells, weights), gone, way)
-    return None
+) -> Iterator[Recoded]:
+    """What may be made of a recoding: the rest suppressed, or joined to a class; classes lowered to what they share."""
+    if rest.all():
+        return
+    candidates = [(levels, rest)]
+    if rest.any():
+        joined = with_rest(patterns, levels, rest, cells, judging, weights)
+        candidates += [] if joined is None else [(joined, np.zeros_like(rest))]
+    for plain, suppressed in candidates:
+        rows = np.flatnonzero(~suppressed)
+        some = patterns.only(rows)
+        which, _ = class_of_rows(released(some.codes, plain[rows], cells))
+        for lowered in (tightened(some.codes, plain[rows], which, cells), plain[rows]):
+            if _safe(some, lowered, cells, judging):
+                out = np.tile([len(c.share) // c.leaves - 1 for c in cells], (len(suppressed), 1))
+                out[rows] = lowered
+                gone = patterns.records - some.records
+                yield Recoded(out, suppressed, cell_loss(patterns, out, suppressed, cells, weights), gone, way)
+                break
 
 
 def _safe(patterns: Patterns, levels: Ints, cells: Sequence[Cells], judging: Judge) -> bool:
     """Tell whether the classes as they are released pass."""
-    if not len(levels):
-        return True
     which, _ = class_of_rows(released(patterns.codes, levels, cells))
     sizes = np.bincount(which, weights=patterns.counts).astype(np.int64)
     bad = judging.failing(sizes, which, patterns.values, patterns.counts).any()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.lattice.levels import Levels
 from sfumato.kernels.lattice.patterns import Patterns
 
-__all__ = ["LOSSES", "Loss", "Node", "loss_named"]
+__all__ = ["LOSSES", "Loss", "Node", "checked_weights", "loss_named"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -91,7 +91,7 @@ class Loss:
 def _margin(hierarchy: Levels, column: Ints, counts: Ints) -> list[Floats]:
     """Records in each group of each level."""
     leaves = np.bincount(column, weights=counts, minlength=hierarchy.leaves)
-    return [np.bincount(groups, weights=leaves) for groups in hierarchy.groups]
+    return [np.bincount(groups, weights=leaves).astype(np.float64) for groups in hierarchy.groups]
 
 
 class GeometricLoss(Loss):
@@ -110,14 +110,14 @@ class GeometricLoss(Loss):
         self.whole = [[float(m @ s) for m, s in zip(margin, share, strict=True)] for margin, share in pairs]
         self.broadest = [[float(s.max()) for s in share] for share in self.shares]
 
-    def _y(self, j: int, x: float) -> float:
+    def scaled(self, j: int, x: float) -> float:
         least = self.n / self.hierarchies[j].rows
         return max(0.0, (x - least) / (self.n - least)) if self.n > least else 0.0
 
     def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
         """Nothing is suppressed but what surely is, and that from the broadest groups."""
-        terms = (self.whole[j][l] + suppressed * (1 - self.broadest[j][l]) for j, l in enumerate(levels))
-        return self.mean([self._y(j, x) for j, x in enumerate(terms)])
+        terms = (self.whole[j][v] + suppressed * (1 - self.broadest[j][v]) for j, v in enumerate(levels))
+        return self.mean([self.scaled(j, x) for j, x in enumerate(terms)])
 
     def score(self, node: Node) -> float:
         """The loss itself."""
@@ -128,7 +128,7 @@ class GeometricLoss(Loss):
                 - float(node.gone[j][: len(self.shares[j][level])] @ self.shares[j][level])
                 + node.suppressed
             )
-            ys.append(self._y(j, x))
+            ys.append(self.scaled(j, x))
         return self.mean(ys)
 
     def mean(self, ys: Sequence[float]) -> float:
@@ -270,7 +270,23 @@ def loss_named(
     """
     if name not in LOSSES:
         raise ValueError(f"loss: one of {', '.join(LOSSES)}")
-    given = [1.0] * len(hierarchies) if weights is None else [float(w) for w in weights]
-    if len(given) != len(hierarchies) or not all(0 < w < np.inf for w in given):
+    return LOSSES[name](patterns, hierarchies, checked_weights(weights, len(hierarchies)))
+
+
+def checked_weights(weights: Sequence[float] | None, keys: int) -> list[float]:
+    """Give the weight of each key, 1 where none are given.
+
+    Raises
+    ------
+    ValueError
+        Where there is not one above 0 for each key.
+
+    Examples
+    --------
+    >>> checked_weights(None, 2)
+    [1.0, 1.0]
+    """
+    given = [1.0] * keys if weights is None else [float(w) for w in weights]
+    if len(given) != keys or not all(0 < w < np.inf for w in given):
         raise ValueError("weights: one above 0 for each key")
-    return LOSSES[name](patterns, hierarchies, given)
+    return given

@@ -61,8 +61,8 @@ class Patterns:
         """Records with each value of each sensitive variable."""
         return tuple(_histogram(column, self.counts) for column in self.values.T)
 
-    def only(self, rows: NDArray[np.bool_]) -> Patterns:
-        """Some of the rows."""
+    def only(self, rows: NDArray[np.bool_] | Ints) -> Patterns:
+        """Some of the rows, by mask or by number."""
         return Patterns(self.codes[rows], self.counts[rows], None if self.sensitive is None else self.sensitive[rows])
 
 

@@ -60,7 +60,7 @@ class Cells:
 
 
 def released(codes: Ints, levels: Ints, cells: Sequence[Cells]) -> list[Ints]:
-    """Give the group of each cell at its own level, one array of shape (P,) to a key; equal where released values are."""
+    """Give the group of each cell at its own level, one array of shape (P,) to a key: the value it is released as."""
     return [c.group[c.at(levels[:, j], codes[:, j])] for j, c in enumerate(cells)]
 
 

@@ -55,7 +55,7 @@ def repeated(
     while at < len(nodes) and len(left):
         node = nodes[at]
         mine = np.broadcast_to(node, (len(left), len(node)))
-        which, first = class_of_rows(released(codes[left], mine, cells))
+        which, _ = class_of_rows(released(codes[left], mine, cells))
         sizes = np.bincount(which, weights=patterns.counts[left]).astype(np.int64)
         passed = ~judging.failing(sizes, which, patterns.values[left], patterns.counts[left])[which]
         room -= len(left)
@@ -83,7 +83,7 @@ def _nodes(patterns: Patterns, hierarchies: Sequence[Levels], weights: Sequence[
     loss = ArithmeticLoss(patterns, hierarchies, weights)
     cost = np.zeros(len(nodes))
     for j, h in enumerate(hierarchies):
-        own = [loss.weights[j] * loss._y(j, loss.whole[j][level]) for level in range(h.height + 1)]
+        own = [loss.weights[j] * loss.scaled(j, loss.whole[j][level]) for level in range(h.height + 1)]
         cost += np.array(own)[nodes[:, j]]
     order = np.argsort(cost.round(10), kind="stable")
     return nodes[order]

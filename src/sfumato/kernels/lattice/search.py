@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
 from sfumato.kernels.lattice.judge import Judge, allowed, judge
 from sfumato.kernels.lattice.levels import Levels
-from sfumato.kernels.lattice.losses import Loss, Node, loss_named
+from sfumato.kernels.lattice.losses import Loss, Node, checked_weights, loss_named
 from sfumato.kernels.lattice.patterns import Patterns, class_of_rows, generalised
 from sfumato.kernels.lattice.table import Classes, Table, planes, renumbered
 
@@ -109,10 +109,13 @@ def optimal(
     ends = None if time_limit is None else monotonic() + time_limit
     if len(hierarchies) != patterns.codes.shape[1]:
         raise ValueError("hierarchies: one for each key")
-    whole = patterns.histograms() if references is None else tuple(references)
+    own = patterns.histograms()
+    whole = own if references is None else tuple(references)
+    if len(own) != len(whole) or any(len(mine) > len(all_) for mine, all_ in zip(own, whole, strict=True)):
+        raise ValueError("references: one for each sensitive variable, with every value that occurs")
     complete = [bool((column >= 0).all()) for column in patterns.values.T]
     judging = judge(criteria, whole, complete, allowed(limit, patterns.records))
-    search = _Search(patterns, hierarchies, judging, loss, weights, ends)
+    search = _Search(patterns, hierarchies, judging, loss, checked_weights(weights, len(hierarchies)), ends)
     levels, score, bound = search.run()
     if levels is None:
         return None
@@ -142,15 +145,14 @@ class _Search:
         hierarchies: Sequence[Levels],
         judging: Judge,
         loss: str,
-        weights: Sequence[float] | None,
+        weights: Sequence[float],
         ends: float | None,
     ) -> None:
         used = [len(np.unique(column)) for column in patterns.codes.T]
         self.order = sorted(range(len(used)), key=lambda j: (-used[j], j))
         mine = Patterns(patterns.codes[:, self.order], patterns.counts, patterns.sensitive)
         mine, self.hierarchies = renumbered(mine, [hierarchies[j] for j in self.order])
-        given = None if weights is None else [weights[j] for j in self.order]
-        self.loss: Loss = loss_named(loss, mine, self.hierarchies, given)
+        self.loss: Loss = loss_named(loss, mine, self.hierarchies, [weights[j] for j in self.order])
         self.guide = loss_named("loss", mine, self.hierarchies)
         self.planes, self.table = planes(mine, self.hierarchies)
         self.judge = judging
@@ -182,7 +184,7 @@ class _Search:
         at = tuple(h.height for h in self.hierarchies)
         better = self._try(at)
         while better:
-            below = [at[:j] + (level - 1,) + at[j + 1 :] for j, level in enumerate(at) if level]
+            below = [(*at[:j], level - 1, *at[j + 1 :]) for j, level in enumerate(at) if level]
             below.sort(key=lambda levels: (self.guide.bound(levels, 0, 0, 0), levels))
             at, better = next(((levels, True) for levels in below if self._try(levels)), (at, False))
 
@@ -268,7 +270,7 @@ class _Search:
         """Suppressed records in each group of each key: those of a class are also in that of the keys before."""
         found = []
         for classes, hierarchy in zip(self.path[::-1], self.hierarchies[::-1], strict=True):
-            found.append(np.bincount(classes.group, weights=suppressed, minlength=hierarchy.leaves))
+            found.append(np.bincount(classes.group, weights=suppressed, minlength=hierarchy.leaves).astype(np.float64))
             suppressed = np.bincount(classes.parent, weights=suppressed).astype(np.int64)
         return found[::-1]
 
@@ -289,7 +291,8 @@ class _Search:
             return False
         if bound > self.ceiling and _rounded(bound) > _rounded(self.ceiling):
             return True
-        return (_rounded(bound), sum(levels)) > self.best[:2]
+        least = _rounded(bound * (1 - 1e-12))  # so that a tie is one whichever way the bound was rounded
+        return (least, sum(levels)) > self.best[:2]
 
     def _in_time(self) -> None:
         if self.ends is not None and monotonic() > self.ends:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,7 +137,7 @@ def renumbered(patterns: Patterns, hierarchies: Sequence[Levels]) -> tuple[Patte
 def _steps(hierarchy: Levels) -> tuple[Shorts, ...]:
     """For each level but the lowest, the group there of each group of the level below."""
     ups = []
-    for fine, coarse in zip(hierarchy.groups, hierarchy.groups[1:], strict=False):
+    for fine, coarse in pairwise(hierarchy.groups):
         up = np.zeros(fine.max() + 1, dtype=np.int32)
         up[fine] = coarse
         ups.append(up)

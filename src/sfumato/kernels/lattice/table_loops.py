@@ -1,9 +1,9 @@
 """Loops over a table of classes and what is left of their patterns: roll up, count, part.
 
-A row is a class of the keys that have their levels already (`prefix`), the current key's group (`group`), the pattern of
-the keys that come after (`suffix`) and a number of records. Rows are in the order of prefix, suffix, group. Groups are
-numbered so that those which join at the next level stand side by side; so a roll-up joins neighbouring rows, and every
-loop here is one pass without a comparison of patterns.
+A row is a class of the keys that have their levels already (`prefix`), the current key's group (`group`), the pattern
+of the keys that come after (`suffix`) and a number of records. Rows are in the order of prefix, suffix, group. Groups
+are numbered so that those which join at the next level stand side by side; so a roll-up joins neighbouring rows, and
+every loop here is one pass without a comparison of patterns.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def arrange(
     groups: Shorts,
     counts: Ints,
 ) -> None:
-    """Write the rows in the order of their new class, each suffix parted into the next key's leaf and what comes after."""
+    """Write the rows in the order of their new class, each suffix parted into the next key's leaf and what is after."""
     place = np.empty(classes, dtype=np.int64)
     at = 0
     for c in range(classes):

@@ -1,4 +1,4 @@
-"""Local recoding from above: all records in one class, which is split along the hierarchies while its parts are safe."""
+"""Local recoding from above: one class of all records is split along the hierarchies while its parts are safe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ Ints = NDArray[np.int64]
 def top_down(
     patterns: Patterns, hierarchies: Sequence[Levels], judging: Judge, weights: Sequence[float]
 ) -> tuple[Ints, Bools] | None:
-    """Split classes by the key that gains most, as long as all parts of a class are safe; all classes at once.
+    """Split classes by the key that gains most; all classes at once, level by level.
+
+    The safe parts of a class go one level down in that key. What is in none stays together at the level where it was,
+    if it is safe as a class of its own; else the class is not split by that key.
 
     Source: the top-down specialisation of Fung, Wang & Yu (2005), doi:10.1109/ICDE.2005.143, in each class on its own.
 
@@ -47,46 +50,60 @@ def top_down(
     active = np.arange(len(codes))
     while len(active):
         mine = Patterns(codes[active], counts[active], values[active])
-        best = _best_key(mine, levels[active], which, cells, judging, weights)
-        active, which, best = active[best >= 0], which[best >= 0], best[best >= 0]
-        child = np.zeros(len(active), dtype=np.int64)
+        best, moves = _best_key(mine, levels[active], which, cells, judging, weights)
+        going = best >= 0
+        active, which, best, moves = active[going], which[going], best[going], moves[going]
+        part = np.zeros(len(active), dtype=np.int64)  # what stays behind stays together
         for j, c in enumerate(cells):
-            split = best == j
+            split = moves & (best == j)
             rows = active[split]
             levels[rows, j] -= 1
-            child[split] = c.group[c.at(levels[rows, j], codes[rows, j])]
-        which, _ = class_of_rows([which, child]) if len(active) else (which, which)
+            part[split] = c.group[c.at(levels[rows, j], codes[rows, j])] + 1
+        which = class_of_rows([which, part])[0] if len(active) else which
     return levels, np.zeros(len(codes), dtype=bool)
 
 
 def _best_key(
     patterns: Patterns, levels: Ints, which: Ints, cells: Sequence[Cells], judging: Judge, weights: Sequence[float]
-) -> Ints:
-    """Give of each row the key by which its class is to be split, −1 for none; of equal gains the first key."""
-    classes = int(which.max()) + 1
-    most = np.full(classes, -np.inf)
-    best = np.full(classes, -1, dtype=np.int64)
+) -> tuple[Ints, Bools]:
+    """Give of each row the key by which its class is to be split, −1 for none, and whether the row goes down.
+
+    Of equal gains the first key is taken.
+    """
+    most = np.zeros(int(which.max()) + 1)
+    best = np.full(len(most), -1, dtype=np.int64)
+    moves = np.zeros(len(which), dtype=bool)
     for j, c in enumerate(cells):
-        rows = levels[:, j] > 0
-        if not rows.any():
+        rows = np.flatnonzero(levels[:, j] > 0)
+        if not len(rows):
             continue
-        gain, safe = _split(patterns.only(rows), levels[rows, j], which[rows], j, c, judging, classes)
-        gain = np.where(safe, (gain * weights[j]).round(9), -np.inf)
-        best[gain > most] = j
-        most = np.maximum(most, gain)
-    return best[which]
+        down, safe = _parts(patterns.only(rows), levels[rows, j], which[rows], j, c, judging, len(most))
+        here = c.at(levels[rows, j], patterns.codes[rows, j])
+        saved = (c.share[here] - c.share[here - c.leaves]) * patterns.counts[rows] * down
+        # rows in groups that are the same one level down gain nothing, and yet must get there
+        gain = np.bincount(which[rows], weights=saved / max(1 - 1 / c.rows, 1e-9) + 1e-6 * down, minlength=len(most))
+        gain = np.where(safe, gain * weights[j], 0.0).round(9)
+        better = gain > most
+        best[better], most[better] = j, gain[better]
+        mine = better[which]
+        moves[mine] = False
+        moves[rows[mine[rows]]] = down[mine[rows]]
+    return best[which], moves
 
 
-def _split(
+def _parts(
     patterns: Patterns, level: Ints, which: Ints, j: int, cells: Cells, judging: Judge, classes: int
-) -> tuple[Floats, Bools]:
-    """What each class gains if key j goes one level down, and whether all parts are safe; shapes (classes,)."""
-    leaf, counts = patterns.codes[:, j], patterns.counts
-    here, below = cells.at(level, leaf), cells.at(level - 1, leaf)
-    part, first = class_of_rows([which, cells.group[below]])
-    sizes = np.bincount(part, weights=counts).astype(np.int64)
-    failing = judging.failing(sizes, part, patterns.values, counts)
-    safe = np.bincount(which[first], minlength=classes) > 0
-    safe[which[first][failing]] = False
-    saved = (cells.share[here] - cells.share[below]) * counts / max(1 - 1 / cells.rows, 1e-9)
-    return np.bincount(which, weights=saved, minlength=classes), safe
+) -> tuple[Bools, Bools]:
+    """Which rows go down with key j, their part being safe, and in which classes what stays behind, if any, is safe."""
+    part, first = class_of_rows([which, cells.group[cells.at(level - 1, patterns.codes[:, j])]])
+    down = ~_failing(patterns, part, len(first), judging)[part]
+    safe = np.ones(classes, dtype=bool)
+    behind, at = class_of_rows([which[~down]])
+    stays = which[~down][at]
+    safe[stays] = ~_failing(patterns.only(~down), behind, len(at), judging)
+    return down, safe
+
+
+def _failing(patterns: Patterns, part: Ints, parts: int, judging: Judge) -> Bools:
+    sizes = np.bincount(part, weights=patterns.counts, minlength=parts).astype(np.int64)
+    return judging.failing(sizes, part, patterns.values, patterns.counts)

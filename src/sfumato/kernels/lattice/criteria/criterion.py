@@ -15,7 +15,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SLACK = 1e-10
+SLACK = 1e-12
 """Relative: computed figures that are equal to a threshold on paper may lie this far beyond it by rounding."""
 
 

@@ -98,8 +98,8 @@ class RecursiveL(Criterion):
     """Recursive (c, l)-diversity: r₁ < c (r_l + … + r_m), r₁ the records with a class's most frequent value.
 
     It protects against one value being far more frequent than those left after the l − 1 most frequent are ruled out.
-    Safe classes together are safe: r₁ of the whole is at most the sum of the parts' r₁, and the tail at least the sum of
-    their tails. A safe class joined by any other need not stay so.
+    Safe classes together are safe: r₁ of the whole is at most the sum of the parts' r₁, and the tail at least the sum
+    of their tails. A safe class joined by any other need not stay so.
 
     Source: Machanavajjhala et al. (2007), doi:10.1145/1217299.1217302.
 

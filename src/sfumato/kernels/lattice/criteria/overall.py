@@ -15,8 +15,8 @@ __all__ = ["AverageRisk", "PopulationUniques", "SampleUniques"]
 class AverageRisk(Overall):
     """Classes a record, 1 / (average class size), is at most `risk`: what a marketer's match is right by chance.
 
-    It says nothing of single records, some of which may be unique. Where nothing is suppressed it only falls as keys are
-    generalised; with suppression it need not, since what was suppressed comes back in small classes.
+    It says nothing of single records, some of which may be unique. Where nothing is suppressed it only falls as keys
+    are generalised; with suppression it need not, since what was suppressed comes back in small classes.
 
     Source: El Emam & Dankar (2008), doi:10.1197/jamia.M2716.
 
@@ -85,7 +85,7 @@ class PopulationUniques(Overall):
     Examples
     --------
     >>> import numpy as np
-    >>> PopulationUniques(0.1, lambda sizes: 0.5 * (sizes == 1).mean()).fails_all(np.array([1, 3]))
+    >>> PopulationUniques(0.1, lambda sizes: float((sizes == 1).mean()) / 2).fails_all(np.array([1, 3]))
     True
     """
 
@@ -94,4 +94,4 @@ class PopulationUniques(Overall):
 
     def fails_all(self, sizes: Ints) -> bool:
         """Tell whether the estimate is above the share."""
-        return self.estimate(sizes) > self.share + SLACK
+        return bool(self.estimate(sizes) > self.share + SLACK)

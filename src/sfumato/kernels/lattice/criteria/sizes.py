@@ -14,8 +14,8 @@ __all__ = ["KAnonymity"]
 class KAnonymity(Criterion):
     """At least k records in a class.
 
-    It protects against singling a person out by the keys. It does not protect what all records of a class share. Monotone
-    in full: a class only grows by whatever joins it.
+    It protects against singling a person out by the keys. It does not protect what all records of a class share.
+    Monotone in full: a class only grows by whatever joins it.
 
     Source: Sweeney (2002), doi:10.1142/S0218488502001648.
 
