@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 
-__all__ = ["Counted", "count_with_missing", "known_parts", "packed_rows", "relying_on_wildcards"]
+__all__ = ["Counted", "count_with_missing", "joined", "known_parts", "packed_rows", "relying_on_wildcards"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -102,7 +102,7 @@ def _add_compatible(codes: Ints, values: Floats, alpha: float, total: Floats) ->
             to = np.concatenate([rows[t] for t in takers])
             share = np.repeat([_weight(parts[t], known, alpha) for t in takers], [len(rows[t]) for t in takers])
             own = np.repeat([t == given for t in takers], [len(rows[t]) for t in takers])
-            brought = _joined(codes[to][:, both], codes[rows[given]][:, both], values[rows[given]])
+            brought = joined(codes[to][:, both], codes[rows[given]][:, both], values[rows[given]])
             brought[own] -= values[to[own]]  # it counts itself fully, whatever alpha is
             total[to] += share[:, None] * brought
 
@@ -116,8 +116,21 @@ def _weight(taker: Bools, giver: Bools, alpha: float) -> float:
     return 0.0 if taker.all() and not giver.any() else alpha
 
 
-def _joined(to: Ints, given: Ints, values: Floats) -> Floats:
-    """Sum of the values of the given rows that equal each row of `to`."""
+def joined(to: Ints, given: Ints, values: Floats) -> Floats:
+    """Sum the values of the given rows that equal each row of `to`, shape (a, v).
+
+    Parameters
+    ----------
+    to, given : ndarray, shapes (a, m) and (b, m)
+        Rows of whole numbers from −1 on; b ≥ 1.
+    values : ndarray, shape (b, v)
+        What the given rows bring.
+
+    Examples
+    --------
+    >>> joined(np.array([[1, 2], [1, 3]]), np.array([[1, 2], [1, 2]]), np.array([[5.0], [6.0]])).tolist()
+    [[11.0], [0.0]]
+    """
     packed = packed_rows(np.concatenate([to, given]))
     mine, theirs = packed[: len(to)], packed[len(to) :]
     found, place = np.unique(theirs, return_inverse=True)
