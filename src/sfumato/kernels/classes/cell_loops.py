@@ -22,6 +22,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Words = NDArray[np.uint64]
+Place = int | np.int64
 
 UNSAFE, NODES, STACK, WORK, SEED = 0, 1, 2, 3, 4
 """Places of the counters: units below k, nodes used, units that fell below k since, lookups made, random state."""
@@ -50,7 +51,7 @@ class State(NamedTuple):
         The keys of each such part, as bits.
     lists, listed : ndarray, shapes (sets, parts) and (sets,)
         Parts by which units of a known set are listed, and how many.
-    keys, head, count, unsafe : ndarray
+    keys, head, there, unsafe : ndarray
         The hash table: its words (0: free), first node, units there, those of them below k.
     unit, following : ndarray
         Nodes of the lists.
@@ -85,7 +86,7 @@ class State(NamedTuple):
     listed: Ints
     keys: Words
     head: Small
-    count: Small
+    there: Small
     unsafe: Small
     unit: Small
     following: Small
@@ -99,7 +100,7 @@ class State(NamedTuple):
 
 
 @compiled
-def _key(s: State, p: int, b: int, part: int) -> np.uint64:
+def _key(s: State, p: Place, b: Place, part: Place) -> np.uint64:
     """Word of a pattern's values on a part, among units of known set b."""
     m = s.words.shape[1] - 1
     x = s.words[p, m] + np.uint64(b * 1000003 + part + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -124,14 +125,14 @@ def _slot(s: State, key: np.uint64) -> int:
 
 
 @compiled
-def _matching(s: State, u: int, a: int) -> tuple[int, int]:
+def _matching(s: State, u: Place, a: Place) -> tuple[np.int64, int]:
     """Records that match unit u if it shows known set a, itself included; and units below k among them."""
     p = s.pattern[u]
     total, unsafe = s.background[p, a], 0
     for b in range(len(s.known)):
         if s.used[b]:
             at = _slot(s, _key(s, p, b, s.common[a, b]))
-            total += s.count[at]
+            total += s.there[at]
             unsafe += s.unsafe[at]
             s.counters[WORK] += 1
     return total, unsafe
@@ -139,14 +140,15 @@ def _matching(s: State, u: int, a: int) -> tuple[int, int]:
 
 @compiled
 def _differ(s: State, p: int, q: int, bits: int) -> bool:
+    differ = False
     for j in range(s.words.shape[1] - 1):
         if bits >> j & 1 and s.words[p, j] != s.words[q, j]:
-            return True
-    return False
+            differ = True
+    return differ
 
 
 @compiled
-def _mark(s: State, u: int, step: int) -> None:
+def _mark(s: State, u: Place, step: int) -> None:
     """Tell the lists of a unit that it fell below k (1) or is no longer (−1)."""
     b = s.current[u]
     s.counters[WORK] += s.listed[b]
@@ -159,14 +161,14 @@ def _mark(s: State, u: int, step: int) -> None:
 
 
 @compiled
-def _tell_others(s: State, u: int, wide: int, narrow: int, step: int) -> None:
+def _tell_others(s: State, u: Place, wide: Place, narrow: Place, step: int) -> None:
     """Add `step` to f of all units that match u where it shows `narrow`, and do not where it shows `wide`."""
     p = s.pattern[u]
     for c in range(len(s.known)):
         if not s.used[c]:
             continue
         at = _slot(s, _key(s, p, c, s.common[narrow, c]))
-        if s.count[at] == 0:
+        if s.there[at] == 0:
             continue
         lost = s.known[wide] & ~s.known[narrow] & s.known[c]
         node = s.head[at]
@@ -182,7 +184,7 @@ def _tell_others(s: State, u: int, wide: int, narrow: int, step: int) -> None:
 
 
 @compiled
-def _enter(s: State, u: int, b: int) -> None:
+def _enter(s: State, u: Place, b: Place) -> None:
     """Put a unit into a known set's lists."""
     fresh = not s.entered[u, b]
     s.entered[u, b] = True
@@ -192,7 +194,7 @@ def _enter(s: State, u: int, b: int) -> None:
         if s.keys[at] == np.uint64(0):
             s.keys[at] = key
             s.head[at] = -1
-        s.count[at] += 1
+        s.there[at] += 1
         if fresh:
             node = s.counters[NODES]
             s.counters[NODES] += 1
@@ -218,33 +220,33 @@ def begin(s: State) -> None:
 
 
 @compiled
-def _keys_left(s: State, u: int) -> int:
-    """Most keys that a unit can keep if it alone is to find k matches; the fewest there are where none of its sets do."""
-    most, fewest = 0, len(s.spent)
+def _keys_left(s: State, u: Place) -> np.int64:
+    """Keys that a unit keeps if it alone gives up cells, those worth least; the fewest it may where none will do."""
+    best, left, fewest = -1, 0, len(s.spent)
     for to in s.options[s.kind[s.pattern[u]]]:
         if to >= 0:
             fewest = min(fewest, s.size[to])
-            if s.size[to] > most and _matching(s, u, to)[0] >= s.k:
-                most = s.size[to]
-    return max(most, fewest)
+            if s.value[to] > best and _matching(s, u, to)[0] >= s.k:
+                best, left = s.value[to], s.size[to]
+    return np.int64(left if best >= 0 else fewest)
 
 
 @compiled
-def _leave(s: State, u: int) -> None:
+def _leave(s: State, u: Place) -> None:
     b = s.current[u]
     for i in range(s.listed[b]):
-        s.count[_slot(s, _key(s, s.pattern[u], b, s.lists[b, i]))] -= 1
+        s.there[_slot(s, _key(s, s.pattern[u], b, s.lists[b, i]))] -= 1
     s.used[b] -= 1
 
 
 @compiled
-def _spend(s: State, before: int, after: int) -> None:
+def _spend(s: State, before: Place, after: Place) -> None:
     for j in range(len(s.spent)):
         s.spent[j] += (s.known[before] >> j & 1) - (s.known[after] >> j & 1)
 
 
 @compiled
-def _move(s: State, u: int, to: int) -> None:
+def _move(s: State, u: Place, to: Place) -> None:
     """Bring a unit to a known set within its own, or one that its own is within, and keep all counts."""
     b = s.current[u]
     if s.f[u] < s.k:
@@ -262,7 +264,7 @@ def _move(s: State, u: int, to: int) -> None:
 
 
 @compiled
-def _bring(s: State, u: int, to: int) -> None:
+def _bring(s: State, u: Place, to: Place) -> None:
     """The same for any known set, by way of all that the unit knows."""
     b = s.current[u]
     if b == to:
@@ -275,7 +277,7 @@ def _bring(s: State, u: int, to: int) -> None:
 
 
 @compiled
-def _allowed(s: State, u: int, to: int) -> bool:
+def _allowed(s: State, u: Place, to: Place) -> bool:
     """Whether a unit may give up the cells it still shows beyond a known set."""
     b = s.current[u]
     if b == to or s.known[to] & ~s.known[b] or s.size[to] < s.fewest[u]:
@@ -283,18 +285,18 @@ def _allowed(s: State, u: int, to: int) -> bool:
     if not s.entered[u, to] and s.counters[NODES] + s.listed[to] > len(s.unit):
         return False
     lost = s.known[b] & ~s.known[to]
+    free = True
     for j in range(len(s.spent)):
-        if lost >> j & 1 and s.spent[j] >= s.room[j]:
-            return False
-    return True
+        free = free and not (lost >> j & 1 and s.spent[j] >= s.room[j])
+    return free
 
 
 @compiled
-def _gain(s: State, u: int, to: int) -> int:
+def _gain(s: State, u: Place, to: Place) -> np.int64:
     """How many matches nearer to k all units together come."""
     now = _matching(s, u, s.current[u])[1]
     f, then = _matching(s, u, to)
-    return min(s.k, f) - min(s.k, s.f[u]) + then - now
+    return np.int64(min(s.k, f) - min(s.k, s.f[u]) + then - now)
 
 
 @compiled
@@ -305,12 +307,12 @@ def _random(s: State) -> int:
 
 
 @compiled
-def _urgency(s: State, u: int, to: int, gain: int, noise: int) -> int:
+def _urgency(s: State, u: Place, to: Place, gain: Place, noise: int) -> np.int64:
     """Gain for what the cells are worth, negative; with noise up to so many thousandths off."""
     score = (gain << 40) // (s.value[s.current[u]] - s.value[to])
     if noise:
         score = score // 1000 * (1000 - noise + _random(s) % (2 * noise))
-    return -score
+    return np.int64(-score)
 
 
 @compiled
@@ -366,7 +368,7 @@ def settle(s: State, units: Ints) -> None:
 
 
 @compiled
-def _helpers(s: State, u: int, found: Ints, count: int) -> int:
+def _helpers(s: State, u: Place, found: Ints, count: int) -> int:
     """List units, and those that match it but for one key."""
     p, a = s.pattern[u], s.current[u]
     for to in s.options[s.kind[p]]:

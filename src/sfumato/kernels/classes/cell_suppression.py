@@ -1,9 +1,13 @@
 """Blank single cells of records until every record has k like it, a blanked cell matching everything.
 
-Only cells of records below k are blanked. A record that gives up one key shelters all that differ from it in that key
-alone, so that what matters is whom a cell brings together; how many cells are left is found in three steps: always the
-cell that brings most, cells given back that nobody needs, a few cells undone and mended otherwise as long as that pays.
-Records of one pattern may be treated differently. Every result is counted again from the start, by other code.
+Only records below k lose cells. One that gives up a key shelters all that differ from it in that key alone, so that
+what counts is whom a cell brings together. Cells are chosen in three steps: always the one that brings most; those that
+nobody needs are given back; a few are undone and mended otherwise, as long as that pays. Records of one pattern may be
+treated differently. Every result is counted again from the start, by other code.
+
+No record loses more cells than it would need if it alone lost any. Without that rule two records that lose all but one
+key would match everybody, all would count as safe, and all others would be released as they were: fewest cells of all,
+and no protection.
 """
 
 from __future__ import annotations
@@ -17,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.classes.cell_loops import WORK, State, begin, improve, repair, settle
-from sfumato.kernels.classes.missing_keys import count_with_missing, joined, known_parts, packed_rows
+from sfumato.kernels.classes.cell_loops import State, begin, improve, repair, settle
+from sfumato.kernels.classes.joining import Blocks, join_compatible
+from sfumato.kernels.classes.missing_keys import count_with_missing, known_parts, packed_rows
 from sfumato.kernels.rows import scatter
 
 __all__ = ["Suppression", "importance_order", "suppress_cells"]
@@ -42,7 +47,7 @@ class Suppression:
     Parameters
     ----------
     pattern : ndarray, shape (r,)
-        Rows of the patterns given, ascending; a pattern stands more than once where its records are treated differently.
+        Rows of the patterns given, ascending; a pattern stands once for each way in which its records are treated.
     records : ndarray, shape (r,)
         How many of its records. Which of them is for the caller to draw; the others stay as they are.
     blank : ndarray, shape (r, m)
@@ -98,8 +103,8 @@ def suppress_cells(
     where missing is read as a value of its own (`missing_keys.relying_on_wildcards` counts whom), nor against learning
     what all that match have in common.
 
-    Fewest cells come first; among equally many, those of less important keys go. Patterns that are equal but for
-    their place in the table are treated alike: the order of rows changes nothing.
+    Fewest cells come first; among equally many, those of less important keys go. Ties go by the patterns, so that the
+    order of rows changes nothing. No more cells of a record are blanked than it would need if it alone lost any.
 
     Parameters
     ----------
@@ -198,7 +203,7 @@ def _worth(codes: Ints, importance: Sequence[int], strict: bool) -> Ints:
 
 
 def _reach(table: _Table, columns: list[int], k: int, worth: Ints, room: Ints, codes: Ints) -> _Table:
-    """Blank cells of these columns until k holds on them; the same table where it does, or where nothing can be done."""
+    """Blank cells of these columns until k holds on them; the same table where it does, or where nothing helps."""
     while True:
         low = _below(table, columns, k)
         if not low.any():
@@ -211,7 +216,7 @@ def _reach(table: _Table, columns: list[int], k: int, worth: Ints, room: Ints, c
         places = np.arange(len(units))
         repair(state, places, 0)
         settle(state, places[np.argsort(state.value[state.current], kind="stable")])
-        improve(state, places, _EFFORT)
+        improve(state, places, min(_EFFORT, 50_000 * len(units)))
         known = (state.known[state.current][:, None] >> np.arange(len(columns)) & 1).astype(bool)
         moved = state.current != state.options[state.kind[state.pattern], 0]
         if not moved.any():
@@ -260,7 +265,7 @@ def _units(table: _Table, columns: list[int], low: Bools) -> Ints:
     """Row of the table of each record below k that shows some key; of those with rare known sets some other time."""
     known = table.codes[:, columns] >= 0
     rows = np.flatnonzero(low & known.any(axis=1))
-    parts, member = known_parts(table.codes[np.ix_(rows, columns)])
+    parts, member = known_parts(table.codes[rows][:, columns])
     often = np.argsort(-np.bincount(member, weights=table.counts[rows], minlength=len(parts)), kind="stable")
     choices = np.cumsum(parts[often].sum(axis=1))
     taken = often[: max(1, int((choices <= _SETS).sum()))]
@@ -302,7 +307,7 @@ def _state(table: _Table, columns: list[int], units: Ints, k: int, worth: Ints, 
         listed=listed,
         keys=np.zeros(slots, dtype=np.uint64),
         head=np.full(slots, -1, dtype=np.int32),
-        count=np.zeros(slots, dtype=np.int32),
+        there=np.zeros(slots, dtype=np.int32),
         unsafe=np.zeros(slots, dtype=np.int32),
         unit=np.empty(nodes, dtype=np.int32),
         following=np.empty(nodes, dtype=np.int32),
@@ -366,30 +371,30 @@ def _background(table: _Table, columns: list[int], others: Bools, rows: Ints, kn
     if not len(given):
         return out
     parts, member = known_parts(keyed[given])
-    shown = keyed[rows]
-    for g, part in enumerate(parts):
-        theirs = given[member == g]
-        for s, own in enumerate(known):
-            if own.all() and not part[:-1].any():
-                continue
-            mine = np.flatnonzero((shown[:, :-1] >= 0)[:, own].all(axis=1))
-            both = part & np.append(own, True)
-            values = table.counts[theirs][:, None].astype(np.float64)
-            found = joined(shown[mine][:, both], keyed[theirs][:, both], values)[:, 0]
-            out[mine, s] += np.round(found).astype(np.int64)
+    order = np.argsort(member, kind="stable")
+    given = given[order]
+    theirs = Blocks(keyed[given], np.concatenate([[0], np.cumsum(np.bincount(member))]), parts)
+    own = np.column_stack([known, np.ones(len(known), dtype=bool)])
+    shown = keyed[rows] >= 0
+    mine = [np.flatnonzero(shown[:, one].all(axis=1)) for one in own]
+    start = np.concatenate([[0], np.cumsum([len(one) for one in mine])])
+    asked = Blocks(keyed[rows[np.concatenate(mine)]], start, own)
+    empty = parts[:, :-1].sum(axis=1) == 0
+    weight = np.where(own.all(axis=1, keepdims=True) & empty, 0.0, 1.0)
+    found = join_compatible(asked, theirs, table.counts[given][:, None].astype(np.float64), weight)[:, 0]
+    for s, one in enumerate(mine):
+        out[one, s] = np.round(found[start[s] : start[s + 1]]).astype(np.int64)
     return out
 
 
-def _forced(
-    table: _Table, columns: list[int], units: Ints, room: Ints, worth: Ints
-) -> tuple[Bools, Bools]:
+def _forced(table: _Table, columns: list[int], units: Ints, room: Ints, worth: Ints) -> tuple[Bools, Bools]:
     """Blank the rarest value of every unit, where no few cells bring it nearer to anyone.
 
     Returns the known sets after that, and which units lost a cell.
     """
     view = table.codes[:, columns]
     known = view[units] >= 0
-    often = np.full(known.shape, np.iinfo(np.int64).max)
+    often = np.full(known.shape, np.inf)
     for j, column in enumerate(view.T):
         frequency = np.bincount(column + 1, weights=table.counts)
         often[:, j] = np.where(known[:, j], frequency[column[units] + 1], often[:, j])
@@ -430,6 +435,4 @@ def _told(table: _Table, codes: Ints, views: list[tuple[list[int], int]]) -> Sup
     blank = (table.codes < 0) & (codes[table.source] >= 0)
     touched = np.flatnonzero(blank.any(axis=1))
     touched = touched[np.lexsort((packed_rows(table.codes[touched]), table.source[touched]))]
-    return Suppression(
-        table.source[touched], table.counts[touched], blank[touched], int(table.counts[below].sum())
-    )
+    return Suppression(table.source[touched], table.counts[touched], blank[touched], int(table.counts[below].sum()))

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.classes.joining import Blocks, join_compatible
 
-__all__ = ["Counted", "count_with_missing", "joined", "known_parts", "packed_rows", "relying_on_wildcards"]
+__all__ = ["Counted", "count_with_missing", "known_parts", "packed_rows", "relying_on_wildcards"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -87,24 +88,15 @@ def count_with_missing(codes: Ints, counts: Ints, weights: Floats | None = None,
 
 
 def _add_compatible(codes: Ints, values: Floats, alpha: float, total: Floats) -> None:
-    """Add what compatible patterns bring: for every set of known parts, what it brings to all patterns."""
+    """Add what compatible patterns bring."""
     parts, member = known_parts(codes)
     order = np.argsort(member, kind="stable")
-    rows = np.split(order, np.cumsum(np.bincount(member, minlength=len(parts)))[:-1])
-    for given, known in enumerate(parts):
-        common = parts & known
-        shared, which = np.unique(common, axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        for s, both in enumerate(shared):
-            takers = [t for t in np.flatnonzero(which == s) if _weight(parts[t], known, alpha)]
-            if not takers:
-                continue
-            to = np.concatenate([rows[t] for t in takers])
-            share = np.repeat([_weight(parts[t], known, alpha) for t in takers], [len(rows[t]) for t in takers])
-            own = np.repeat([t == given for t in takers], [len(rows[t]) for t in takers])
-            brought = joined(codes[to][:, both], codes[rows[given]][:, both], values[rows[given]])
-            brought[own] -= values[to[own]]  # it counts itself fully, whatever alpha is
-            total[to] += share[:, None] * brought
+    start = np.concatenate([[0], np.cumsum(np.bincount(member, minlength=len(parts)))])
+    blocks = Blocks(codes[order], start, parts)
+    weight = np.array([[_weight(taker, giver, alpha) for giver in parts] for taker in parts])
+    brought = join_compatible(blocks, blocks, values[order], weight)
+    brought -= np.diag(weight)[member[order]][:, None] * values[order]  # it counts itself fully, whatever alpha is
+    total[order] += brought
 
 
 def _weight(taker: Bools, giver: Bools, alpha: float) -> float:
@@ -114,29 +106,6 @@ def _weight(taker: Bools, giver: Bools, alpha: float) -> float:
     if giver.all():
         return 0.0 if taker.all() else 1.0
     return 0.0 if taker.all() and not giver.any() else alpha
-
-
-def joined(to: Ints, given: Ints, values: Floats) -> Floats:
-    """Sum the values of the given rows that equal each row of `to`, shape (a, v).
-
-    Parameters
-    ----------
-    to, given : ndarray, shapes (a, m) and (b, m)
-        Rows of whole numbers from −1 on; b ≥ 1.
-    values : ndarray, shape (b, v)
-        What the given rows bring.
-
-    Examples
-    --------
-    >>> joined(np.array([[1, 2], [1, 3]]), np.array([[1, 2], [1, 2]]), np.array([[5.0], [6.0]])).tolist()
-    [[11.0], [0.0]]
-    """
-    packed = packed_rows(np.concatenate([to, given]))
-    mine, theirs = packed[: len(to)], packed[len(to) :]
-    found, place = np.unique(theirs, return_inverse=True)
-    sums = np.column_stack([np.bincount(place, weights=v, minlength=len(found)) for v in values.T])
-    at = np.minimum(np.searchsorted(found, mine), len(found) - 1)
-    return np.where((found[at] == mine)[:, None], sums[at], 0.0)
 
 
 def known_parts(codes: Ints) -> tuple[Bools, Ints]:
