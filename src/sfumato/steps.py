@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sfumato.methods.pram.method import Pram as Pram
     from sfumato.methods.recode import Recode as Recode
     from sfumato.methods.sample import Sample as Sample
+    from sfumato.methods.suppress_cells import SuppressCells as SuppressCells
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
     from sfumato.methods.swap.method import Swap as Swap
 

@@ -109,6 +109,8 @@ class Suppressed(_Disclosed):
 
     what: Literal["suppressed"] = "suppressed"
     rule: str
+    cells: bool = False
+    """Whether values of `columns` were taken out, rather than records."""
 
     def sentence(self) -> str:
         """The disclosure in words."""

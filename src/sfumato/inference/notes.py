@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Swapped
+from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Suppressed, Swapped
 from sfumato.data.formula import Formula
 from sfumato.inference.covariates.known import blurred_later, error_parts
 from sfumato.inference.problem import Problem
@@ -51,6 +51,11 @@ def told_notes(
         notes.append(f"All records have the same category of {', '.join(absent)}: it has no coefficient.")
     for part in disclosure:
         used = [n for n in part.columns if n in model.columns]
+        if used and isinstance(part, Suppressed) and part.cells:
+            notes.append(
+                f"Values of {', '.join(used)} were taken out where too few people were like somebody: such gaps are "
+                "not random, and estimates take them for missing at random."
+            )
         if used and isinstance(part, Averaged | Imputed | Swapped):
             notes.append(f"{part.sentence()} This has no likelihood and was not taken out.")
     shared = {

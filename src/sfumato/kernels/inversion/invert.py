@@ -53,8 +53,8 @@ def invert(released: Floats, stratum: Rows, k: int, kept: Kept, seed: int = 0) -
 
     One column is the easiest: neighbourhoods are windows of its order, which no averaging changes, and records with
     equal released values share theirs. Of twelve attempts (fewer above 1,000 rows) the five are taken that explain the
-    release best, and of these the median. In several columns, of three attempts the best; above 1,500 rows there is one.
-    Nothing of the truth is used.
+    release best, and of these the median. In several columns, of three attempts the best; above 1,500 rows there is
+    one. Nothing of the truth is used.
 
     Parameters
     ----------

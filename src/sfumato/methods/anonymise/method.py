@@ -92,8 +92,8 @@ class Anonymise(AnonymiseParameters):
     Protects against an intruder who knows the keys of a person: at least `k` records are alike, and with `l`, `t`,
     `alpha`, `beta` or `delta` they differ in what must not be learned. It says nothing of an intruder who knows more
     than the keys, and does not hide who is in the data. Levels are the same for all records; of all choices the one
-    with the least loss is taken that leaves out no more than `suppression_limit`, by a search that proves it. With `local`
-    each record's cells have levels of their own; what is found then is good, and not proven to be best.
+    with the least loss is taken that leaves out no more than `suppression_limit`, by a search that proves it. With
+    `local` each record's cells have levels of their own; what is found then is good, and not proven to be best.
 
     References
     ----------

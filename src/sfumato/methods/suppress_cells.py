@@ -1,0 +1,271 @@
+"""Take out single values, as few as can be found, so that enough records match every record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.described import Described
+from sfumato.data.disclosure import Suppressed
+from sfumato.data.query import COUNT, Counts
+from sfumato.data.suppression import Suppression
+from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
+from sfumato.kernels.classes.cell_suppression import suppress_cells
+from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
+from sfumato.methods.checks import role_problems, strata_problems
+
+__all__ = ["Subset", "SuppressCells"]
+
+_SPLIT = f"{HIDDEN}split"
+"""Number of the pattern of a record whose pattern loses values in some of its records only; null elsewhere."""
+
+
+class Subset(Described):
+    """What must hold on every choice of so many of the keys.
+
+    Parameters
+    ----------
+    size
+        How many keys.
+    k
+        Records that must match on them.
+
+    Examples
+    --------
+    >>> Subset(size=2, k=5).k
+    5
+    """
+
+    size: int = Field(ge=1)
+    k: int = Field(ge=2)
+
+
+class SuppressCells(Method):
+    """Take out single values of keys, as few as can be found, so that at least `k` records match every record.
+
+    Protects against an intruder who knows the keys of a person and takes a gap for any value: at least `k` records
+    match. Who takes a gap for a value of its own may find fewer: measure that too (`--missing category`). It does not
+    protect against learning what all that match have in common, and whoever is left with gaps is not a random choice.
+
+    Parameters
+    ----------
+    keys
+        The columns that an intruder may know of a person.
+    k
+        Records that must match every record, at least 2. Null matches any value; user-missing codes are categories.
+    importance
+        Keys from the most important on; their values are kept longest. Of those not named, keys with fewer different
+        values are kept longer.
+    by
+        Columns within whose combinations records must match.
+    subsets
+        What must hold besides on every choice of so many keys: `[{size: 2, k: 10}]`.
+    caps
+        By key, the largest share of records whose value may be taken out.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, section 3.4.2.2, doi:10.1002/9781118348239.
+
+    Examples
+    --------
+    >>> SuppressCells(keys=("age", "sex"), k=3).changes
+    ('age', 'sex')
+    """
+
+    coarsens: ClassVar[bool] = True
+    effort: ClassVar[float] = 5.0
+
+    do: Literal["suppress_cells"] = "suppress_cells"
+    keys: tuple[str, ...] = Field(min_length=1, max_length=62)
+    k: int = Field(default=3, ge=2)
+    importance: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    subsets: tuple[Subset, ...] = ()
+    caps: dict[str, float] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if len(set(self.keys)) < len(self.keys) or len(set(self.importance)) < len(self.importance):
+            raise ValueError("`keys` or `importance` names a column twice")
+        if strange := sorted({*self.importance, *self.caps} - set(self.keys)):
+            raise ValueError(f"`importance` and `caps` name {', '.join(strange)}, not among the keys")
+        if both := sorted(set(self.by) & set(self.keys)):
+            raise ValueError(f"{', '.join(both)}: in `by`, and among the keys")
+        if any(subset.size >= len(self.keys) for subset in self.subsets):
+            raise ValueError("`subsets` are of fewer keys than there are")
+        if any(not 0 <= cap <= 1 for cap in self.caps.values()):
+            raise ValueError("`caps` are shares from 0 to 1")
+        return self
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The keys."""
+        return self.keys
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Keys that may lose values, strata that are categories."""
+        names = (*self.keys, *self.by)
+        return [
+            *unknown_problems(codebook, names),
+            *role_problems(codebook, self.keys),
+            *strata_problems(codebook, self.by),
+        ]
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """What all records of a pattern lose; then what some of them do, chosen by a keyed draw."""
+        match len(states):
+            case 0:
+                return Stage(transform=_whole, queries=(Counts((*self.by, *self.keys)),), fit=self._fit)
+            case 1:
+                split: _Split = states[0]
+
+                def some(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
+                    return _some(batch, split, draws)
+
+                return Stage(transform=some, by=(_SPLIT,))
+            case _:
+                return None
+
+    def _fit(self, answers: Sequence[pl.DataFrame]) -> _Split:
+        (counts,) = answers
+        codes = np.column_stack([_codes(counts[n]) for n in self.keys])
+        strata = None
+        if self.by:
+            strata = counts.select(pl.struct(self.by).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+        done = suppress_cells(
+            codes,
+            counts[COUNT].to_numpy().astype(np.int64),
+            self.k,
+            importance=[self.keys.index(n) for n in self.importance],
+            strata=strata,
+            subsets=[(subset.size, subset.k) for subset in self.subsets],
+            caps=np.array([self.caps.get(n, 1.0) for n in self.keys]) if self.caps else None,
+        )
+        return _Split.of(self, counts, done)
+
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
+        """The rule; how many values went is a finding."""
+        where = f" of the same {', '.join(self.by)}" if self.by else ""
+        rule = f"values were taken out so that at least {self.k} records{where} match every record"
+        return (Suppressed(columns=self.keys, rule=f"{rule}, a gap matching any value", cells=True),)
+
+    def suppressed(self, states: tuple[Any, ...]) -> Suppression:
+        """The values that went."""
+        return Suppression(cells=states[0].cells)
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """How many values went, and whom no way was found for."""
+        told = ", ".join(f"{n} {count}" for n, count in states[0].cells.items())
+        return (f"Values taken out: {told}.",)
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Where caps, or too few records, left no way."""
+        if not states[0].below:
+            return ()
+        return (
+            f"suppress_cells left some records that fewer than {self.k} match: caps, or strata of fewer records, left "
+            "no way. Allow larger caps, use fewer columns in by, or leave such strata out (suppress_strata).",
+        )
+
+
+@dataclass(frozen=True)
+class _Split:
+    """What each pattern loses.
+
+    Parameters
+    ----------
+    names
+        Columns that tell a pattern.
+    keys
+        Those that may lose values.
+    whole
+        Patterns, with a column for each key that says whether all its records lose it, and the number `_SPLIT` of those
+        whose records are treated differently.
+    ways
+        Of each such number, how many records lose which keys.
+    cells
+        Values that go, by key.
+    below
+        Records that too few match.
+    """
+
+    names: tuple[str, ...]
+    keys: tuple[str, ...]
+    whole: pl.DataFrame = field(repr=False)
+    ways: dict[int, list[tuple[int, tuple[str, ...]]]] = field(repr=False)
+    cells: dict[str, int]
+    below: int
+
+    @classmethod
+    def of(cls, step: SuppressCells, counts: pl.DataFrame, done: Blanked) -> _Split:
+        """From what the kernel found."""
+        names = (*step.by, *step.keys)
+        ways: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        blank = np.zeros((counts.height, len(step.keys)), dtype=bool)
+        split = np.full(counts.height, -1)
+        held = counts[COUNT].to_numpy()
+        for pattern, records, lost in zip(done.pattern.tolist(), done.records.tolist(), done.blank, strict=True):
+            if records == held[pattern]:
+                blank[pattern] = lost
+                continue
+            split[pattern] = pattern
+            ways.setdefault(pattern, []).append(
+                (records, tuple(n for n, gone in zip(step.keys, lost, strict=True) if gone))
+            )
+        whole = counts.select(names).with_columns(
+            pl.Series(_SPLIT, split, dtype=pl.Int64).replace(-1, None),
+            *(pl.Series(f"{HIDDEN}{n}", blank[:, j]) for j, n in enumerate(step.keys)),
+        )
+        touched = whole.filter(pl.any_horizontal(pl.col(_SPLIT).is_not_null(), *(f"{HIDDEN}{n}" for n in step.keys)))
+        cells = dict(zip(step.keys, done.cells.tolist(), strict=True))
+        return cls(names, step.keys, touched, ways, cells, done.below)
+
+
+def _codes(column: pl.Series) -> NDArray[np.int64]:
+    """Numbers of the values of a key, −1 where it is missing; null and NaN are."""
+    column = column.fill_nan(None) if column.dtype.is_float() else column
+    return np.asarray(column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1)
+
+
+def _whole(batch: pl.DataFrame, state: _Split, draws: StepDraws) -> pl.DataFrame:
+    """Take out what all records of a pattern lose, and number the patterns of which only some do."""
+    floats = [n for n in state.names if batch.schema[n].is_float()]
+    told = batch.select(pl.col(n).fill_nan(None) if n in floats else pl.col(n) for n in state.names)
+    told = told.join(state.whole, on=list(state.names), how="left", nulls_equal=True, maintain_order="left")
+    lost = {n: told[f"{HIDDEN}{n}"].fill_null(False) for n in state.keys}
+    kept = (pl.when(~lost[n]).then(pl.col(n)).otherwise(None).alias(n) for n in state.keys)
+    return batch.with_columns(*kept, told[_SPLIT])
+
+
+def _some(batch: pl.DataFrame, split: _Split, draws: StepDraws) -> pl.DataFrame:
+    """Take out what some records of one pattern lose: those with the smallest keyed numbers, else first by value."""
+    number = batch[_SPLIT][0] if batch.height else None
+    batch = batch.drop(_SPLIT)
+    if number is None:
+        return batch
+    order = _order(batch, draws)
+    start = 0
+    for records, keys in split.ways[number]:
+        chosen = np.zeros(batch.height, dtype=bool)
+        chosen[order[start : start + records]] = True
+        mask = pl.Series(chosen)
+        batch = batch.with_columns(pl.when(~mask).then(pl.col(n)).otherwise(None).alias(n) for n in keys)
+        start += records
+    return batch
+
+
+def _order(batch: pl.DataFrame, draws: StepDraws) -> NDArray[np.int64]:
+    """The order in which records of one pattern are taken; of records equal in all, it does not matter which."""
+    keyed = draws.tie_break(batch)
+    if keyed is not None:
+        return np.argsort(keyed, kind="stable")
+    texts = batch.select(pl.col(n).cast(pl.String) for n in sorted(batch.columns) if not n.startswith(HIDDEN))
+    return texts.select(pl.arg_sort_by(texts.columns)).to_series().to_numpy().astype(np.int64)
