@@ -50,7 +50,9 @@ def test_answers_are_those_of_the_other(engine, query):
 
 
 @pytest.mark.parametrize("engine", [PolarsDataset, DuckDBDataset.of])
-@pytest.mark.parametrize("query", [Counts(()), Counts(("a",)), Counts(("b", "a")), Counts(("b",), "w"), Counts((), "w")])
+@pytest.mark.parametrize(
+    "query", [Counts(()), Counts(("a",)), Counts(("b", "a")), Counts(("b",), "w"), Counts((), "w")]
+)
 def test_counts_of_some_columns_are_sums_of_those_of_all(engine, query):
     frame = pl.DataFrame(
         {
