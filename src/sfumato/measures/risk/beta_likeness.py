@@ -116,7 +116,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "beta_basic",
-            title="Largest gain on the frequency of an outcome (beta-likeness)",
+            title="Largest gain of an outcome (beta-likeness)",
             what=_WHAT + "Values that are rarer there are not looked at.",
             baseline="Original",
             whole="worst group",
@@ -125,7 +125,7 @@ MEASURE = Measure(
         ),
         Figure(
             "beta_enhanced",
-            title="The same, with less allowed for frequent outcomes (enhanced beta-likeness)",
+            title="The same, enhanced (beta-likeness)",
             what=_WHAT + "It has no value where a frequent outcome gains more than −ln of its share of the whole "
             "table, so that enhanced beta-likeness holds for no beta.",
             baseline="Original",

@@ -10,6 +10,7 @@ from sfumato.data.finding import Findings
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import Patterns, class_findings, patterns
+from sfumato.measures.saying import percent, value_of, with_value, worst
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "risk_average", "risk_highest"]
@@ -83,6 +84,16 @@ def _compute(subject: Subject) -> Findings:
     return class_findings(subject, [("risk_average", None, _average), ("risk_highest", None, _highest)])
 
 
+def _say(findings: Findings, fraction: float) -> str | None:
+    lines = with_value(findings, "risk_average")
+    if not lines:
+        return None
+    return (
+        "Somebody who looks everybody up by these values, and takes any record of the group, finds "
+        f"{percent(value_of(worst(lines)))} of the people."
+    )
+
+
 MEASURE = Measure(
     family="groups",
     place=12,
@@ -113,4 +124,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    say=_say,
 )

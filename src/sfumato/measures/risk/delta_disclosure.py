@@ -64,7 +64,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "delta_disclosure",
-            title="Largest change of the frequency of an outcome (delta-disclosure)",
+            title="Largest factor of an outcome (delta-disclosure)",
             what="The natural logarithm of the factor by which a value that occurs in a group is more, or less, "
             "frequent there than in the whole table: 0.69 is twice or half as frequent.",
             baseline="Original",

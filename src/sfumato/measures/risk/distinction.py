@@ -104,7 +104,7 @@ MEASURE = Measure(
         ),
         Figure(
             "separation",
-            title="Pairs of records that are told apart (separation)",
+            title="Pairs told apart (separation)",
             what="Share of the pairs of records that differ in at least one of these columns.",
             form="share",
             published="rate",

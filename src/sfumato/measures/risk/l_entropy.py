@@ -66,7 +66,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "l_entropy",
-            title="Outcomes in a group, by entropy (l-diversity)",
+            title="Outcomes by entropy (l-diversity)",
             what="As many equally frequent values as a group's are worth: the exponential of their entropy. Two values "
             "half and half are worth 2, two of which one is rare hardly more than 1.",
             better="high",

@@ -87,7 +87,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "t_hierarchical",
-            title="Outcome in a group against all, by kinds (t-closeness)",
+            title="Kinds in a group against all (t-closeness)",
             what="How far a group's values are from those of the whole table through the codebook's hierarchy, in "
             "which values of one kind are near each other. 0 is equal; 1 has no kind in common.",
             published="rate",

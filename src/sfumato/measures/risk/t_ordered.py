@@ -100,7 +100,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "t_ordered",
-            title="Ordered outcome in a group against all (t-closeness)",
+            title="Order in a group against all (t-closeness)",
             what="How far a group's values lie from those of the whole table along their order: by size for numbers, "
             "by the order of an ordinal variable, else as text. 0 is equal; 1 is from one end to the other.",
             published="rate",

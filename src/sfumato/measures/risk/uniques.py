@@ -70,7 +70,7 @@ def uniques_population_zayatz(data: Dataset, by: Sequence[str], fraction: float)
     keys of such a person finds the record, if it is there, for certain; the file is taken for a simple random sample,
     and a missing key for a category.
 
-    Source: Zayatz (1991), as in `sfumato.kernels.classes.population_uniques`.
+    Source: Zayatz (1991); compared with the others by Dankar et al. (2012), doi:10.1186/1472-6947-12-66.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def uniques_population_pitman(data: Dataset, by: Sequence[str], fraction: float)
     Good for small fractions. What it protects against, parameters and result as in `uniques_population_zayatz`; None
     also where the model has no maximum of its likelihood.
 
-    Source: Hoshino (2001), as in `sfumato.kernels.classes.population_uniques`.
+    Source: Hoshino (2001); compared with the others by Dankar et al. (2012), doi:10.1186/1472-6947-12-66.
 
     Examples
     --------
@@ -116,7 +116,8 @@ def uniques_population_snb(data: Dataset, by: Sequence[str], fraction: float) ->
     What it protects against, parameters and result as in `uniques_population_zayatz`; None also where no parameters
     of the model fit.
 
-    Source: Chen & Keller-McNulty (1998), as in `sfumato.kernels.classes.population_uniques`.
+    Source: Chen & Keller-McNulty (1998); compared with the others by Dankar et al. (2012),
+    doi:10.1186/1472-6947-12-66.
 
     Examples
     --------
@@ -166,7 +167,7 @@ _WHAT = (
 def _estimate(name: str, by: str, told: str) -> Figure:
     return Figure(
         name,
-        title=f"People alone in the population ({by})",
+        title=f"Population uniques ({by})",
         what=_WHAT + told,
         form="count",
         baseline="Original",
