@@ -13,11 +13,13 @@ from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.engines.scanned import ScannedDataset
+from sfumato.errors import DataError
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.measuring import CATEGORY, Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
+from sfumato.release.classes import missing_rule
 from sfumato.release.earlier import refuse_without
 from sfumato.release.named import Named
 from sfumato.release.package.papers import in_a_release, papers_of
@@ -49,7 +51,7 @@ def risk(
     sensitive: Sequence[str] | str | None = None,
     weight: str | None = None,
     household: str | None = None,
-    missing: str = CATEGORY,
+    missing: str | None = None,
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
@@ -108,7 +110,8 @@ def risk(
         Column with the id of the household.
     missing
         What a missing key is in sizes of classes: `category`, a value of its own; `wildcard`, it agrees with every
-        other; `wildcard:ALPHA`, it does in part.
+        other; `wildcard:ALPHA`, it does in part. By default what the plan's last step with keys takes it for, else
+        `category`.
     w1, w2
         Widths of the robust Mahalanobis risk.
 
@@ -120,10 +123,12 @@ def risk(
 
     A Parquet file is not read as a whole where `keys` say which columns are needed.
     """
+    if keys is not None and not _names(keys):
+        raise DataError("keys name no column. Name those that an intruder may know.")
     named = Named(_names(keys), _names(sensitive), weight, household)
     plain = (protected, columns, by, record, align, plan, disclosure, earlier, truth)
     if named.keys and all(each is None for each in plain) and _scannable(data):
-        how = Measuring(missing=missing, fraction=fraction)
+        how = Measuring(missing=missing or CATEGORY, fraction=fraction)
         return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
     first, second = read(data), None if protected is None else read(protected)
     plan, released = a_plan(plan), False
@@ -143,7 +148,8 @@ def risk(
         refuse_without(record, (first if second is None else second).frame, past)
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
-    how = Measuring(w1=w1, w2=w2, missing=missing, fraction=fraction)
+    rule = missing if missing is not None else missing_rule(plan or Plan())
+    how = Measuring(w1=w1, w2=w2, missing=rule, fraction=fraction)
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
     return assess.risk(
         first,

@@ -51,7 +51,7 @@ def risk(
     sensitive: Sensitive = None,
     weight: Weight = None,
     household: Household = None,
-    missing: MissingKeys = "category",
+    missing: MissingKeys = None,
     protected: Annotated[Path | None, typer.Option(help="The protected file.")] = None,
     columns: Columns = None,
     by: By = None,

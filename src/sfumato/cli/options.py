@@ -87,12 +87,12 @@ Sensitive = Annotated[
 Weight = Annotated[str | None, typer.Option(help="Column with sampling weights (role weight).")]
 Household = Annotated[str | None, typer.Option(help="Column with the id of the household (role household).")]
 MissingKeys = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--missing",
         metavar="RULE",
         help="What a missing key is: category (a value of its own), wildcard (it agrees with every other) or "
-        "wildcard:ALPHA (in part).",
+        "wildcard:ALPHA (in part). Else as the plan takes it, else category.",
     ),
 ]
 FileOrder = Annotated[

@@ -83,7 +83,7 @@ def expected_reidentifications_household(
     --------
     >>> import polars as pl, sfumato as sf
     >>> data = sf.read(pl.DataFrame({"sex": ["f", "f", "m", "m"], "home": [1, 1, 2, 3]}))
-    >>> expected_reidentifications_household(data, ["sex"], "home")
+    >>> round(expected_reidentifications_household(data, ["sex"], "home"), 6)
     2.5
     """
     found = patterns(data, by, missing)
