@@ -332,7 +332,9 @@ def _sample_findings() -> Findings:
             sf.Plan(variables=variables, steps=[step]), sf.read(frame), Secret(bytes(16))
         ).report.findings
     ]
-    return Findings((*lines, *_beside_another(frame, averaged, variables)))
+    survey = {"keys": ["sex", "smoker"], "weight": "bmi", "household": "id", "fraction": 0.1}
+    measured = sf.risk(frame, sensitive=["asthma", "height"], **survey)  # any column will do: only keys are looked at
+    return Findings((*lines, *_beside_another(frame, averaged, variables), *measured))
 
 
 def _beside_another(frame: pl.DataFrame, step: Any, variables: Mapping[str, Any]) -> Iterator[Finding]:

@@ -32,6 +32,8 @@ QUERIES = [
     Counts(("g",)),
     Counts(("g", "h")),
     Counts(("g",), "w"),
+    Counts(("g",), "x"),
+    Counts((), "x"),
     Moments(("x", "w")),
     Moments(("x",), ("g", "h")),
     Quantiles("x", (0.05, 0.5, 0.9)),
@@ -70,6 +72,16 @@ def test_answers_by_hand(make):
     assert math.isclose(moments["variance"], statistics.variance([1, 2, 2.5]))
     assert data.ask(Quantiles("x", (0.5,)))["value"].to_list() == [2]
     assert data.ask(Largest("x", ("g",), 1)).rows() == [("a", 1, 2.0), ("b", 1, 2.5)]
+
+
+@pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
+def test_missing_values_and_codes_weigh_nothing(make):
+    """−9 is a code, and −5 to −4 are a range of codes: the records are counted, their weights are none."""
+    values = [("a", None, 1.5), ("a", None, -9), ("a", None, None), ("b", None, -4.5), ("b", None, float("nan"))]
+    data = make(table(values), BOOK)
+    assert data.ask(Counts(("g",), "x")).rows() == [("a", 3, 1.5), ("b", 2, 0.0)]
+    with pytest.raises(DataError, match="numeric"):
+        data.ask(Counts((), "g"))
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)

@@ -30,7 +30,7 @@ from sfumato.measures.earlier import Earlier
 from sfumato.measures.measure import FAMILIES, Better, Face, Form, Need, Published
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import figures, measures
-from sfumato.measures.subject import KEYS, STRATA, Classes, Subject
+from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA, Classes, Subject
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
@@ -57,7 +57,7 @@ BOOK = Codebook(
         "ill": Variable(role="sensitive", kind="categorical"),
     }
 )
-HOW = Measuring(w1=0.05, w2=0.2, model="y ~ x + C(h)", attacking=Attacking(cap=10))
+HOW = Measuring(w1=0.05, w2=0.2, model="y ~ x + C(h)", attacking=Attacking(cap=10), fraction=0.4)
 
 
 def people(n: int = 240) -> pl.DataFrame:
@@ -135,6 +135,35 @@ class Alone:
         return Subject(engine(frame, BOOK), classes=(Classes(KEYS, ("g", "h", "x")),), sensitive=("ill",), how=HOW)
 
 
+@dataclass(frozen=True)
+class Surveyed:
+    """One table with weights, households, missing keys and two sensitive variables, one of which has a hierarchy."""
+
+    missing: str = "category"
+
+    def subject(self, engine=PolarsDataset, seed: int | None = None) -> Subject:
+        book = BOOK.replace(
+            ill=Variable(role="sensitive", kind="categorical", hierarchy={OUTCOME: ("fowl",), "none": ("no",)}),
+            pay=Variable(role="sensitive", kind="integer", missing=[-9]),
+            w=Variable(role="weight", kind="continuous", missing=[-9]),
+            home=Variable(role="household", missing=["unknown"]),
+        )
+        n = people().height
+        rng = np.random.default_rng(5)
+        frame = people().with_columns(
+            g=pl.when(pl.int_range(n) % 11 > 0).then("g"),
+            h=pl.when(pl.int_range(n) % 7 > 0).then("h"),
+            pay=pl.Series(rng.choice([1, 2, 3, -9], n)),
+            w=pl.Series(rng.choice([1.5, 2.0, 12.25, -9.0], n)),
+            home=pl.Series(rng.choice(["a", "b", "unknown", None], n).tolist()),
+        )
+        if seed is not None:
+            frame = frame.sample(fraction=1, shuffle=True, seed=seed)
+        how = replace(HOW, missing=self.missing, together=True)
+        classes = (Classes(KEYS, ("g", "h")),)
+        return Subject(engine(frame, book), classes=classes, sensitive=("ill", "pay"), how=how)
+
+
 @cache
 def then() -> Earlier:
     """An earlier release, with other values, and without some people and with others."""
@@ -161,7 +190,14 @@ class Again:
         return Subject(engine(gone, made.codebook), disclosure=made.disclosure, how=HOW, earlier=(past,), truth=truth)
 
 
-SUBJECTS = {"averaged": averaged, "noisy": noisy, "alone": Alone, "again": Again}
+SUBJECTS = {
+    "averaged": averaged,
+    "noisy": noisy,
+    "alone": Alone,
+    "surveyed": Surveyed,
+    "wildcards": lambda: Surveyed("wildcard:0.5"),
+    "again": Again,
+}
 CASES = [
     pytest.param(name, case, id=f"{name}-{case}")
     for case, make in SUBJECTS.items()
@@ -232,7 +268,7 @@ def test_law_3_categories_stand_in_names_of_single_classes_and_coefficients_only
     released = set(SUBJECTS[case]().subject().after.codebook)
     for f in found(name, case):
         said = figures()[f.measure]
-        single = measures()[name].needs >= {KEYS, STRATA} and f.group not in (KEYS, STRATA)
+        single = measures()[name].needs >= {KEYS, STRATA} and f.group not in (KEYS, STRATA, KEYS_AND_OTHERS)
         assert single or not [p for p in PLANTED if p in str(f.group)]
         assert said.of != "column" or f.variable is None or f.variable in released
         assert said.of == "coefficient" or not [p for p in PLANTED if p in f"{f.variable}"]
@@ -250,7 +286,7 @@ def test_law_4_what_is_published_hides_what_was_planted(name, case):
     shown = published(found(name, case))
     assert not [p for p in PLANTED if p in repr(shown)]
     everywhere = {"all", "overall", "stratum", "unscaled", "wrong record", "sd", "relative", "relative unscaled"}
-    assert {f.group for f in shown} <= {None, KEYS, STRATA, *everywhere}
+    assert {f.group for f in shown} <= {None, KEYS, STRATA, KEYS_AND_OTHERS, *everywhere}
     assert {f.variable for f in shown if figures()[f.measure].of == "column"} <= {None, *made.after.codebook}
 
 

@@ -143,3 +143,81 @@ def test_the_record_id_is_not_what_the_attacker_knows():
     noisy = rows.with_columns(x=pl.col("x") + pl.Series([float((i * 91) % 200 - 100) for i in range(300)]))
     found = sf.risk(rows, noisy, record="id")
     assert found.of("linkage_nearest", group="overall").value < 0.2
+
+
+SURVEY = pl.DataFrame(
+    {
+        "sex": ["f", "f", "m", "m", None, "f"],
+        "area": [1, 1, 2, 2, 2, None],
+        "ill": ["flu", "cold", "flu", "flu", "cold", "flu"],
+        "pay": [1.5, 2.5, 3.5, 3.5, 2.5, 9.5],
+        "w": [2.0, 3.0, 4.0, 5.0, 6.0, 7.0],
+        "home": [1, 1, 2, 3, 3, 3],
+    }
+)
+
+
+def test_named_keys_make_the_classes_and_roles_are_followed():
+    found = sf.risk(SURVEY, keys=["sex", "area"], sensitive=["ill", "pay"], weight="w", household="home", fraction=0.5)
+    assert {f.group for f in found.select("k_anonymity")} == {"keys"}
+    assert found.of("k_anonymity").value == 1
+    assert found.of("l_distinct", variable="ill", group="keys").value == 1
+    assert found.of("t_ordered", variable="pay", group="keys").value > 0
+    assert found.of("l_distinct", variable="pay", group="keys and others").value == 1
+    assert found.of("expected_reidentifications_household").value > found.of("expected_reidentifications").value
+    assert found.of("uniques_population_pitman").value is not None
+    assert not found.select("h_rank")
+    assert any("missing: category" in note for note in found.notes)
+
+
+def test_missing_keys_by_the_rule_of_the_run():
+    found = sf.risk(SURVEY, keys=["sex", "area"], missing="wildcard")
+    assert found.of("k_anonymity").value == 3  # each of f and m with area, and the record without it (or sex)
+    assert any("missing: wildcard" in note for note in found.notes)
+    with pytest.raises(DataError, match="wildcard:ALPHA"):
+        sf.risk(SURVEY, keys=["sex"], missing="joker")
+
+
+def test_a_parquet_file_is_measured_as_its_table(tmp_path):
+    SURVEY.with_columns(other=pl.lit([1])).write_parquet(tmp_path / "a.parquet")
+    named = {"keys": ["sex", "area"], "sensitive": ["ill", "pay"], "weight": "w", "household": "home"}
+    for more in ({}, {"missing": "wildcard:0.5", "fraction": 0.2}):
+        assert sf.risk(tmp_path / "a.parquet", **named, **more) == sf.risk(SURVEY, **named, **more)
+    with pytest.raises(DataError, match="above 0"):
+        SURVEY.with_columns(w=-1.0).write_parquet(tmp_path / "b.parquet")
+        sf.risk(tmp_path / "b.parquet", **named)
+
+
+def test_without_keys_they_are_guessed_around_what_was_named():
+    found = sf.risk(SURVEY, sensitive="sex")
+    assert found.of("l_distinct", variable="sex").value is not None
+    assert "sex" not in next(note for note in found.notes if "guessed" in note or "No column" in note).split("--")[0]
+
+
+def test_named_keys_of_a_protected_file():
+    after = SURVEY.with_columns(pay=pl.col("pay") + 0.1)
+    found = sf.risk(SURVEY, after, columns=["pay"], align="row-order", keys=["sex"], sensitive="ill")
+    assert found.of("k_anonymity", group="keys").value == 1
+    assert found.of("alpha", variable="ill", group="keys").baseline is not None
+
+
+def test_strata_beside_named_keys():
+    found = sf.risk(SURVEY, keys=["sex", "area"], by=["area"])
+    assert [(f.group, f.value) for f in found.select("k_anonymity")] == [("keys", 1.0), ("strata", 1.0)]
+
+
+def test_adult_generalised(shared_data):
+    """The figures of the notes, in which those of the peers agree: to all digits that they print."""
+    data = sf.read(shared_data / "adult" / "adult_generalised_k5.csv", delimiter=";")
+    found = sf.risk(data, keys=[n for n in data.columns if n != "occupation"], sensitive="occupation")
+    expected = {
+        "k_anonymity": 5,
+        "alpha": 0.8333333333,
+        "l_distinct": 2,
+        "l_entropy": 1.5691925832,
+        "t_equal": 0.8903708744,
+        "t_ordered": 0.3154122842,
+        "beta_basic": 133.6106870229,
+        "risk_average": 0.0100714529,
+    }
+    assert {name: found.of(name, group="keys").value for name in expected} == pytest.approx(expected, abs=1e-10)

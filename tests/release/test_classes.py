@@ -1,5 +1,7 @@
 """Which columns make classes of people alike, and which plans are refused."""
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
@@ -13,7 +15,7 @@ from sfumato.methods.pram.method import Pram
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.plan.plan import Plan
-from sfumato.release.classes import classes_of, exposed, refusals
+from sfumato.release.classes import classes_of, exposed, missing_rule, refusals
 
 BOOK = Codebook(
     {
@@ -195,3 +197,19 @@ def test_any_risk_will_do(measure):
 
 def test_all_reasons_come_at_once():
     assert len(refused(findings=Findings())) == 2
+
+
+def test_the_last_step_with_keys_says_what_a_missing_key_is():
+    class Cells:
+        keys, missing = ("sex",), "wildcard"
+
+    class Nodes:
+        keys = ("sex",)
+
+    def rule(*steps):
+        return missing_rule(SimpleNamespace(steps=steps))
+
+    assert rule(Recode(columns=["a"], map={"x": "y"})) == "category"
+    assert rule(Cells(), Recode(columns=["a"], map={"x": "y"})) == "wildcard"
+    assert rule(Cells(), Nodes()) == "category"
+    assert rule(Nodes(), Cells()) == "wildcard"

@@ -55,7 +55,8 @@ def test_pictures_for_the_custodian_go(report):
 
 
 @pytest.mark.parametrize(
-    ("count", "rung"), [(0, 1), (1, 1), (2, 2), (4, 3), (9, 5), (10, 10), (32, 20), (99, 50), (100, 100), (1e6, 1e6)]
+    ("count", "rung"),
+    [(0, 0), (0.7, 0), (1, 1), (2, 2), (4, 3), (9, 5), (10, 10), (32, 20), (99, 50), (100, 100), (1e6, 1e6)],
 )
 def test_counts_become_the_largest_rung_they_reach(count, rung):
     assert at_least(count) == rung

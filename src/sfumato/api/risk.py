@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sfumato.api.earlier import opened_before
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
+from sfumato.engines.scanned import ScannedDataset
+from sfumato.errors import DataError
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
-from sfumato.measures.measuring import Measuring
+from sfumato.measures.measuring import CATEGORY, Measuring
 from sfumato.plan.plan import Plan, a_plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
+from sfumato.release.classes import missing_rule
 from sfumato.release.earlier import refuse_without
-from sfumato.release.package.papers import papers_of
+from sfumato.release.named import Named
+from sfumato.release.package.papers import in_a_release, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
 
@@ -41,6 +47,11 @@ def risk(
     file_order: bool = False,
     earlier: Any = None,
     truth: Any = None,
+    keys: Sequence[str] | str | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    weight: str | None = None,
+    household: str | None = None,
+    missing: str | None = None,
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
@@ -77,7 +88,8 @@ def risk(
     sample
         Attack a fixed random sample of so many records.
     fraction
-        Chance that a target is in the file at all; by default as the disclosure says.
+        Share of the population that the file holds: the chance that a target is in it at all (by default as the
+        disclosure says), and what people alone in the population are estimated from (by default they are not).
     file_order
         Add the first 10, 50 and 90% of the file in its own order, to compare with published tables.
     earlier
@@ -86,6 +98,20 @@ def risk(
     truth
         True values of the people of all releases, those who left too; or, where values differ between releases, a list:
         of the new release (unless that is `protected`, and `data` the truth), then of each earlier one.
+    keys
+        Columns that an intruder may know: their combinations are the classes of group `keys`. By default those with the
+        role key in the plan or the file, else those that `init` would guess.
+    sensitive
+        Columns that an intruder must not learn, whatever their kind. Of several each is measured within classes of the
+        keys and the others as well (group `keys and others`).
+    weight
+        Column with sampling weights, above 0.
+    household
+        Column with the id of the household.
+    missing
+        What a missing key is in sizes of classes: `category`, a value of its own; `wildcard`, it agrees with every
+        other; `wildcard:ALPHA`, it does in part. By default what the plan's last step with keys takes it for, else
+        `category`.
     w1, w2
         Widths of the robust Mahalanobis risk.
 
@@ -94,7 +120,16 @@ def risk(
     >>> import polars as pl
     >>> risk(pl.DataFrame({"sex": ["f", "f", "m", "m"]}), by=["sex"]).of("k_anonymity").value
     2.0
+
+    A Parquet file is not read as a whole where `keys` say which columns are needed.
     """
+    if keys is not None and not _names(keys):
+        raise DataError("keys name no column. Name those that an intruder may know.")
+    named = Named(_names(keys), _names(sensitive), weight, household)
+    plain = (protected, columns, by, record, align, plan, disclosure, earlier, truth)
+    if named.keys and all(each is None for each in plain) and _scannable(data):
+        how = Measuring(missing=missing or CATEGORY, fraction=fraction)
+        return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
     first, second = read(data), None if protected is None else read(protected)
     plan, released = a_plan(plan), False
     told_by_papers = Disclosure()
@@ -113,6 +148,8 @@ def risk(
         refuse_without(record, (first if second is None else second).frame, past)
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
+    rule = missing if missing is not None else missing_rule(plan or Plan())
+    how = Measuring(w1=w1, w2=w2, missing=rule, fraction=fraction)
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
     return assess.risk(
         first,
@@ -125,6 +162,19 @@ def risk(
         released=released,
         disclosure=disclosure if second is not None or disclosure is not None else told_by_papers,
         earlier=past,
-        how=Measuring(w1=w1, w2=w2, attacking=attacking),
+        named=named,
+        how=replace(how, attacking=attacking),
         progress=progress,
     )
+
+
+def _names(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given or ())
+
+
+def _scannable(source: Any) -> bool:
+    """Whether a source is the path of a Parquet file that has no papers beside it."""
+    if not isinstance(source, str | PathLike):
+        return False
+    path = Path(source)
+    return path.suffix.lower() == ".parquet" and not in_a_release(path)

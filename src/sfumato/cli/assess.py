@@ -22,15 +22,20 @@ from sfumato.cli.options import (
     FileOrder,
     Fraction,
     Header,
+    Household,
     Json,
+    Keys,
     Metric,
+    MissingKeys,
     Model,
     PlanFile,
     Reading,
     Record,
     Sample,
+    Sensitive,
     Sheet,
     SkipRows,
+    Weight,
     names,
 )
 
@@ -42,6 +47,11 @@ COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --m
 
 def risk(
     data: Annotated[Path, typer.Argument(help="The data file, or the original of a protected one.")],
+    keys: Keys = None,
+    sensitive: Sensitive = None,
+    weight: Weight = None,
+    household: Household = None,
+    missing: MissingKeys = None,
     protected: Annotated[Path | None, typer.Option(help="The protected file.")] = None,
     columns: Columns = None,
     by: By = None,
@@ -82,6 +92,9 @@ def risk(
 ) -> None:
     """Measure the risk of one file, or of a protected file against its original.
 
+    Of one file name what an intruder may know, and what nobody must learn: sfumato risk cohort.csv --keys sex,age
+    --sensitive illness
+
     Where the protected file lies in a release folder, attackers know what the release discloses, and the tables are
     joined on the record id that its papers name. With --earlier the file (or the protected one) is a release, and what
     both tell together is measured: sfumato risk new/data.csv --earlier old --truth cohort.csv --record id
@@ -91,7 +104,8 @@ def risk(
     from sfumato.cli.working import working
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
-    first = open_table(data, how)
+    scanned = keys is not None and data.suffix.lower() == ".parquet"  # read no more than the columns that are needed
+    first = data if scanned else open_table(data, how)
     second = None if protected is None else open_table(protected, how)
     with working() as progress:
         found = measure(
@@ -109,7 +123,12 @@ def risk(
             fraction=fraction,
             file_order=file_order,
             earlier=earlier,
-            truth=[open_table(path, how) for path in truth or ()],
+            truth=[open_table(path, how) for path in truth or ()] or None,
+            keys=names(keys),
+            sensitive=names(sensitive),
+            weight=weight,
+            household=household,
+            missing=missing,
             w1=w1,
             w2=w2,
             progress=progress,

@@ -23,16 +23,21 @@ __all__ = [
     "FileOrder",
     "Fraction",
     "Header",
+    "Household",
     "Json",
+    "Keys",
     "Metric",
+    "MissingKeys",
     "Model",
     "Out",
     "PlanFile",
     "Reading",
     "Record",
     "Sample",
+    "Sensitive",
     "Sheet",
     "SkipRows",
+    "Weight",
     "names",
 ]
 
@@ -65,7 +70,30 @@ Cap = Annotated[int, typer.Option(min=10, help="Count h up to this; more is slow
 Sample = Annotated[int | None, typer.Option(min=1, help="Attack a random sample of so many records.")]
 Metric = Annotated[Literal["euclidean", "scaled", "mahalanobis"], typer.Option(help="How attackers measure nearness.")]
 Fraction = Annotated[
-    float | None, typer.Option(help="Chance that a target is in the file at all; else as the release says.")
+    float | None,
+    typer.Option(
+        help="Share of the population that the file holds: the chance that a target is in it (else as the release "
+        "says), and what uniques of the population are estimated from."
+    ),
+]
+Keys = Annotated[
+    str | None,
+    typer.Option(help="Columns that an intruder may know (role key), with commas between: they make the groups."),
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option(help="Columns that an intruder must not learn (role sensitive), of any kind, with commas between."),
+]
+Weight = Annotated[str | None, typer.Option(help="Column with sampling weights (role weight).")]
+Household = Annotated[str | None, typer.Option(help="Column with the id of the household (role household).")]
+MissingKeys = Annotated[
+    str | None,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="What a missing key is: category (a value of its own), wildcard (it agrees with every other) or "
+        "wildcard:ALPHA (in part). Else as the plan takes it, else category.",
+    ),
 ]
 FileOrder = Annotated[
     bool, typer.Option("--file-order", help="Add the first 10, 50 and 90% of the file, as published tables have them.")

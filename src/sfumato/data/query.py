@@ -1,7 +1,8 @@
 """The only questions that a method may ask of a data set.
 
 Each answer is a small Polars frame. Missing values (null, NaN, user-missing codes) take no part in `Moments`,
-`Quantiles` and `Largest`; in `Counts` they are a group like any other, null and NaN together.
+`Quantiles`, `Largest` and in the weight of `Counts`; in the columns `by` they are a group like any other, null and NaN
+together.
 """
 
 from __future__ import annotations

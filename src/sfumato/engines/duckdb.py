@@ -78,7 +78,7 @@ class DuckDBDataset:
         refuse_unknown(query, self.schema)
         match query:
             case Counts(by, weight):
-                extra = f", coalesce(sum({_name(weight)}), 0)::DOUBLE AS {_name(WEIGHT)}" if weight else ""
+                extra = f", coalesce(sum({self._present(weight)}), 0)::DOUBLE AS {_name(WEIGHT)}" if weight else ""
                 return self._grouped(by, f"count(*) AS {_name(COUNT)}{extra}")
             case Moments(columns, by):
                 rows = [{**k, **moment_row(c, v)} for c in columns for k, v in self._groups(c, by)]

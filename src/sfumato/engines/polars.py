@@ -136,7 +136,7 @@ class PolarsDataset:
         return pl.when(~self.codebook.missing(column, dtype)).then(shortest(pl.col(column), dtype)).alias(column)
 
     def _counts(self, query: Counts) -> pl.DataFrame:
-        weight = [pl.col(query.weight).sum().alias(WEIGHT)] if query.weight else []
+        weight = [self._present(query.weight).sum().alias(WEIGHT)] if query.weight else []
         if not query.by:
             return self.frame.select(pl.len().cast(pl.Int64).alias(COUNT), *weight)
         grouped = self.frame.lazy().group_by(self._keys(query.by)).agg(pl.len().cast(pl.Int64).alias(COUNT), *weight)

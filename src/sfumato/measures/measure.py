@@ -75,6 +75,8 @@ class Figure:
         What would mend it where it is bad.
     usual
         What of `group` and `attack` is meant where a condition of `tune` says nothing.
+    detail
+        Whether the terminal leaves it to `--json` and reports, unless a limit speaks of it.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Figure:
     of: Literal["column", "coefficient", "pair"] = "column"
     aim: Aim | None = None
     usual: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    detail: bool = False
 
     @property
     def comparable(self) -> bool:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.attacking import Attacking
 
-__all__ = ["Measuring"]
+__all__ = ["CATEGORY", "WILDCARD", "Measuring", "wildcard"]
+
+CATEGORY, WILDCARD = "category", "wildcard"
+"""What a missing key may be."""
+_ALPHA = re.compile(rf"{WILDCARD}:(\d+(?:\.\d*)?|\.\d+)")
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,18 @@ class Measuring:
         The user's model, for utility: a formula, and `linear`, `logistic` or `probit`.
     attacking
         Which attackers the h-rank is of; None measures it, with the default ones, only where noise is disclosed.
+    missing
+        What a missing value of a key is in class sizes: `category`, a value of its own; `wildcard`, one that agrees
+        with all others; `wildcard:ALPHA`, one whose record counts as ALPHA where it agrees with another's known values.
+    fraction
+        Share of the population that the file holds, for estimates of the population.
+    together
+        Whether each of several sensitive variables is measured within classes of the keys and the others, too.
+
+    Raises
+    ------
+    DataError
+        Where `missing` has another form, or `fraction` is not above 0 and at most 1.
 
     Examples
     --------
@@ -37,3 +55,34 @@ class Measuring:
     model: str | None = None
     family: Family | None = None
     attacking: Attacking | None = None
+    missing: str = CATEGORY
+    fraction: float | None = None
+    together: bool = False
+
+    def __post_init__(self) -> None:
+        wildcard(self.missing)
+        if self.fraction is not None and not 0 < self.fraction <= 1:
+            raise DataError("fraction is the share of the population that the file holds: above 0 and at most 1.")
+
+
+def wildcard(missing: str) -> float | None:
+    """How much a record with missing keys counts for those that agree with it; None where missing is a category.
+
+    Raises
+    ------
+    DataError
+        Where the rule has another form.
+
+    Examples
+    --------
+    >>> wildcard("category"), wildcard("wildcard"), wildcard("wildcard:0.5")
+    (None, 1.0, 0.5)
+    """
+    if missing == CATEGORY:
+        return None
+    if missing == WILDCARD:
+        return 1.0
+    found = _ALPHA.fullmatch(missing)
+    if found is None or not 0 <= float(found[1]) <= 1:
+        raise DataError("missing takes category, wildcard, or wildcard:ALPHA with an ALPHA from 0 to 1.")
+    return float(found[1])

@@ -9,20 +9,37 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
+from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import Progress, quiet
 
-__all__ = ["KEYS", "STRATA", "Classes", "Subject"]
+__all__ = ["KEYS", "KEYS_AND_OTHERS", "STRATA", "Classes", "Subject", "weight_of"]
 
 KEYS, STRATA = "keys", "strata"
 """Groups of class measures: over all released keys that no step masks, and over the strata of masking steps."""
+KEYS_AND_OTHERS = "keys and others"
+"""Group of measures of one sensitive variable: over the keys and all other sensitive variables."""
+
+
+def weight_of(codebook: Codebook) -> str | None:
+    """The column of sampling weights, where there is one that holds numbers.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> weight_of(Codebook({"w": Variable(role="weight", kind="continuous")}))
+    'w'
+    """
+    name = codebook.the(Role.WEIGHT)
+    return name if name is not None and codebook[name].numeric else None
 
 
 @dataclass(frozen=True)
@@ -96,7 +113,9 @@ class Subject:
         for name in ("after", "given", "before"):
             data = getattr(self, name)
             if data is not None and not isinstance(data, Remembered):
-                object.__setattr__(self, name, Remembered(data))
+                together = dict.fromkeys(n for c in self.classes for n in c.by) | dict.fromkeys(self.sensitive)
+                there = tuple(n for n in together if n in data.codebook) if self.classes else ()
+                object.__setattr__(self, name, Remembered(data, there, weight_of(data.codebook)))
 
     @property
     def two(self) -> Pair:
@@ -133,6 +152,22 @@ class Subject:
             "earlier": bool(self.earlier) and self.truth is not None,
         }
         return frozenset(name for name, there in has.items() if there)
+
+    def of_sensitive(self) -> Iterable[tuple[Classes, str]]:
+        """Each group of classes with each sensitive variable that is not among its columns."""
+        return ((classes, name) for classes in self.classes for name in self.sensitive if name not in classes.by)
+
+    def of_sensitive_together(self) -> Iterable[tuple[Classes, str]]:
+        """As `of_sensitive`; then each of several sensitive variables with the classes of keys and the others of them.
+
+        Only where `Measuring.together` says so: a limit on a measure binds all its lines.
+        """
+        yield from self.of_sensitive()
+        keys = next((c.by for c in self.classes if c.group == KEYS), ())
+        free = [n for n in self.sensitive if n not in keys]
+        if self.how.together and keys and len(free) > 1:
+            for name in free:
+                yield Classes(KEYS_AND_OTHERS, (*keys, *(n for n in free if n != name))), name
 
     def each_once(self) -> Iterable[tuple[Classes, bool]]:
         """Each group of classes, and whether its single classes have been told of by an earlier one."""

@@ -16,6 +16,7 @@ from sfumato.data.profile import profile
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.attackers.error_law import laws
@@ -28,17 +29,18 @@ from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
 from sfumato.release.earlier import Before, with_record
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
+from sfumato.release.named import Named
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.run import run_steps
 
-__all__ = ["compare", "h_rank", "risk"]
+__all__ = ["compare", "h_rank", "risk", "risk_of_scan"]
 
 GUESSED = (
-    "What an intruder may know was guessed from names and values: {columns}. Write a plan to say otherwise: `sfumato "
-    "init FILE --out plan.yaml`, then `sfumato protect plan.yaml FILE --out release`."
+    "What an intruder may know was guessed from names and values: {columns}. Say otherwise with --keys, or in a plan: "
+    "`sfumato init FILE --out plan.yaml`, then `sfumato protect plan.yaml FILE --out release`."
 )
 NO_KEYS = (
-    "No column looks like one that an intruder may know. Name those that are with --by, or in a plan: `sfumato init "
+    "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
     "FILE --out plan.yaml`."
 )
 
@@ -76,13 +78,30 @@ class _Tables:
         """A table that is itself the release of a plan."""
         return cls(data, None, plan)
 
-    def guessed(self) -> tuple[_Tables, tuple[str, ...]]:
-        """The one table with the roles that `init` would write, and a note that says so."""
+    def guessed(self, named: Named) -> tuple[_Tables, tuple[str, ...]]:
+        """The one table with the roles that `init` would write, under those that were named, and a note on it."""
         guesses = {g.name: g.variable for g in profile(self.before.frame, self.before.codebook)}
-        before = replace(self.before, codebook=Codebook(guesses))
+        before = replace(self.before, codebook=named.on(Codebook(guesses)))
         keys = before.codebook.with_role(Role.KEY)
         note = GUESSED.format(columns=", ".join(keys)) if keys else NO_KEYS
         return replace(self, before=before), (note,)
+
+    def named(self, named: Named) -> _Tables:
+        """The tables with the roles that somebody named.
+
+        Raises
+        ------
+        DataError
+            Where columns cannot have these roles.
+        """
+        if not named:
+            return self
+        tables = [t for t in (self.before, self.after) if t is not None]
+        for table in tables:
+            named.check(table.frame.schema)
+            named.check_weights(table.frame.lazy(), table.codebook)
+        told = [replace(t, codebook=named.on(t.codebook)) for t in tables]
+        return replace(self, before=told[0], after=told[1] if len(told) > 1 else None)
 
     @property
     def released(self) -> Codebook:
@@ -153,6 +172,7 @@ def risk(
     released: bool = False,
     disclosure: Disclosure | None = None,
     earlier: Before | None = None,
+    named: Named | None = None,
     how: Measuring | None = None,
     progress: Progress = quiet,
 ) -> Findings:
@@ -182,20 +202,24 @@ def risk(
         What the release tells of `protected` (or of `data`, where that is a release); attackers know it.
     earlier
         Earlier releases of the same people, with the true values of this one.
+    named
+        Roles over those of the plan, of the file and of what is guessed: keys make the classes of group `keys`,
+        sensitive variables are measured whatever their kind.
 
     Raises
     ------
     DataError
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
-    how = _for_limits(how or Measuring(), plan or Plan())
+    named = named or Named()
+    how = replace(_for_limits(how or Measuring(), plan or Plan()), together=len(named.sensitive) > 1)
     if protected is None:
-        found = _risk_of_one(data, columns, by, plan, released, how, progress)
+        found = _risk_of_one(data, columns, by, plan, released, named, how, progress)
         if earlier is None:
             return found
         release = _Tables.of_release(with_record(data, record), plan or Plan())
         return found + _beside(release, earlier, disclosure or Disclosure(), how, progress)
-    tables = _Tables.prepare(data, protected, plan)
+    tables = _Tables.prepare(data, protected, plan).named(named)
     record = tables.record(record)
     if record is None and align is None:
         raise DataError(
@@ -208,13 +232,14 @@ def risk(
     strata = tuple(n for n in pair.by if n in after.columns and _still_classes(tables, n))
     masked = (*pair.columns, *tables.plan.masked)
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
+    keys = named.keys or keys
     subject = Subject(
         with_record(after, record),
         given=tables.before,
         before=tables.before,
         pair=pair,
         classes=classes_of(keys, strata),
-        sensitive=tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns),
+        sensitive=named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns),
         disclosure=disclosure or Disclosure(),
         how=how,
         earlier=() if earlier is None else earlier.releases,
@@ -229,22 +254,55 @@ def _risk_of_one(
     by: Sequence[str] | None,
     plan: Plan | None,
     released: bool,
+    named: Named,
     how: Measuring,
     progress: Progress,
 ) -> Findings:
     """The risk of a table as it is: what its keys alone give away."""
     tables = _Tables.of_release(data, plan or Plan()) if released else _Tables.prepare(data, None, plan)
+    tables = tables.named(named)
     notes: tuple[str, ...] = ()
     if columns:
         tables.columns(columns)
-    if by:
+    if named.keys:
+        classes = classes_of(named.keys, tables.by(by))
+    elif by:
         classes = classes_of(tables.by(by), ())
     else:
         if not (released or tables.plan.steps or tables.codebook.with_role(Role.KEY)):
-            tables, notes = tables.guessed()
+            tables, notes = tables.guessed(named)
         classes = exposed(tables.plan, tables.codebook).classes
-    subject = Subject(tables.before, classes=classes, sensitive=sensitive_categories(tables.before.codebook), how=how)
+    sensitive = named.sensitive or sensitive_categories(tables.before.codebook)
+    subject = Subject(tables.before, classes=classes, sensitive=sensitive, how=how)
     return _judged(Findings(notes=notes) + measure(subject, progress, "risk"), tables.plan)
+
+
+def risk_of_scan(data: ScannedDataset, named: Named, how: Measuring, progress: Progress = quiet) -> Findings:
+    """Measure the risk of a file that is scanned rather than read, by the keys that were named.
+
+    Parameters
+    ----------
+    data
+        The file.
+    named
+        With keys.
+    how
+        How things are measured.
+    progress
+        Called with what is being done, and the share of the work that is done.
+
+    Raises
+    ------
+    DataError
+        Where columns cannot have these roles.
+    """
+    named.check(data.schema)
+    data.check(named.columns)
+    named.check_weights(data.rows, data.codebook)
+    data = replace(data, codebook=named.on(data.codebook))
+    sensitive = named.sensitive or sensitive_categories(data.codebook)
+    how = replace(how, together=len(named.sensitive) > 1)
+    return measure(Subject(data, classes=classes_of(named.keys, ()), sensitive=sensitive, how=how), progress, "risk")
 
 
 def _beside(release: _Tables, earlier: Before, disclosure: Disclosure, how: Measuring, progress: Progress) -> Findings:

@@ -9,12 +9,13 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
+from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.registry import measure_of
 from sfumato.measures.risk.unchanged import unchanged
 from sfumato.measures.subject import KEYS, STRATA, Classes
 from sfumato.plan.plan import Plan
 
-__all__ = ["Exposed", "classes_of", "exposed", "refusals"]
+__all__ = ["Exposed", "classes_of", "exposed", "missing_rule", "refusals"]
 
 _MOST_LEFT = 0.5
 """A number that masking left as it was in more than this share of the records counts as released."""
@@ -85,6 +86,20 @@ def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed
     strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]
     notes = (HARDLY_MASKED.format(columns=", ".join(left)),) if left else ()
     return Exposed(classes_of(keys, strata), notes)
+
+
+def missing_rule(plan: Plan) -> str:
+    """What a missing key is in a plan's release: as the last step with `keys` takes it, else a category of its own.
+
+    Such a step says so by `missing`, see `sfumato.measures.measuring.Measuring`.
+
+    Examples
+    --------
+    >>> missing_rule(Plan())
+    'category'
+    """
+    rules = [getattr(step, "missing", None) for step in plan.steps if getattr(step, "keys", None)]
+    return str(rules[-1]) if rules and rules[-1] is not None else CATEGORY
 
 
 def _left(pair: Pair, codebook: Codebook, column: str) -> bool:

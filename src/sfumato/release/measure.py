@@ -10,6 +10,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
 from sfumato.measures.measure import Face, Measure
+from sfumato.measures.measuring import wildcard
 from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, STRATA, Subject
 from sfumato.progress import Progress, split, within
@@ -21,6 +22,8 @@ EFFORT = 100.0
 
 NO_CLASSES = "No classes were measured: no key is released as it was, and no masking step stratifies."
 NO_NUMBERS = "No attack on numbers was measured: no numeric column was masked."
+MISSING_KEYS = "Sizes of groups: {told} (missing: {rule})."
+_OF_CLASSES = ("k_anonymity", "class_size", "risk_average", "below_k", "uniques_sample", "expected_reidentifications")
 NOISY_STRATA = (
     "{columns}: released strata do not follow from true ones, so that attackers are not taken to know in which of them "
     "a record is."
@@ -59,6 +62,8 @@ def _notes(subject: Subject, found: Findings, face: Face | None) -> Iterator[str
     """What could not be measured, and why."""
     if face != "compare" and not subject.provides & {KEYS, STRATA}:
         yield NO_CLASSES
+    if any(f.measure in _OF_CLASSES for f in found):
+        yield MISSING_KEYS.format(rule=subject.how.missing, told=_told(subject.how.missing))
     pair = subject.pair
     if pair is None:
         return
@@ -69,6 +74,13 @@ def _notes(subject: Subject, found: Findings, face: Face | None) -> Iterator[str
         yield NOISY_STRATA.format(columns=", ".join(unknown))
     if not pair.columns and not found.select("h_rank"):
         yield NO_NUMBERS
+
+
+def _told(missing: str) -> str:
+    alpha = wildcard(missing)
+    if alpha is None:
+        return "a missing value is a value of its own"
+    return "a missing value agrees with every other" + ("" if alpha == 1 else f", in part ({alpha:g})")
 
 
 def _random_strata(pair: Pair) -> list[str]:

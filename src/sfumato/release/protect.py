@@ -25,7 +25,7 @@ from sfumato.methods.base import ROW
 from sfumato.plan.limits import apply_limits, attacking_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
-from sfumato.release.classes import exposed, refusals
+from sfumato.release.classes import exposed, missing_rule, refusals
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
@@ -192,6 +192,7 @@ def measure_run(
         how = _with_model(how, pair)
     book = ran.after.codebook.without(ROW)
     seen = exposed(plan, book, pair)
+    how = replace(how, missing=missing_rule(plan))
     subject = Subject(
         _unnumbered(ran.after),
         given=_unnumbered(ran.given),

@@ -50,7 +50,9 @@ def show(findings: Findings, console: Console, *, verbose: bool = False) -> None
     table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))
     for name in ("Measure", "Of", "Figure", "Compared with", "Limit"):
         table.add_column(name, justify="right" if name in ("Figure", "Compared with") else "left", overflow="fold")
-    for measure in dict.fromkeys(f.measure for f in findings):
+    names = list(dict.fromkeys(f.measure for f in findings))
+    told = [name for name in names if verbose or _told(findings.select(name))]
+    for measure in told:
         lines = list(findings.select(measure))
         shown = lines if verbose else _worst(lines)
         for i, line in enumerate(shown):
@@ -59,6 +61,8 @@ def show(findings: Findings, console: Console, *, verbose: bool = False) -> None
             table.add_row("", plain_text(f"… and {len(lines) - len(shown)} less extreme", style="dim"), "", "", "")
     console.print()
     console.print(table)
+    if further := [name for name in names if name not in told]:
+        console.print(plain_text(f" Measured as well (--json shows them): {', '.join(further)}.", style="dim"))
     for note in findings.notes:
         console.print(plain_text(f" {note}", style="dim"))
     console.print()
@@ -148,6 +152,11 @@ def _verdict(report: Report, said: Advice) -> Text:
     if said.high:
         return plain_text(f"{verdict}, but no limit speaks of this: {'; '.join(said.high)}.", style="bold yellow")
     return plain_text(f"{verdict}.", style="bold green" if any(f.ok for f in findings) else "bold")
+
+
+def _told(lines: Sequence[Finding]) -> bool:
+    """Whether a person should see a measure's lines: not those of details that no limit speaks of."""
+    return not words.word(lines[0].measure).detail or any(line.ok is not None for line in lines)
 
 
 def _worst(lines: Sequence[Finding]) -> list[Finding]:

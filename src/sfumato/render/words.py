@@ -8,7 +8,7 @@ from sfumato.data.finding import Finding
 from sfumato.measures.measure import FAMILIES
 from sfumato.measures.registry import figure as word
 from sfumato.measures.registry import measure_of
-from sfumato.measures.subject import KEYS, STRATA
+from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
 from sfumato.report.picture import (
     Boxes,
     Coefficients,
@@ -39,6 +39,7 @@ __all__ = [
 GROUPS: Mapping[str, str] = {
     KEYS: "keys released as they were",
     STRATA: "strata of the masking steps",
+    KEYS_AND_OTHERS: "keys and the other sensitive variables",
     "all": "whole file",
     "overall": "attacker knows no group",
     "stratum": "attacker knows the group",
@@ -72,7 +73,7 @@ def of_what(line: Finding) -> str:
     """
     said, family = word(line.measure), family_of(line.measure)
     parts = [line.variable] if line.variable else []
-    if line.group in (KEYS, STRATA):
+    if line.group in (KEYS, STRATA, KEYS_AND_OTHERS):
         parts += [said.whole, GROUPS[line.group]]
     elif line.group is not None and (line.group != "overall" or family == "linkage"):
         named = family == "linkage" or line.measure == "differencing"

@@ -13,14 +13,27 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.kernels.grid import significant
 from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
-from sfumato.measures.subject import KEYS, STRATA
+from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
 from sfumato.report.picture import Coefficients
 from sfumato.report.report import Report, StepDone
 
 __all__ = ["at_least", "external"]
 
 _GROUPS = frozenset(
-    {None, KEYS, STRATA, "all", "sd", "overall", "stratum", "unscaled", "relative", "relative unscaled", "wrong record"}
+    {
+        None,
+        KEYS,
+        STRATA,
+        KEYS_AND_OTHERS,
+        "all",
+        "sd",
+        "overall",
+        "stratum",
+        "unscaled",
+        "relative",
+        "relative unscaled",
+        "wrong record",
+    }
 )
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
@@ -75,14 +88,14 @@ def external(report: Report) -> Report:
 
 
 def at_least(count: float) -> float:
-    """The largest of 2, 3, 5, 10, 20, 50, 100, … that is not above `count`; 1 below two.
+    """The largest of 2, 3, 5, 10, 20, 50, 100, … that is not above `count`; 1 below two, 0 below one.
 
     Examples
     --------
-    >>> [at_least(count) for count in (1, 4, 9, 32, 700)]
-    [1.0, 3.0, 5.0, 20.0, 500.0]
+    >>> [at_least(count) for count in (0.4, 1, 4, 9, 32, 700)]
+    [0.0, 1.0, 3.0, 5.0, 20.0, 500.0]
     """
-    rung, power = 1.0, 10
+    rung, power = (1.0 if count >= 1 else 0.0), 10
     for small in _SMALL_RUNGS:
         rung = float(small) if count >= small else rung
     while count >= power:

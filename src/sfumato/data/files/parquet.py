@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sfumato.data.files.atomic import replacing
 from sfumato.data.files.table import Table, checked, checked_names, finite, opening, peek
 from sfumato.errors import FileError
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["read_parquet", "scan_parquet", "write_parquet"]
 
 _KEY, _LABEL = "sfumato", "sfumato:label"
 
@@ -46,17 +47,48 @@ def read_parquet(path: Path) -> Table:
             raise ValueError
         frame = checked(pl.read_parquet(path, glob=False, hive_partitioning=False))
         told = pl.read_parquet_metadata(path)
+    return Table(frame, _known(told, frame.schema, path), ".parquet", label=told.get(_LABEL))
+
+
+def scan_parquet(path: Path) -> tuple[pl.LazyFrame, Codebook]:
+    """Open a Parquet file without reading its rows, with its codebook where sfumato wrote one.
+
+    Its values are not checked: whoever reads some asks whether they are finite.
+
+    Raises
+    ------
+    FileError
+        As in `read_parquet`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"age": [31, 45]}).write_parquet(Path(folder) / "a.parquet")
+    ...     scan_parquet(Path(folder) / "a.parquet")[0].select(pl.col("age").max()).collect().item()
+    45
+    """
+    head = peek(path)
+    with opening(path, "Parquet"):
+        if not head.startswith(b"PAR1"):
+            raise ValueError
+        rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        schema = rows.collect_schema()
+        told = pl.read_parquet_metadata(path)
+    return rows, _known(told, schema, path)
+
+
+def _known(told: Mapping[str, str], schema: pl.Schema, path: Path) -> Codebook:
     stored = told.get(_KEY)
-    codebook = Codebook() if stored is None else _codebook(stored, frame, path)
-    return Table(frame, codebook.only(frame.columns), ".parquet", label=told.get(_LABEL))
+    return (Codebook() if stored is None else _codebook(stored, schema, path)).only(schema)
 
 
-def _codebook(stored: str, frame: pl.DataFrame, path: Path) -> Codebook:
+def _codebook(stored: str, schema: pl.Schema, path: Path) -> Codebook:
     try:
         book = Codebook.from_plain(json.loads(stored))
     except Exception:
         raise FileError(f"The codebook within {str(path)!r} is damaged. Write the file again.") from None
-    return Codebook({n: _typed_keys(v, frame.schema[n]) for n, v in book.items() if n in frame.columns})
+    return Codebook({n: _typed_keys(v, schema[n]) for n, v in book.items() if n in schema})
 
 
 def _typed_keys(variable: Variable, dtype: pl.DataType) -> Variable:

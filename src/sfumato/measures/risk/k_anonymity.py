@@ -9,36 +9,15 @@ import polars as pl
 from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.query import COUNT, Counts
-from sfumato.errors import DataError
 from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.measuring import CATEGORY
+from sfumato.measures.patterns import NO_CLASS, has_columns, patterns
 from sfumato.measures.saying import FEW_ALIKE, value_of, with_value
 from sfumato.measures.subject import Classes, Subject
 
-__all__ = ["MEASURE", "NO_CLASS", "class_label", "class_sizes", "findings", "has_columns", "k_anonymity", "key_counts"]
+__all__ = ["MEASURE", "class_label", "class_sizes", "findings", "k_anonymity"]
 
-NO_CLASS = "The table has no records or no keys were named, so there are no classes to measure."
-
-
-def has_columns(data: Dataset, names: Sequence[str]) -> bool:
-    """Whether a table has all of some columns."""
-    return all(name in data.codebook for name in names)
-
-
-def key_counts(data: Dataset, by: Sequence[str]) -> pl.DataFrame:
-    """Count the records of each combination of key values: the keys, then `COUNT`.
-
-    Raises
-    ------
-    DataError
-        Where a key is not a column.
-    """
-    unknown = [n for n in by if n not in data.codebook]
-    if unknown:
-        raise DataError(
-            f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(data.codebook)}."
-        )
-    return data.ask(Counts(tuple(by)))
+_SIZE = "sfumato:size"  # no column of the data can bear this name
 
 
 def class_label(by: Sequence[str]) -> pl.Expr:
@@ -55,7 +34,7 @@ def class_label(by: Sequence[str]) -> pl.Expr:
     return pl.concat_str(parts, separator=", ").alias("class")
 
 
-def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None) -> pl.DataFrame:
+def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None, *, missing: str = CATEGORY) -> pl.DataFrame:
     """Count the records of each combination of key values, and name it.
 
     Parameters
@@ -67,6 +46,9 @@ def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None) -> pl
         own, since the release shows it.
     most
         Name only the smallest classes, so many and those that tie with them.
+    missing
+        What a missing key is, see `sfumato.measures.measuring.Measuring`: where it is a wildcard, a class has all
+        records that agree with it.
 
     Returns
     -------
@@ -79,13 +61,17 @@ def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None) -> pl
     >>> class_sizes(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"]).rows()
     [('sex=f', 1), ('sex=m', 2)]
     """
-    counted = key_counts(data, by)
+    found = patterns(data, by, missing)
+    if found is None:
+        return pl.DataFrame(schema={"class": pl.String, "size": pl.Int64})
+    sizes = found.records if missing == CATEGORY else found.alike
+    counted = found.keys.with_columns(pl.Series(_SIZE, sizes))
     if most is not None and counted.height > most:
-        counted = counted.filter(pl.col(COUNT) <= counted[COUNT].bottom_k(most).max())
-    return counted.select(class_label(by), pl.col(COUNT).alias("size")).sort("size", "class")
+        counted = counted.filter(pl.col(_SIZE) <= counted[_SIZE].bottom_k(most).max())
+    return counted.select(class_label(by), pl.col(_SIZE).alias("size")).sort("size", "class")
 
 
-def k_anonymity(data: Dataset, by: Sequence[str]) -> float | None:
+def k_anonymity(data: Dataset, by: Sequence[str], *, missing: str = CATEGORY) -> float | None:
     """Size of the smallest class of records that share their key values.
 
     It protects against singling out: an intruder who knows only the keys of a person is left with at least k records.
@@ -96,13 +82,13 @@ def k_anonymity(data: Dataset, by: Sequence[str]) -> float | None:
 
     Parameters
     ----------
-    data, by
+    data, by, missing
         As in `class_sizes`.
 
     Returns
     -------
     float or None
-        A whole number; None where there is no record or no key.
+        A whole number, unless wildcards count in part; None where there is no record or no key.
 
     Examples
     --------
@@ -110,13 +96,13 @@ def k_anonymity(data: Dataset, by: Sequence[str]) -> float | None:
     >>> k_anonymity(sf.read(pl.DataFrame({"sex": ["f", "m", "m"]})), ["sex"])
     1.0
     """
-    if not by:
-        return None
-    smallest = key_counts(data, by)[COUNT].min()
-    return float(smallest) if isinstance(smallest, int) and smallest else None
+    found = patterns(data, by, missing)
+    return None if found is None else float(found.alike.min())
 
 
-def findings(data: Dataset, classes: Sequence[Classes], *, given: Dataset | None = None) -> Findings:
+def findings(
+    data: Dataset, classes: Sequence[Classes], *, given: Dataset | None = None, missing: str = CATEGORY
+) -> Findings:
     """Give the line `k_anonymity` of each group of classes; the baseline is that of the original table.
 
     Parameters
@@ -127,19 +113,21 @@ def findings(data: Dataset, classes: Sequence[Classes], *, given: Dataset | None
         The columns whose combinations are classes.
     given
         The original table, where there is one. The two need not be joined.
+    missing
+        As in `class_sizes`.
     """
     lines, notes = [], []
     for group in classes:
-        value = k_anonymity(data, group.by)
+        value = k_anonymity(data, group.by, missing=missing)
         known = given is not None and has_columns(given, group.by)
-        baseline = k_anonymity(given, group.by) if given is not None and known else None
+        baseline = k_anonymity(given, group.by, missing=missing) if given is not None and known else None
         lines.append(Finding("k_anonymity", group=group.group, value=value, baseline=baseline))
         notes += [NO_CLASS] if value is None else []
     return Findings(tuple(lines), tuple(dict.fromkeys(notes)))
 
 
 def _compute(subject: Subject) -> Findings:
-    return findings(subject.after, subject.classes, given=subject.given)
+    return findings(subject.after, subject.classes, given=subject.given, missing=subject.how.missing)
 
 
 def _smallest(findings: Findings) -> float | None:

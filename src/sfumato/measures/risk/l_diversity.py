@@ -4,45 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.query import COUNT, Counts
-from sfumato.errors import DataError
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.risk.k_anonymity import NO_CLASS, class_label, has_columns
+from sfumato.measures.patterns import (
+    NO_CLASS,
+    MissingSensitive,
+    Values,
+    has_columns,
+    value_counts,
+    value_findings,
+)
+from sfumato.measures.risk.k_anonymity import class_label
 from sfumato.measures.saying import listed, value_of, with_value
-from sfumato.measures.subject import Classes, Subject
+from sfumato.measures.subject import KEYS_AND_OTHERS, Classes, Subject
 
-__all__ = ["MEASURE", "MissingSensitive", "class_lines", "findings", "l_distinct", "value_counts"]
-
-MissingSensitive = Literal["ignore", "category"]
-
-
-def value_counts(
-    data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSensitive = "ignore"
-) -> pl.DataFrame:
-    """Count the records of each class and sensitive value.
-
-    Returns
-    -------
-    pl.DataFrame
-        The keys, then the sensitive column and `COUNT`; without missing values if they are to be ignored.
-    """
-    unknown = [n for n in (*by, sensitive) if n not in data.codebook]
-    if unknown:
-        names = ", ".join(map(repr, unknown))
-        raise DataError(f"There is no column {names}. Columns of the table: {', '.join(data.codebook)}.")
-    counts = data.ask(Counts((*by, sensitive)))
-    absent = data.codebook.missing(sensitive, counts.schema[sensitive])
-    counts = counts.with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
-    if missing == "ignore":
-        return counts.filter(pl.col(sensitive).is_not_null())
-    return counts.group_by(*by, sensitive).agg(pl.col(COUNT).sum())
+__all__ = ["MEASURE", "class_lines", "findings", "l_distinct"]
 
 
 def l_distinct(
@@ -157,7 +139,14 @@ def _figures(
 
 
 def _compute(subject: Subject) -> Findings:
-    return class_lines("l_distinct", l_distinct, subject, subject.sensitive)
+    told = class_lines("l_distinct", l_distinct, subject, subject.sensitive)
+    more = (place for place in subject.of_sensitive_together() if place[0].group == KEYS_AND_OTHERS)
+    return told + value_findings(subject, [("l_distinct", None, _fewest)], places=more)
+
+
+def _fewest(found: Values) -> float:
+    """The fewest different values of a class."""
+    return float(np.diff(found.starts, append=len(found.group)).min())
 
 
 def _homogeneous(findings: Findings) -> list[str]:

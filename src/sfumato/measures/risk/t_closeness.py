@@ -12,8 +12,9 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Findings
 from sfumato.data.query import COUNT
 from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.patterns import MissingSensitive, value_counts
 from sfumato.measures.risk.k_anonymity import class_label
-from sfumato.measures.risk.l_diversity import MissingSensitive, class_lines, value_counts
+from sfumato.measures.risk.l_diversity import class_lines
 from sfumato.measures.subject import Classes, Subject
 
 __all__ = ["MEASURE", "findings", "t_equal"]

@@ -1,0 +1,364 @@
+"""The combinations of keys that occur, with counts: what every measure of classes is worked out from.
+
+One question, `Counts` over keys, sensitive variables and weight, serves all of them; each table here adds it up for
+some columns, as arrays, and is kept with the data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.dataset import Dataset
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import COUNT, WEIGHT, Counts
+from sfumato.data.remembered import Remembered
+from sfumato.errors import DataError
+from sfumato.kernels.classes.missing_keys import count_with_missing
+from sfumato.measures.measuring import CATEGORY, wildcard
+from sfumato.measures.subject import Classes, Subject, weight_of
+
+__all__ = [
+    "NO_CLASS",
+    "MissingSensitive",
+    "Patterns",
+    "Values",
+    "class_findings",
+    "has_columns",
+    "key_counts",
+    "patterns",
+    "ranked",
+    "value_counts",
+    "value_findings",
+    "values",
+]
+
+NO_CLASS = "The table has no records or no keys were named, so there are no classes to measure."
+
+MissingSensitive = Literal["ignore", "category"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_T = TypeVar("_T")
+
+
+def has_columns(data: Dataset, names: Sequence[str]) -> bool:
+    """Whether a table has all of some columns."""
+    return all(name in data.codebook for name in names)
+
+
+def _refuse_unknown(data: Dataset, names: Sequence[str]) -> None:
+    unknown = [n for n in names if n not in data.codebook]
+    if unknown:
+        raise DataError(
+            f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(data.codebook)}."
+        )
+
+
+def key_counts(data: Dataset, by: Sequence[str]) -> pl.DataFrame:
+    """Count the records of each combination of key values: the keys, then `COUNT`.
+
+    Raises
+    ------
+    DataError
+        Where a key is not a column.
+    """
+    _refuse_unknown(data, by)
+    return data.ask(Counts(tuple(by)))
+
+
+def value_counts(
+    data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSensitive = "ignore"
+) -> pl.DataFrame:
+    """Count the records of each class and sensitive value.
+
+    Returns
+    -------
+    pl.DataFrame
+        The keys, then the sensitive column and `COUNT`; without missing values if they are to be ignored, else with
+        null for all of them.
+    """
+    _refuse_unknown(data, (*by, sensitive))
+    counts = data.ask(Counts((*by, sensitive)))
+    dtype = counts.schema[sensitive]
+    absent = data.codebook.missing(sensitive, dtype)
+    counts = counts.with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
+    if missing == "ignore":
+        return counts.filter(pl.col(sensitive).is_not_null())
+    return counts.group_by(*by, sensitive).agg(pl.col(COUNT).sum()).sort(*by, sensitive)
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The classes of a table.
+
+    Parameters
+    ----------
+    keys
+        The keys, a row for each of the c combinations that occur; null where missing.
+    records : ndarray, shape (c,)
+        Records with exactly these keys.
+    alike : ndarray, shape (c,)
+        Records that such a record counts as alike: `records`, unless missing keys are wildcards.
+    population : ndarray, shape (c,)
+        The same in the population: sampling weights summed, no less than `alike`; None without weights.
+    """
+
+    keys: pl.DataFrame
+    records: Ints
+    alike: Floats
+    population: Floats | None
+
+    @property
+    def total(self) -> int:
+        """Number of records."""
+        return int(self.records.sum())
+
+
+def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patterns | None:
+    """Count the combinations of keys that occur.
+
+    Parameters
+    ----------
+    data
+        The table; its codebook says which column holds sampling weights.
+    by
+        The keys.
+    missing
+        What a missing key is, see `sfumato.measures.measuring.Measuring`. Null and NaN are missing; a user-missing code
+        is a category of its own, since the release shows it.
+
+    Returns
+    -------
+    Patterns or None
+        None where there is no record or no key.
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> table = sf.read(pl.DataFrame({"sex": ["f", "m", "m"], "area": [1, 2, None]}))
+    >>> patterns(table, ["sex", "area"], "wildcard").alike.tolist()
+    [1.0, 2.0, 2.0]
+    """
+
+    def make() -> Patterns | None:
+        counted = key_counts(data, by) if weight is None else data.ask(Counts(tuple(by), weight))
+        return _patterns(counted, list(by), wildcard(missing)) if counted[COUNT].sum() else None
+
+    weight = weight_of(data.codebook)
+    if not by:
+        return None
+    _refuse_unknown(data, by)
+    return _once(data, ("patterns", tuple(by), missing), make)
+
+
+def _patterns(counted: pl.DataFrame, by: list[str], alpha: float | None) -> Patterns:
+    keys, records = counted.select(by), counted[COUNT].to_numpy().astype(np.int64)
+    weights = counted[WEIGHT].to_numpy() if WEIGHT in counted.columns else None
+    if alpha is None or not any(keys.null_count().row(0)):
+        alike = records.astype(np.float64)
+        population = weights
+    else:
+        codes = keys.select(pl.all().rank("dense").cast(pl.Int64).fill_null(0) - 1).to_numpy()
+        found = count_with_missing(codes, records, weights, alpha)
+        alike, population = found.f, None if weights is None else found.population
+    return Patterns(keys, records, alike, None if population is None else np.maximum(population, alike))
+
+
+def _once(data: Dataset, what: tuple[object, ...], make: Callable[[], _T]) -> _T:
+    return data.once(what, make) if isinstance(data, Remembered) else make()
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """The values of one sensitive variable in the classes of a table: r rows, each a value that occurs in a class.
+
+    Parameters
+    ----------
+    group : ndarray, shape (r,)
+        Number of the class, from 0 on, ascending; classes without any value have none.
+    value : ndarray, shape (r,)
+        Number of the value, in the order of `levels`.
+    count : ndarray, shape (r,)
+        Records of that class with that value.
+    levels
+        The m different values of the whole table, ordered: by size, by the codebook's order, or as text; null last.
+    variable
+        What the codebook says of it.
+    """
+
+    group: Ints
+    value: Ints
+    count: Ints
+    levels: pl.Series
+    variable: Variable
+
+    @property
+    def sizes(self) -> Ints:
+        """Records with a value in each class, shape (classes,)."""
+        return np.bincount(self.group, weights=self.count).astype(np.int64)
+
+    @property
+    def share(self) -> Floats:
+        """Share of its class that has the value, shape (r,)."""
+        return np.asarray(self.count / self.sizes[self.group])
+
+    @property
+    def expected(self) -> Floats:
+        """Share of the whole table that has each value, shape (m,)."""
+        return np.asarray(np.bincount(self.value, weights=self.count) / self.count.sum())
+
+    @property
+    def largest_first(self) -> Values:
+        """The same, the most frequent value of each class first."""
+        order = np.lexsort((self.value, -self.count, self.group))
+        return Values(self.group, self.value[order], self.count[order], self.levels, self.variable)
+
+    @property
+    def starts(self) -> Ints:
+        """Where each class begins, shape (classes,)."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1)).astype(np.int64)
+
+
+def values(data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSensitive = "ignore") -> Values | None:
+    """Count the values of a sensitive variable in the classes of some keys.
+
+    Parameters
+    ----------
+    data
+        The table; its codebook says which codes stand for missing, and how the values are ordered.
+    by
+        The keys. Classes are exact combinations, null and NaN together one category.
+    sensitive
+        The column that an intruder must not learn.
+    missing
+        A missing value is no value (`ignore`), or one common `category`; never several different values.
+
+    Returns
+    -------
+    Values or None
+        None where there is no key or no value.
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> table = sf.read(pl.DataFrame({"sex": ["f", "f", "m"], "ill": ["yes", "no", "no"]}))
+    >>> found = values(table, ["sex"], "ill")
+    >>> found.levels.to_list(), found.share.tolist()
+    (['no', 'yes'], [0.5, 0.5, 1.0])
+    """
+
+    def make() -> Values | None:
+        counts = value_counts(data, by, sensitive, missing)
+        return _values(counts, list(by), sensitive, data.codebook) if counts.height else None
+
+    return _once(data, ("values", tuple(by), sensitive, missing), make) if by else None
+
+
+def _values(counts: pl.DataFrame, by: list[str], sensitive: str, codebook: Codebook) -> Values:
+    variable = codebook[sensitive]
+    levels = ranked(counts[sensitive].unique(), variable)
+    numbered = pl.DataFrame([levels.alias("level"), pl.int_range(len(levels), eager=True).alias("number")])
+    begins = pl.any_horizontal(pl.col(n).ne_missing(pl.col(n).shift()) for n in by)
+    found = counts.select(
+        begins.cast(pl.Int64).cum_sum().alias("group"), pl.col(sensitive).alias("level"), pl.col(COUNT).alias("count")
+    ).join(numbered, on="level", how="left", nulls_equal=True, maintain_order="left")
+    group, value, count = (found[n].to_numpy().astype(np.int64) for n in ("group", "number", "count"))
+    order = np.lexsort((value, group))  # counts come in the order of the type, which may not be the codebook's
+    return Values((group - group[0])[order], value[order], count[order], levels, variable)
+
+
+def ranked(levels: pl.Series, variable: Variable) -> pl.Series:
+    """Bring different values into their order: the codebook's, else numbers and dates by size, else as text.
+
+    Examples
+    --------
+    >>> ranked(pl.Series(["low", "high", "mid"]), Variable(order=("low", "mid", "high"))).to_list()
+    ['low', 'mid', 'high']
+    >>> ranked(pl.Series([10, 9]), Variable()).to_list(), ranked(pl.Series(["10", "9"]), Variable()).to_list()
+    ([9, 10], ['10', '9'])
+    """
+    text = levels.cast(pl.String)
+    if variable.order:
+        known = pl.Series([str(v) for v in variable.order], dtype=pl.String)
+        place = text.replace_strict(known, pl.Series(range(len(known))), default=len(known), return_dtype=pl.Int64)
+        order = pl.DataFrame({"gone": text.is_null(), "place": place, "text": text})
+        return levels.gather(order.select(pl.arg_sort_by("gone", "place", "text")).to_series())
+    by_size = levels.dtype.is_numeric() or levels.dtype.is_temporal() or levels.dtype in (pl.Boolean, pl.Enum)
+    return levels.gather((levels if by_size else text).arg_sort(nulls_last=True))
+
+
+Of = Callable[[Patterns], float | None]
+OfValues = Callable[[Values], float | None]
+
+
+def class_findings(subject: Subject, figures: Sequence[tuple[str, float | None, Of]]) -> Findings:
+    """Give the lines of measures of classes: for each group of classes one of each figure.
+
+    Parameters
+    ----------
+    subject
+        What is measured; figures of the table as it was given are baselines.
+    figures
+        Name, `at`, and what gives the figure of a table of patterns; no figure where there is no record.
+    """
+    lines: list[Finding] = []
+    notes: dict[str, None] = {}
+    for classes in subject.classes:
+        there = patterns(subject.after, classes.by, subject.how.missing)
+        was = _given(subject, classes.by)
+        given = None if was is None else patterns(was, classes.by, subject.how.missing)
+        for name, at, of in figures:
+            value, baseline = (None if p is None else of(p) for p in (there, given))
+            lines.append(Finding(name, group=classes.group, at=at, value=value, baseline=baseline))
+        notes |= {NO_CLASS: None} if there is None else {}
+    return Findings(tuple(lines), tuple(notes))
+
+
+def value_findings(
+    subject: Subject,
+    figures: Sequence[tuple[str, float | None, OfValues]],
+    none: str = "",
+    places: Iterable[tuple[Classes, str]] | None = None,
+) -> Findings:
+    """Give the lines of measures of sensitive values in classes: for each group and variable one of each figure.
+
+    Parameters
+    ----------
+    subject
+        What is measured; figures of the table as it was given are baselines.
+    figures
+        Name, `at`, and what gives the worst figure of all classes.
+    none
+        What to say where a variable has values and there is no figure all the same; a format with the columns' names.
+    places
+        Groups of classes and variables; by default each group with each variable.
+    """
+    lines: list[Finding] = []
+    notes: dict[str, None] = {}
+    without: dict[str, None] = {}
+    for classes, variable in places or subject.of_sensitive():
+        there = values(subject.after, classes.by, variable)
+        was = _given(subject, (*classes.by, variable))
+        given = None if was is None else values(was, classes.by, variable)
+        for name, at, of in figures:
+            value, baseline = (None if v is None else of(v) for v in (there, given))
+            lines.append(Finding(name, variable, classes.group, at, value=value, baseline=baseline))
+            if there is None:
+                notes[f"Column {variable!r} holds no value in any class, so there is no {name}."] = None
+            elif value is None and none:
+                without[repr(variable)] = None
+    if without:
+        notes[none.format(", ".join(without))] = None
+    return Findings(tuple(lines), tuple(notes))
+
+
+def _given(subject: Subject, columns: Sequence[str]) -> Dataset | None:
+    """The table as it was given, where there is one with these columns."""
+    return subject.given if subject.given is not None and has_columns(subject.given, columns) else None

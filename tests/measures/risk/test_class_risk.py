@@ -1,0 +1,28 @@
+import pytest
+from hypothesis import given
+
+from sfumato.measures.risk.class_risk import MEASURE, risk_average, risk_highest
+from sfumato.measures.subject import Classes, Subject
+from tests.measures.tables import BY, records, sizes, table
+
+
+@given(records)
+def test_as_counted_record_by_record(rows):
+    size = sizes(rows)
+    risks = [1 / size[row[:2]] for row in rows]
+    assert risk_average(table(rows), BY) == pytest.approx(sum(risks) / len(rows))
+    assert risk_highest(table(rows), BY) == pytest.approx(max(risks))
+
+
+def test_wildcards_hide_records():
+    """A record without b agrees with both others, so that each has two, and the one without three."""
+    rows = [(1, "x", None), (1, "y", None), (1, None, None)]
+    assert risk_average(table(rows), BY) == 1
+    assert risk_average(table(rows), BY, missing="wildcard") == pytest.approx((1 / 2 + 1 / 2 + 1 / 3) / 3)
+    assert risk_highest(table(rows), BY, missing="wildcard") == 0.5
+
+
+def test_nothing_to_measure():
+    found = MEASURE.compute(Subject(table([(1, "x", None)]), classes=(Classes("keys", ()),)))
+    assert [f.value for f in found] == [None, None]
+    assert found.notes
