@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.described import Described
 from sfumato.data.disclosure import Suppressed
+from sfumato.data.hierarchy import as_texts
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.suppression import Suppression
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
@@ -230,9 +231,9 @@ class _Split:
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
-    """Numbers of the values of a key, −1 where it is missing; null and NaN are."""
-    column = column.fill_nan(None) if column.dtype.is_float() else column
-    return np.asarray(column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1)
+    """Numbers of the values of a key, −1 where it is missing; null and NaN are. They hang on no type: ties go by them."""
+    texts = column.to_frame().select(as_texts(pl.col(column.name), column.dtype)).to_series()
+    return np.asarray(texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1)
 
 
 def _whole(batch: pl.DataFrame, state: _Split, draws: StepDraws) -> pl.DataFrame:
