@@ -60,6 +60,15 @@ def test_classes_as_released_are_safe(name, seed, limit):
     assert not any(c.fails_all(sizes) for c in overall)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_with_a_criterion_on_all_that_is_kept_alone(seed):
+    """Single classes pass whatever they are, so levels of whole columns are what is left."""
+    patterns, hierarchies = small.table(seed)
+    found = local(patterns, hierarchies, [AverageRisk(0.1)])
+    assert found.way == "columns"
+    assert len(sets(patterns, hierarchies, found)) <= 0.1 * patterns.records
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_it_loses_no_more_than_whole_columns(seed):
     patterns, hierarchies = small.table(seed)

@@ -15,7 +15,7 @@ from sfumato.kernels.lattice.search import optimal
 from tests.kernels.lattice import small
 
 K5 = [KAnonymity(5)]
-VALUES = Levels((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)))
+VALUES = Levels((np.arange(3), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)))
 CRITERIA = {
     "k": [KAnonymity(3)],
     "distinct l": [KAnonymity(2), DistinctL(2)],
@@ -80,14 +80,14 @@ def test_adult_is_generalised_as_the_peer_did(adult):
     assert kept.records == 30162 - 1346
 
 
-@pytest.mark.parametrize(("name", "seed", "limit"), list(product(CRITERIA, range(4), [0.0, 0.1, 1.0])))
+@pytest.mark.parametrize(("name", "seed", "limit"), list(product(CRITERIA, range(3), [0.0, 0.1, 1.0])))
 def test_every_criterion_as_by_trying_all_nodes(name, seed, limit):
     patterns, hierarchies = small.table(seed, sensitive=1)
     right = small.best(patterns, hierarchies, CRITERIA[name], int(limit * patterns.records + 1e-9), "loss")
     same(optimal(patterns, hierarchies, CRITERIA[name], limit=limit), right)
 
 
-@pytest.mark.parametrize(("loss", "seed", "limit"), list(product(LOSSES, range(4), [0.0, 0.1, 1.0])))
+@pytest.mark.parametrize(("loss", "seed", "limit"), list(product(LOSSES, range(3), [0.0, 0.1, 1.0])))
 def test_every_loss_as_by_trying_all_nodes(loss, seed, limit):
     patterns, hierarchies = small.table(100 + seed)
     weights = None if seed % 2 else [2.0, 1.0, 0.5]
@@ -96,7 +96,7 @@ def test_every_loss_as_by_trying_all_nodes(loss, seed, limit):
 
 
 @pytest.mark.parametrize(
-    ("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(8)))
+    ("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(4)))
 )
 def test_records_without_a_value(name, seed):
     """A class in which nobody has a value passes, and need not when others join it."""

@@ -12,13 +12,17 @@ from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
 from sfumato.kernels.lattice.judge import Judge, allowed, judge
 from sfumato.kernels.lattice.levels import Levels
 from sfumato.kernels.lattice.losses import checked_weights
-from sfumato.kernels.lattice.patterns import Patterns, class_of_rows
+from sfumato.kernels.lattice.patterns import Patterns, check, class_of_rows
 from sfumato.kernels.lattice.recoded import Cells, cell_loss, released, tightened
 from sfumato.kernels.lattice.repeated import repeated
 from sfumato.kernels.lattice.rest import with_rest
+from sfumato.kernels.lattice.search import optimal
 from sfumato.kernels.lattice.top_down import top_down
 
 __all__ = ["Recoded", "local"]
+
+_SECONDS = 30.0
+"""For the best levels of whole columns, which are wanted only where there are criteria on all that is kept."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -39,7 +43,8 @@ class Recoded:
     records : int
         Records that are suppressed.
     way : str
-        `repeated` or `top-down`.
+        `repeated`, `top-down`, or `columns`: a level for each key, where the others do not meet criteria on all that is
+        kept.
     """
 
     levels: Ints
@@ -80,7 +85,12 @@ def local(
     Returns
     -------
     Recoded or None
-        None where neither way meets the criteria.
+        None where no way meets the criteria.
+
+    Raises
+    ------
+    ValueError
+        Where a parameter is out of its range, or data, hierarchies and criteria do not go together.
 
     Examples
     --------
@@ -90,18 +100,33 @@ def local(
     >>> found.levels[:, 0].tolist(), found.records
     ([1, 1, 0], 0)
     """
-    if len(hierarchies) != patterns.codes.shape[1]:
-        raise ValueError("hierarchies: one for each key")
+    check(patterns, hierarchies)
     given = checked_weights(weights, len(hierarchies))
     complete = [bool((column >= 0).all()) for column in patterns.values.T]
     most = allowed(limit, patterns.records)
     judging = judge(criteria, patterns.histograms(), complete, most)
     ways = {"repeated": repeated, "top-down": top_down}
     made = {name: way(patterns, hierarchies, judging, given) for name, way in ways.items()}
+    if judging.overall:
+        made["columns"] = _by_columns(patterns, hierarchies, criteria, limit, given)
     cells = [Cells.of(h) for h in hierarchies]
     finished = [f for name, m in made.items() if m for f in _finished(patterns, *m, cells, judging, given, name)]
     fit = [f for f in finished if f.records <= most]
     return min(fit, key=lambda f: (round(f.score, 10), f.records, f.way), default=None)
+
+
+def _by_columns(
+    patterns: Patterns,
+    hierarchies: Sequence[Levels],
+    criteria: Sequence[Criterion | Overall],
+    limit: float,
+    weights: Sequence[float],
+) -> tuple[Ints, Bools] | None:
+    """The best levels of whole columns, which meet criteria on all that is kept; neither way looks at those."""
+    found = optimal(
+        patterns, hierarchies, criteria, limit=limit, loss="loss-arithmetic", weights=weights, time_limit=_SECONDS
+    )
+    return None if found is None else (np.tile(found.levels, (len(patterns.codes), 1)), ~found.kept)
 
 
 def _finished(
