@@ -15,7 +15,7 @@ from sfumato.kernels.lattice.search import optimal
 from tests.kernels.lattice import small
 
 K5 = [KAnonymity(5)]
-VALUES = Levels((np.arange(3), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)))
+VALUES = Levels((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)))
 CRITERIA = {
     "k": [KAnonymity(3)],
     "distinct l": [KAnonymity(2), DistinctL(2)],

@@ -1,9 +1,10 @@
-"""Local recoding: a level for each cell, so that every class is safe with the least loss that two ways find."""
+"""Local recoding: a level for each cell, so that every class is safe with the least loss that several ways find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,11 @@ from sfumato.kernels.lattice.top_down import top_down
 
 __all__ = ["Recoded", "local"]
 
+_NODES = 20_000
+"""Largest lattice in which the best levels of whole columns are always looked for."""
+
 _SECONDS = 30.0
-"""For the best levels of whole columns, which are wanted only where there are criteria on all that is kept."""
+"""For that search in a larger one; only where criteria are on all that is kept, which the two ways do not look at."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -43,8 +47,7 @@ class Recoded:
     records : int
         Records that are suppressed.
     way : str
-        `repeated`, `top-down`, or `columns`: a level for each key, where the others do not meet criteria on all that is
-        kept.
+        `repeated`, `top-down`, or `columns`: the best levels of whole columns, lowered where classes allow it.
     """
 
     levels: Ints
@@ -62,13 +65,14 @@ def local(
     limit: float = 0.0,
     weights: Sequence[float] | None = None,
 ) -> Recoded | None:
-    """Recode each class on its own, by two ways, and keep the one that loses less.
+    """Recode each class on its own, by several ways, and keep the one that loses least.
 
     From below, choice of levels after choice takes its safe classes out of the rest (`repeated`); from above, one
-    class of all is split (`top_down`). Neither is best everywhere. What is left is suppressed, where the limit allows,
-    or joins a class (`with_rest`), whichever loses less; classes are then lowered to what their patterns share. A class
-    is the records that are released with the same values; groups of one key with the same leaves are one value,
-    whatever their level.
+    class of all is split (`top_down`). Neither is best everywhere; where criteria leave little room both may be worse
+    than levels of whole columns, which are tried too, unless the lattice is large. What is left is suppressed, where
+    the limit allows, or joins a class (`with_rest`), whichever loses less; classes are then lowered to what their
+    patterns share. A class is the records that are released with the same values; groups of one key with the same
+    leaves are one value, whatever their level.
 
     Rows of equal keys are recoded alike, so that what a record is released as tells nothing of its sensitive values but
     what the class does.
@@ -107,8 +111,10 @@ def local(
     judging = judge(criteria, patterns.histograms(), complete, most)
     ways = {"repeated": repeated, "top-down": top_down}
     made = {name: way(patterns, hierarchies, judging, given) for name, way in ways.items()}
-    if judging.overall:
-        made["columns"] = _by_columns(patterns, hierarchies, criteria, limit, given)
+    searched = prod(h.height + 1 for h in hierarchies) <= _NODES
+    if searched or judging.overall:
+        seconds = None if searched else _SECONDS
+        made["columns"] = _by_columns(patterns, hierarchies, criteria, limit, given, seconds)
     cells = [Cells.of(h) for h in hierarchies]
     finished = [f for name, m in made.items() if m for f in _finished(patterns, *m, cells, judging, given, name)]
     fit = [f for f in finished if f.records <= most]
@@ -121,10 +127,11 @@ def _by_columns(
     criteria: Sequence[Criterion | Overall],
     limit: float,
     weights: Sequence[float],
+    seconds: float | None,
 ) -> tuple[Ints, Bools] | None:
-    """The best levels of whole columns, which meet criteria on all that is kept; neither way looks at those."""
+    """The best levels of whole columns: a start where criteria leave little room, or are on all that is kept."""
     found = optimal(
-        patterns, hierarchies, criteria, limit=limit, loss="loss-arithmetic", weights=weights, time_limit=_SECONDS
+        patterns, hierarchies, criteria, limit=limit, loss="loss-arithmetic", weights=weights, time_limit=seconds
     )
     return None if found is None else (np.tile(found.levels, (len(patterns.codes), 1)), ~found.kept)
 
