@@ -107,6 +107,15 @@ def test_records_without_a_value(name, seed):
         same(optimal(patterns, hierarchies, criteria, limit=limit), right)
 
 
+def test_classes_without_a_value_do_not_cut_the_search():
+    """With the second key at its top every class fails; at its leaves those pass in which nobody has a value."""
+    h = Levels((np.arange(2), np.zeros(2, dtype=np.int64)))
+    codes = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    patterns = Patterns(codes, np.array([5, 5, 1, 1]), np.array([[-1], [-1], [0], [0]]))
+    found = optimal(patterns, [h, h], [DistinctL(2)], limit=2 / 12)
+    assert (found.levels, found.suppressed, found.kept.tolist()) == ((0, 0), 2, [True, True, False, False])
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_kept_is_as_by_trying_all_nodes(seed):
     patterns, hierarchies = small.table(seed, sensitive=1)
