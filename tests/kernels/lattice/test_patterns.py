@@ -3,7 +3,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sfumato.kernels.lattice.patterns import Patterns, class_of_rows, grouped
+from sfumato.kernels.lattice.levels import Levels
+from sfumato.kernels.lattice.patterns import Patterns, check, class_of_rows, grouped
 
 
 @pytest.mark.parametrize("keys", [1, 3, 30])
@@ -38,3 +39,18 @@ def test_shapes_are_checked():
         Patterns(np.zeros((3, 1), dtype=np.int64), np.ones(2, dtype=np.int64))
     with pytest.raises(ValueError, match="sensitive"):
         Patterns(np.zeros((3, 1), dtype=np.int64), np.ones(3, dtype=np.int64), np.zeros((2, 1), dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("codes", "counts", "word"),
+    [([[2]], [1], "key number 0"), ([[-1]], [1], "codes"), ([[0]], [0], "counts"), ([[0, 0]], [1], "hierarchies")],
+)
+def test_data_and_hierarchies_go_together(codes, counts, word):
+    h = Levels((np.arange(2), np.zeros(2, dtype=np.int64)))
+    with pytest.raises(ValueError, match=word):
+        check(Patterns(np.array(codes), np.array(counts)), [h])
+
+
+def test_no_records():
+    with pytest.raises(ValueError, match="counts"):
+        check(Patterns(np.empty((0, 1), dtype=np.int64), np.empty(0, dtype=np.int64)), [Levels((np.arange(1),))])

@@ -80,14 +80,14 @@ def test_adult_is_generalised_as_the_peer_did(adult):
     assert kept.records == 30162 - 1346
 
 
-@pytest.mark.parametrize(("name", "seed", "limit"), list(product(CRITERIA, range(4), [0.0, 0.1, 1.0])))
+@pytest.mark.parametrize(("name", "seed", "limit"), list(product(CRITERIA, range(3), [0.0, 0.1, 1.0])))
 def test_every_criterion_as_by_trying_all_nodes(name, seed, limit):
     patterns, hierarchies = small.table(seed, sensitive=1)
     right = small.best(patterns, hierarchies, CRITERIA[name], int(limit * patterns.records + 1e-9), "loss")
     same(optimal(patterns, hierarchies, CRITERIA[name], limit=limit), right)
 
 
-@pytest.mark.parametrize(("loss", "seed", "limit"), list(product(LOSSES, range(4), [0.0, 0.1, 1.0])))
+@pytest.mark.parametrize(("loss", "seed", "limit"), list(product(LOSSES, range(3), [0.0, 0.1, 1.0])))
 def test_every_loss_as_by_trying_all_nodes(loss, seed, limit):
     patterns, hierarchies = small.table(100 + seed)
     weights = None if seed % 2 else [2.0, 1.0, 0.5]
@@ -96,7 +96,7 @@ def test_every_loss_as_by_trying_all_nodes(loss, seed, limit):
 
 
 @pytest.mark.parametrize(
-    ("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(8)))
+    ("name", "seed"), list(product(["distinct l", "entropy l", "t equal", "alpha", "delta"], range(4)))
 )
 def test_records_without_a_value(name, seed):
     """A class in which nobody has a value passes, and need not when others join it."""
@@ -105,6 +105,15 @@ def test_records_without_a_value(name, seed):
     for limit in (0.0, 0.2):
         right = small.best(patterns, hierarchies, criteria, int(limit * patterns.records + 1e-9), "loss")
         same(optimal(patterns, hierarchies, criteria, limit=limit), right)
+
+
+def test_classes_without_a_value_do_not_cut_the_search():
+    """With the second key at its top every class fails; at its leaves those pass in which nobody has a value."""
+    h = Levels((np.arange(2), np.zeros(2, dtype=np.int64)))
+    codes = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    patterns = Patterns(codes, np.array([5, 5, 1, 1]), np.array([[-1], [-1], [0], [0]]))
+    found = optimal(patterns, [h, h], [DistinctL(2)], limit=2 / 12)
+    assert (found.levels, found.suppressed, found.kept.tolist()) == ((0, 0), 2, [True, True, False, False])
 
 
 @pytest.mark.parametrize("seed", range(10))

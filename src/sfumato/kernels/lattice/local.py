@@ -1,9 +1,10 @@
-"""Local recoding: a level for each cell, so that every class is safe with the least loss that two ways find."""
+"""Local recoding: a level for each cell, so that every class is safe with the least loss that several ways find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,20 @@ from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
 from sfumato.kernels.lattice.judge import Judge, allowed, judge
 from sfumato.kernels.lattice.levels import Levels
 from sfumato.kernels.lattice.losses import checked_weights
-from sfumato.kernels.lattice.patterns import Patterns, class_of_rows
+from sfumato.kernels.lattice.patterns import Patterns, check, class_of_rows
 from sfumato.kernels.lattice.recoded import Cells, cell_loss, released, tightened
 from sfumato.kernels.lattice.repeated import repeated
 from sfumato.kernels.lattice.rest import with_rest
+from sfumato.kernels.lattice.search import optimal
 from sfumato.kernels.lattice.top_down import top_down
 
 __all__ = ["Recoded", "local"]
+
+_NODES = 20_000
+"""Largest lattice in which the best levels of whole columns are always looked for."""
+
+_SECONDS = 30.0
+"""For that search in a larger one; only where criteria are on all that is kept, which the two ways do not look at."""
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -39,7 +47,7 @@ class Recoded:
     records : int
         Records that are suppressed.
     way : str
-        `repeated` or `top-down`.
+        `repeated`, `top-down`, or `columns`: the best levels of whole columns, lowered where classes allow it.
     """
 
     levels: Ints
@@ -57,13 +65,14 @@ def local(
     limit: float = 0.0,
     weights: Sequence[float] | None = None,
 ) -> Recoded | None:
-    """Recode each class on its own, by two ways, and keep the one that loses less.
+    """Recode each class on its own, by several ways, and keep the one that loses least.
 
     From below, choice of levels after choice takes its safe classes out of the rest (`repeated`); from above, one
-    class of all is split (`top_down`). Neither is best everywhere. What is left is suppressed, where the limit allows,
-    or joins a class (`with_rest`), whichever loses less; classes are then lowered to what their patterns share. A class
-    is the records that are released with the same values; groups of one key with the same leaves are one value,
-    whatever their level.
+    class of all is split (`top_down`). Neither is best everywhere; where criteria leave little room both may be worse
+    than levels of whole columns, which are tried too, unless the lattice is large. What is left is suppressed, where
+    the limit allows, or joins a class (`with_rest`), whichever loses less; classes are then lowered to what their
+    patterns share. A class is the records that are released with the same values; groups of one key with the same
+    leaves are one value, whatever their level.
 
     Rows of equal keys are recoded alike, so that what a record is released as tells nothing of its sensitive values but
     what the class does.
@@ -80,7 +89,12 @@ def local(
     Returns
     -------
     Recoded or None
-        None where neither way meets the criteria.
+        None where no way meets the criteria.
+
+    Raises
+    ------
+    ValueError
+        Where a parameter is out of its range, or data, hierarchies and criteria do not go together.
 
     Examples
     --------
@@ -90,18 +104,36 @@ def local(
     >>> found.levels[:, 0].tolist(), found.records
     ([1, 1, 0], 0)
     """
-    if len(hierarchies) != patterns.codes.shape[1]:
-        raise ValueError("hierarchies: one for each key")
+    check(patterns, hierarchies)
     given = checked_weights(weights, len(hierarchies))
     complete = [bool((column >= 0).all()) for column in patterns.values.T]
     most = allowed(limit, patterns.records)
     judging = judge(criteria, patterns.histograms(), complete, most)
     ways = {"repeated": repeated, "top-down": top_down}
     made = {name: way(patterns, hierarchies, judging, given) for name, way in ways.items()}
+    searched = prod(h.height + 1 for h in hierarchies) <= _NODES
+    if searched or judging.overall:
+        seconds = None if searched else _SECONDS
+        made["columns"] = _by_columns(patterns, hierarchies, criteria, limit, given, seconds)
     cells = [Cells.of(h) for h in hierarchies]
     finished = [f for name, m in made.items() if m for f in _finished(patterns, *m, cells, judging, given, name)]
     fit = [f for f in finished if f.records <= most]
     return min(fit, key=lambda f: (round(f.score, 10), f.records, f.way), default=None)
+
+
+def _by_columns(
+    patterns: Patterns,
+    hierarchies: Sequence[Levels],
+    criteria: Sequence[Criterion | Overall],
+    limit: float,
+    weights: Sequence[float],
+    seconds: float | None,
+) -> tuple[Ints, Bools] | None:
+    """The best levels of whole columns: a start where criteria leave little room, or are on all that is kept."""
+    found = optimal(
+        patterns, hierarchies, criteria, limit=limit, loss="loss-arithmetic", weights=weights, time_limit=seconds
+    )
+    return None if found is None else (np.tile(found.levels, (len(patterns.codes), 1)), ~found.kept)
 
 
 def _finished(

@@ -56,6 +56,9 @@ class Loss:
     weighs_groups: ClassVar[bool] = False
     """Whether `score` needs `Node.gone`."""
 
+    bounds_groups: ClassVar[bool] = False
+    """Whether `bound` has use for `gone`."""
+
     weighs_classes: ClassVar[bool] = False
     """Whether `bound` needs `squares` and `classes`; it then says nothing without them."""
 
@@ -67,7 +70,9 @@ class Loss:
             _margin(h, column, patterns.counts) for h, column in zip(hierarchies, patterns.codes.T, strict=True)
         ]
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """Give what no node at these levels or above loses less than.
 
         Parameters
@@ -80,6 +85,8 @@ class Loss:
             The sum over all other records of the least size that their class has.
         classes
             Largest number of classes that can be kept.
+        gone
+            For the first few keys, whose levels are settled: the surely suppressed records in each group.
         """
         raise NotImplementedError
 
@@ -111,23 +118,23 @@ class GeometricLoss(Loss):
         self.broadest = [[float(s.max()) for s in share] for share in self.shares]
 
     def scaled(self, j: int, x: float) -> float:
+        """Give y of key j."""
         least = self.n / self.hierarchies[j].rows
         return max(0.0, (x - least) / (self.n - least)) if self.n > least else 0.0
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """Nothing is suppressed but what surely is, and that from the broadest groups."""
-        terms = (self.whole[j][v] + suppressed * (1 - self.broadest[j][v]) for j, v in enumerate(levels))
-        return self.mean([self.scaled(j, x) for j, x in enumerate(terms)])
+        least = (self.whole[j][v] + suppressed * (1 - self.broadest[j][v]) for j, v in enumerate(levels))
+        return self.mean([self.scaled(j, x) for j, x in enumerate(least)])
 
     def score(self, node: Node) -> float:
         """The loss itself."""
         ys = []
         for j, level in enumerate(node.levels):
-            x = (
-                self.whole[j][level]
-                - float(node.gone[j][: len(self.shares[j][level])] @ self.shares[j][level])
-                + node.suppressed
-            )
+            share = self.shares[j][level]
+            x = self.whole[j][level] - float(node.gone[j][: len(share)] @ share) + node.suppressed
             ys.append(self.scaled(j, x))
         return self.mean(ys)
 
@@ -154,7 +161,9 @@ class MonotoneEntropy(Loss):
         super().__init__(patterns, hierarchies, weights)
         self.open = [[_spread(margin[0]) * -1 + _spread(groups) for groups in margin] for margin in self.margins]
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """What the levels leave open."""
         return sum(w * self.open[j][level] for (j, level), w in zip(enumerate(levels), self.weights, strict=True))
 
@@ -167,14 +176,22 @@ class Entropy(MonotoneEntropy):
     """As `MonotoneEntropy`, and for suppressed records the bits of their generalised values among themselves."""
 
     weighs_groups: ClassVar[bool] = True
+    bounds_groups: ClassVar[bool] = True
+
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
+        """What the levels leave open, and what is lost of the surely suppressed: it only grows as others join them."""
+        return super().bound(levels, 0, 0, 0) + self._lost(suppressed, gone)
 
     def score(self, node: Node) -> float:
-        """Both together; c log₂ of shares among the suppressed is Σ c log₂ c less that of all."""
-        lost = sum(
-            w * (node.suppressed * _log2(node.suppressed) - _spread(gone))
-            for w, gone in zip(self.weights, node.gone, strict=True)
-        )
-        return super().score(node) + lost
+        """Both together."""
+        return super().bound(node.levels, 0, 0, 0) + self._lost(node.suppressed, node.gone)
+
+    def _lost(self, suppressed: int, gone: Sequence[Floats]) -> float:
+        """−Σ c log₂(c/suppressed) is suppressed · log₂(suppressed) less Σ c log₂ c."""
+        whole = suppressed * _log2(suppressed)
+        return sum(w * (whole - _spread(part)) for w, part in zip(self.weights, gone, strict=False))
 
 
 def _log2(count: float) -> float:
@@ -190,7 +207,9 @@ def _spread(counts: Floats) -> float:
 class Precision(Loss):
     """The mean over keys of (kept · level/height + suppressed)/n."""
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """A level is never more than the height."""
         total = 0.0
         for level, hierarchy, w in zip(levels, self.hierarchies, self.weights, strict=True):
@@ -207,7 +226,9 @@ class Discernibility(Loss):
 
     weighs_classes: ClassVar[bool] = True
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """A class only grows."""
         return float(squares + self.n * suppressed)
 
@@ -221,7 +242,9 @@ class AverageClassSize(Loss):
 
     weighs_classes: ClassVar[bool] = True
 
-    def bound(self, levels: Sequence[int], suppressed: int, squares: int, classes: int) -> float:
+    def bound(
+        self, levels: Sequence[int], suppressed: int, squares: int, classes: int, gone: Sequence[Floats] = ()
+    ) -> float:
         """One more class may be that of the suppressed."""
         return self.n / (classes + 1)
 

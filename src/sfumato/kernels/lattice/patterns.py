@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.lattice.levels import Levels
 
-__all__ = ["Patterns", "class_of_rows", "generalised", "grouped"]
+__all__ = ["Patterns", "check", "class_of_rows", "generalised", "grouped", "packed"]
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -64,6 +64,31 @@ class Patterns:
     def only(self, rows: NDArray[np.bool_] | Ints) -> Patterns:
         """Some of the rows, by mask or by number."""
         return Patterns(self.codes[rows], self.counts[rows], None if self.sensitive is None else self.sensitive[rows])
+
+
+def check(patterns: Patterns, hierarchies: Sequence[Levels]) -> None:
+    """See that there are records, and a hierarchy with all leaves for each key.
+
+    Raises
+    ------
+    ValueError
+        Where not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check(Patterns(np.array([[2]]), np.array([1])), [Levels((np.arange(2), np.array([0, 0])))])
+    Traceback (most recent call last):
+    ...
+    ValueError: codes: key number 0 has leaves that its hierarchy has not
+    """
+    if len(hierarchies) != patterns.codes.shape[1] or not hierarchies:
+        raise ValueError("hierarchies: one for each key, and at least one key")
+    if not len(patterns.codes) or patterns.counts.min() < 1:
+        raise ValueError("counts: at least one record, and one of each pattern")
+    for j, (column, hierarchy) in enumerate(zip(patterns.codes.T, hierarchies, strict=True)):
+        if column.min() < 0 or column.max() >= hierarchy.leaves:
+            raise ValueError(f"codes: key number {j} has leaves that its hierarchy has not")
 
 
 def _histogram(column: Ints, counts: Ints) -> Ints:

@@ -13,7 +13,7 @@ from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
 from sfumato.kernels.lattice.judge import Judge, allowed, judge
 from sfumato.kernels.lattice.levels import Levels
 from sfumato.kernels.lattice.losses import Loss, Node, checked_weights, loss_named
-from sfumato.kernels.lattice.patterns import Patterns, class_of_rows, generalised
+from sfumato.kernels.lattice.patterns import Patterns, check, class_of_rows, generalised
 from sfumato.kernels.lattice.table import Classes, Table, planes, renumbered
 
 __all__ = ["Found", "kept_patterns", "optimal"]
@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+_SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 1.0)
 """Where a search under a time limit stops for the next larger one, between what is proven and what is found."""
 
 
@@ -91,12 +91,18 @@ def optimal(
     time_limit
         Seconds after which the best found so far is given, with what is proven. Without it the search runs to its end.
     references
-        Of each sensitive variable: records with each value, where the whole file is more than these patterns.
+        Of each sensitive variable: records with each value, where the whole file is more than these patterns. By
+        default that is all of them, before anything is suppressed.
 
     Returns
     -------
     Found or None
         None where no levels will do; under a time limit, where none were found.
+
+    Raises
+    ------
+    ValueError
+        Where a parameter is out of its range, or data, hierarchies and criteria do not go together.
 
     Examples
     --------
@@ -107,8 +113,7 @@ def optimal(
     ((1,), 0.333333, 0)
     """
     ends = None if time_limit is None else monotonic() + time_limit
-    if len(hierarchies) != patterns.codes.shape[1]:
-        raise ValueError("hierarchies: one for each key")
+    check(patterns, hierarchies)
     own = patterns.histograms()
     whole = own if references is None else tuple(references)
     if len(own) != len(whole) or any(len(mine) > len(all_) for mine, all_ in zip(own, whole, strict=True)):
@@ -166,7 +171,8 @@ class _Search:
     def run(self) -> tuple[tuple[int, ...] | None, float, float]:
         """Search; give the best levels, their score, and what is proven."""
         levels = [0] * len(self.planes)
-        lowest = proven = self._bound(levels, 0, self.table, None)
+        counts = self.table.count
+        lowest = proven = self.loss.bound(levels, 0, int((counts**2).sum()), len(counts))
         try:
             self._descend()
             shares = (1.0,) if self.ends is None or self.best is None else _SHARES
@@ -180,13 +186,29 @@ class _Search:
         return (None if self.best is None else self.best[2]), self.score, min(proven, self.score)
 
     def _descend(self) -> None:
-        """Go down from the top as long as one step down in one key is better: a start that cuts most of the walk."""
+        """Go from the top as long as a step is better: a key lower, or, where none is, one lower and another higher.
+
+        It is a start that cuts most of the walk.
+        """
         at = tuple(h.height for h in self.hierarchies)
         better = self._try(at)
         while better:
-            below = [(*at[:j], level - 1, *at[j + 1 :]) for j, level in enumerate(at) if level]
-            below.sort(key=lambda levels: (self.guide.bound(levels, 0, 0, 0), levels))
-            at, better = next(((levels, True) for levels in below if self._try(levels)), (at, False))
+            at, better = self._step(at, self._lower(at))
+            if not better and self.ends is not None:  # else the walk finds them in no more time
+                at, better = self._step(at, [up for low in self._lower(at) for up in self._higher(low) if up != at])
+
+    def _step(self, at: tuple[int, ...], steps: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], bool]:
+        """Take the first step that is better, those that generalise least first; or stay."""
+        hopeful = [s for s in steps if not self._hopeless(self.loss.bound(s, 0, 0, self.loss.n), s)]
+        hopeful.sort(key=lambda levels: (self.guide.bound(levels, 0, 0, 0), levels))
+        return next(((levels, True) for levels in hopeful if self._try(levels)), (at, False))
+
+    def _lower(self, at: tuple[int, ...]) -> list[tuple[int, ...]]:
+        return [(*at[:j], level - 1, *at[j + 1 :]) for j, level in enumerate(at) if level]
+
+    def _higher(self, at: tuple[int, ...]) -> list[tuple[int, ...]]:
+        tops = [h.height for h in self.hierarchies]
+        return [(*at[:j], level + 1, *at[j + 1 :]) for j, level in enumerate(at) if level < tops[j]]
 
     def _try(self, levels: tuple[int, ...]) -> bool:
         """Look at one choice of levels; tell whether it is the best so far."""
@@ -226,9 +248,7 @@ class _Search:
                 self._judge(table, classes, levels)
             else:
                 sure = self._surely(table, classes)
-                if sure is not None and not self._hopeless(
-                    self._bound(levels, sure[0], table, (classes, sure[1])), levels
-                ):
+                if sure is not None and not self._hopeless(self._bound(levels, *sure, table, classes), levels):
                     self._visit(depth + 1, table.below(classes, self.planes[depth + 1]), levels)
             self.path.pop()
         levels[depth] = 0
@@ -267,21 +287,22 @@ class _Search:
             self.best, self.score = offer, score
 
     def _gone(self, suppressed: Ints) -> list[Floats]:
-        """Suppressed records in each group of each key: those of a class are also in that of the keys before."""
+        """Suppressed records in each group of each key so far: those of a class are also in that of the keys before."""
         found = []
-        for classes, hierarchy in zip(self.path[::-1], self.hierarchies[::-1], strict=True):
+        for classes, hierarchy in zip(self.path[::-1], self.hierarchies[len(self.path) - 1 :: -1], strict=True):
             found.append(np.bincount(classes.group, weights=suppressed, minlength=hierarchy.leaves).astype(np.float64))
             suppressed = np.bincount(classes.parent, weights=suppressed).astype(np.int64)
         return found[::-1]
 
-    def _bound(self, levels: Sequence[int], sure: int, table: Table, known: tuple[Classes, Bools] | None) -> float:
-        """What all levels from these up lose at least. Classes to come lie within those there are, none joins two."""
+    def _bound(self, levels: Sequence[int], sure: int, bad: Bools, table: Table, classes: Classes) -> float:
+        """What all levels from these up lose at least, for the keys to come at 0 and the `bad` classes suppressed.
+
+        Classes to come lie within those there are, and consist of whole rows of the table.
+        """
         if not self.loss.weighs_classes:
-            return self.loss.bound(levels, sure, 0, 0)
-        sizes, count = self.table.count.sum(keepdims=True), table.count
-        if known is not None:
-            classes, bad = known
-            sizes, count = classes.sizes[~bad], count[~bad[classes.which]]
+            gone = self._gone(classes.sizes * bad) if sure and self.loss.bounds_groups else ()
+            return self.loss.bound(levels, sure, 0, 0, gone)
+        sizes, count = classes.sizes[~bad], table.count[~bad[classes.which]]
         most = min(len(count), int((sizes // self.judge.least_size).sum()))
         return self.loss.bound(levels, sure, int((count**2).sum()), most)
 

@@ -37,6 +37,25 @@ def roll_up(prefix: Shorts, suffix: Shorts, group: Shorts, count: Ints, rows: in
 
 
 @compiled
+def _sort(met: Shorts, found: int, number: Shorts) -> None:
+    """Sort the groups that were met: few by insertion, many by looking which of all groups have a number."""
+    if found > 12:
+        found = 0
+        for g in range(len(number)):
+            if number[g] >= 0:
+                met[found] = g
+                found += 1
+        return
+    for i in range(1, found):
+        g = met[i]
+        j = i
+        while j > 0 and met[j - 1] > g:
+            met[j] = met[j - 1]
+            j -= 1
+        met[j] = g
+
+
+@compiled
 def tally(
     prefix: Shorts,
     group: Shorts,
@@ -68,20 +87,7 @@ def tally(
                 met[found] = g
                 found += 1
             end += 1
-        if found > 12:
-            found = 0
-            for g in range(groups):
-                if number[g] >= 0:
-                    met[found] = g
-                    found += 1
-        else:
-            for i in range(1, found):
-                g = met[i]
-                j = i
-                while j > 0 and met[j - 1] > g:
-                    met[j] = met[j - 1]
-                    j -= 1
-                met[j] = g
+        _sort(met, found, number)
         for i in range(found):
             number[met[i]] = classes + i
             parent[classes + i] = p
