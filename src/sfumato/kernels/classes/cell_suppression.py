@@ -217,12 +217,15 @@ def _reach(table: _Table, columns: list[int], k: int, worth: Ints, room: Ints, c
         state = _state(table, columns, units, k, worth[columns], (room - spent)[columns])
         places = np.arange(len(units))
         repair(state, places, 0)
-        settle(state, places[np.argsort(state.value[state.current], kind="stable")])
+        settle(state, places[np.argsort(state.value[state.current], kind="stable")])  # those that lost most first
         improve(state, places, min(_EFFORT, 50_000 * len(units)))
+        settle(state, places[np.argsort(state.value[state.current], kind="stable")])
         known = (state.known[state.current][:, None] >> np.arange(len(columns)) & 1).astype(bool)
         moved = state.current != state.options[state.kind[state.pattern], 0]
         if moved.sum() < len(units) * (_SLOW if len(units) > _MANY else 0) or not moved.any():
             stuck = np.flatnonzero(~moved & (state.f < k))
+            if len(stuck) <= _MANY:  # a few at a time: others may meet them halfway
+                stuck = stuck[: 1 + len(stuck) // 10]
             known[stuck] = _forced(table, columns, units[stuck], state.room - state.spent, worth[columns])
             moved[stuck] = (known[stuck] != (table.codes[units[stuck]][:, columns] >= 0)).any(axis=1)
         if not moved.any():
