@@ -70,6 +70,18 @@ def test_k_holds_and_only_records_below_it_lose_cells(rows, k, strict):
     assert done.cells.sum() == sum((np.array(keys) < 0).sum(axis=0)) - (counts @ (codes < 0)).sum()
 
 
+@settings(max_examples=40, deadline=None)
+@given(rows=tables, k=st.integers(2, 4))
+def test_no_cell_can_be_given_back(rows, k):
+    codes, counts = distinct(rows)
+    out = released(codes, counts, suppress_cells(codes, counts, k))
+    keys = [key for _, key in out]
+    for i, (pattern, key) in enumerate(out):
+        for j in [j for j, v in enumerate(key) if v < 0]:
+            back = (*key[:j], int(codes[pattern, j]), *key[j + 1 :])
+            assert min(matches([*keys[:i], back, *keys[i + 1 :]])) < k
+
+
 @settings(max_examples=30, deadline=None)
 @given(rows=tables, k=st.integers(2, 4), seed=st.integers(0, 9))
 def test_the_order_of_rows_changes_nothing(rows, k, seed):

@@ -321,17 +321,20 @@ def repair(s: State, units: Ints, noise: int) -> bool:
 
     Returns whether none is.
     """
-    moved = True
+    moved, first = True, True
     while moved and s.counters[UNSAFE]:
         moved = False
         heap = [(np.int64(0), np.int64(0), np.int64(0), np.int64(0))]
         heap.pop()
         for u in units:
+            if not first and s.f[u] >= s.k:
+                continue  # what it could do for others was weighed in the first round
             for to in s.options[s.kind[s.pattern[u]]]:
                 if to >= 0 and _allowed(s, u, to):
                     gain = _gain(s, u, to)
                     if gain > 0:
                         heap.append((_urgency(s, u, to, gain, noise), np.int64(u), np.int64(to), np.int64(gain)))
+        first = False
         heapq.heapify(heap)
         while heap and s.counters[UNSAFE]:
             _, u, to, before = heapq.heappop(heap)

@@ -36,6 +36,8 @@ _ROOM = 2 * 10**7
 """Most units × choices × choices of one round: with more, fewer cells of a record are tried together."""
 _SETS = 400
 """Most known sets of one round."""
+_MANY, _SLOW = 1000, 0.1
+"""With more units than this, a round that helps fewer than this share of them is one that takes a key of the others."""
 _EFFORT = 2 * 10**7
 """Lookups spent on doing better: a second or two."""
 
@@ -215,14 +217,19 @@ def _reach(table: _Table, columns: list[int], k: int, worth: Ints, room: Ints, c
         state = _state(table, columns, units, k, worth[columns], (room - spent)[columns])
         places = np.arange(len(units))
         repair(state, places, 0)
-        settle(state, places[np.argsort(state.value[state.current], kind="stable")])
+        settle(state, places[np.argsort(state.value[state.current], kind="stable")])  # those that lost most first
         improve(state, places, min(_EFFORT, 50_000 * len(units)))
+        settle(state, places[np.argsort(state.value[state.current], kind="stable")])
         known = (state.known[state.current][:, None] >> np.arange(len(columns)) & 1).astype(bool)
         moved = state.current != state.options[state.kind[state.pattern], 0]
+        if moved.sum() < len(units) * (_SLOW if len(units) > _MANY else 0) or not moved.any():
+            stuck = np.flatnonzero(~moved & (state.f < k))
+            if len(stuck) <= _MANY:  # a few at a time: others may meet them halfway
+                stuck = stuck[: 1 + len(stuck) // 10]
+            known[stuck] = _forced(table, columns, units[stuck], state.room - state.spent, worth[columns])
+            moved[stuck] = (known[stuck] != (table.codes[units[stuck]][:, columns] >= 0)).any(axis=1)
         if not moved.any():
-            known, moved = _forced(table, columns, units, (room - spent)[columns], worth[columns])
-            if not moved.any():
-                return table
+            return table
         table = _applied(table, columns, units[moved], known[moved])
 
 
@@ -387,26 +394,25 @@ def _background(table: _Table, columns: list[int], others: Bools, rows: Ints, kn
     return out
 
 
-def _forced(table: _Table, columns: list[int], units: Ints, room: Ints, worth: Ints) -> tuple[Bools, Bools]:
-    """Blank the rarest value of every unit, where no few cells bring it nearer to anyone.
+def _forced(table: _Table, columns: list[int], units: Ints, room: Ints, worth: Ints) -> Bools:
+    """Blank one more key of units that no few cells bring nearer to anyone; returns what they show then.
 
-    Returns the known sets after that, and which units lost a cell.
+    A few lose their rarest value each; many lose their least important key, the same, so that they meet in the others.
     """
     view = table.codes[:, columns]
     known = view[units] >= 0
-    often = np.full(known.shape, np.inf)
-    for j, column in enumerate(view.T):
-        frequency = np.bincount(column + 1, weights=table.counts)
-        often[:, j] = np.where(known[:, j], frequency[column[units] + 1], often[:, j])
-    left, moved = room.copy(), np.zeros(len(units), dtype=bool)
-    for i, row in enumerate(often):
+    last = np.broadcast_to(worth.astype(np.float64), known.shape).copy()
+    if len(units) <= _MANY:
+        for j, column in enumerate(view.T):
+            last[:, j] = np.bincount(column + 1, weights=table.counts)[column[units] + 1]
+    left = room.copy()
+    for i, row in enumerate(last):
         free = [j for j in np.flatnonzero(known[i]) if left[j] > 0]
         if free:
-            rarest = min(free, key=lambda j: (row[j], worth[j]))
-            known[i, rarest] = False
-            left[rarest] -= 1
-            moved[i] = True
-    return known, moved
+            goes = min(free, key=lambda j: (row[j], worth[j]))
+            known[i, goes] = False
+            left[goes] -= 1
+    return known
 
 
 def _applied(table: _Table, columns: list[int], units: Ints, known: Bools) -> _Table:
