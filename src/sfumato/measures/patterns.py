@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import COUNT, WEIGHT, Counts
 from sfumato.data.remembered import Remembered
 from sfumato.errors import DataError
+from sfumato.kernels.classes.individual_risk import individual_risk
 from sfumato.kernels.classes.missing_keys import count_with_missing
 from sfumato.measures.measuring import CATEGORY, wildcard
 from sfumato.measures.subject import Classes, Subject, weight_of
@@ -120,6 +122,11 @@ class Patterns:
         """Number of records."""
         return int(self.records.sum())
 
+    @cached_property
+    def risk(self) -> Floats:
+        """Risk that a record of each class is recognised, shape (c,): see `kernels.classes.individual_risk`."""
+        return individual_risk(self.alike, self.population)
+
 
 def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patterns | None:
     """Count the combinations of keys that occur.
@@ -214,7 +221,7 @@ class Values:
         """Share of the whole table that has each value, shape (m,)."""
         return np.asarray(np.bincount(self.value, weights=self.count) / self.count.sum())
 
-    @property
+    @cached_property
     def largest_first(self) -> Values:
         """The same, the most frequent value of each class first."""
         order = np.lexsort((self.value, -self.count, self.group))

@@ -12,7 +12,7 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
-from sfumato.kernels.classes.individual_risk import household_risk, individual_risk
+from sfumato.kernels.classes.individual_risk import household_risk
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import Patterns, class_findings, has_columns, patterns
@@ -89,7 +89,7 @@ def expected_reidentifications_household(
     found = patterns(data, by, missing)
     if found is None:
         return None
-    risks = found.keys.with_columns(pl.Series(_RISK, individual_risk(found.alike, found.population)))
+    risks = found.keys.with_columns(pl.Series(_RISK, found.risk))
     members = data.ask(Counts((*by, *(n for n in [household] if n not in by))))
     joined = members.join(risks, on=list(by), how="left", nulls_equal=True)
     gone = data.codebook.missing(household, members.schema[household])
@@ -104,7 +104,7 @@ _RISK = "sfumato:risk"  # no column of the data can bear this name
 
 
 def _expected(found: Patterns) -> float:
-    return float((found.records * individual_risk(found.alike, found.population)).sum())
+    return float((found.records * found.risk).sum())
 
 
 def _compute(subject: Subject) -> Findings:
