@@ -80,7 +80,8 @@ def anonymise(
     try:
         step = Anonymise(keys=tuple(keys), hierarchies=files, **asked)
     except ValidationError as error:
-        raise DataError("; ".join(sentence for _, sentence in plain_errors(error, None))) from None
+        said = (": ".join([*map(str, path), sentence]) for path, sentence in plain_errors(error, None))
+        raise DataError("; ".join(said)) from None
     table = read(data)
     if unknown := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
         raise DataError(f"There is no column {', '.join(map(repr, unknown))}. Columns: {', '.join(table.columns)}.")

@@ -41,8 +41,8 @@ class Unlisted(DataError):
     def __init__(self, values: Mapping[str, Mapping[str, int]]) -> None:
         self.values = {key: dict(counts) for key, counts in values.items()}
         super().__init__(
-            f"The hierarchies of {', '.join(values)} do not list all values that are there. Add them, or say what "
-            "becomes of them (unknown: missing, or other). --internal-report lists them."
+            f"The hierarchies of {', '.join(values)} do not list all values that are there. Add them (recode can do "
+            "without: unknown: missing, or other). --internal-report lists them."
         )
 
 

@@ -83,6 +83,8 @@ class SuppressCells(Method):
 
     coarsens: ClassVar[bool] = True
     effort: ClassVar[float] = 5.0
+    missing: ClassVar[str] = "wildcard"
+    """How classes are measured after it: a gap may be any value."""
 
     do: Literal["suppress_cells"] = "suppress_cells"
     keys: tuple[str, ...] = Field(min_length=1, max_length=62)
@@ -231,7 +233,7 @@ class _Split:
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
-    """Numbers of the values of a key, −1 where it is missing; null and NaN are. They hang on no type: ties go by them."""
+    """Numbers of the values of a key, −1 where it is missing, whatever the type: ties go by them."""
     texts = column.to_frame().select(as_texts(pl.col(column.name), column.dtype)).to_series()
     return np.asarray(texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1)
 
