@@ -80,7 +80,8 @@ def anonymise(
     try:
         step = Anonymise(keys=tuple(keys), hierarchies=files, **asked)
     except ValidationError as error:
-        said = (": ".join([*map(str, path), sentence]) for path, sentence in plain_errors(error, None))
+        found = plain_errors(error, {"keys": keys, **asked})
+        said = (": ".join([*map(str, path), sentence]) for path, sentence in found)
         raise DataError("; ".join(said)) from None
     table = read(data)
     if unknown := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:

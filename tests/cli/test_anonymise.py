@@ -1,0 +1,83 @@
+import json
+
+import polars as pl
+import pytest
+
+from sfumato.data.files.hierarchies import write_hierarchy
+from sfumato.data.hierarchy import Hierarchy
+
+
+@pytest.fixture
+def files(tmp_path):
+    frame = pl.DataFrame({"age": [20 + i % 23 for i in range(230)], "sex": ["f", "m"] * 115})
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "h").mkdir()
+    write_hierarchy(Hierarchy.intervals(0, 99, [5, 10, 20]), tmp_path / "h" / "age.csv")
+    return tmp_path
+
+
+def asked(files, *more):
+    return "anonymise", files / "people.csv", "--keys", "age,sex", "--hierarchies", files / "h", *more
+
+
+def test_json_and_nothing_is_written(sfumato, files):
+    before = sorted(files.rglob("*"))
+    done = sfumato(*asked(files, "--k", "9", "--json"))
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told["optimal"]
+    assert set(told) == {"score", "levels", "suppressed", "optimal", "bound"}
+    assert sorted(files.rglob("*")) == before
+
+
+def test_words(sfumato, files):
+    shown = sfumato(*asked(files, "--k", "9")).stdout
+    assert "Levels of the keys" in shown
+    assert "nothing loses less" in shown
+    assert "k = 8" in shown
+    assert "suppression_limit = 0.1" in shown
+
+
+def test_a_release_and_the_recoding(sfumato, files):
+    done = sfumato(*asked(files, "--k", "9", "--out", files / "out", "--recoding", files / "next.yaml", "--json"))
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told["ok"]
+    assert told["release"] == str(files / "out")
+    assert "do: recode" in (files / "next.yaml").read_text()
+    released = pl.read_csv(files / "out" / "data.csv", infer_schema=False)
+    assert released.group_by("age", "sex").len()["len"].min() >= 9
+    assert "k_anonymity" in (files / "out" / "plan.yaml").read_text()
+    assert sfumato(*asked(files, "--out", files / "out")).returncode == 2  # it is there already
+
+
+def test_what_cannot_be_had_is_1(sfumato, files):
+    done = sfumato(*asked(files, "--k", "9999"))
+    assert done.returncode == 1
+    assert "No levels of the keys meet what is asked (k = 9999)" in done.stderr
+
+
+def test_unlisted_values_are_for_the_internal_report(sfumato, files):
+    write_hierarchy(Hierarchy.intervals(0, 30, [5]), files / "h" / "age.csv")
+    done = sfumato(*asked(files, "--internal-report", files / "internal.txt"))
+    assert done.returncode == 2
+    assert "The hierarchies of age do not list all values" in done.stderr
+    assert "41" not in done.stderr.replace(str(files), "")
+    assert "age\t41\t10" in (files / "internal.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--k", "1"), "k: a number of at least 2"),
+        (("--suppression-limit", "2"), "suppression_limit: a number of at most 1"),
+        (("--attribute-weights", "age"), "KEY=NUMBER"),
+        (("--sensitive", "age"), "sensitive, and among the keys"),
+        (("--l", "2"), "name it"),
+        (("--plan", "none.yaml"), "there is no file"),
+    ],
+)
+def test_misuse_is_2(sfumato, files, more, says):
+    done = sfumato(*asked(files, *more))
+    assert done.returncode == 2
+    assert says in done.stderr
