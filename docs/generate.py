@@ -41,7 +41,7 @@ from sfumato.render.words import GROUPS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "measures", "methods", "schema")
+COMMANDS = ("demo", "init", "protect", "risk", "compare", "anonymise", "tune", "card", "fit", "measures", "methods", "schema")
 
 
 def pages() -> dict[str, str]:
@@ -359,6 +359,7 @@ def json_page() -> str:
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
+            "anonymise": ["anonymise", "people.csv", "--keys", "sex,age", "--k", "3", "--json"],
             "tune": [
                 *("tune", "noise.yaml", "people.csv", "--parameter", "steps.0.share", "--range", "0.1:1"),
                 *("--limit", "h_rank[h<1] < 0.1", "--tolerance", "0.2", "--json"),
@@ -398,6 +399,11 @@ _KEYS = {
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
+    "score": "the loss, see [anonymise](../methods/anonymise.md)",
+    "levels": "level of each key; with `--local` the highest of any of its cells",
+    "suppressed": "records that are left out",
+    "optimal": "whether it is proven that nothing loses less",
+    "bound": "what everything loses at least; with `--out` the keys `release` and `ok` of protect follow",
     "parameter": "what was tuned",
     "value": "the least protection that meets all limits; where none does, the most that was tried",
     "met": "whether all limits are met there; if not, the exit status is 1",

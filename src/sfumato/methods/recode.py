@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Bounds
-from sfumato.data.files.hierarchies import HierarchyFiles
+from sfumato.data.files.hierarchies import HierarchyFolder
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, Counts
@@ -72,7 +72,7 @@ class Recode(Method):
     labels: tuple[str, ...] | None = None
     level: int | None = Field(default=None, ge=1)
     hierarchy: dict[Scalar, tuple[Scalar, ...]] | None = None
-    hierarchies: HierarchyFiles | None = None
+    hierarchies: HierarchyFolder | None = None
     unknown: Literal["error", "missing", "other"] = "error"
 
     @model_validator(mode="after")

@@ -142,7 +142,8 @@ class SuppressCells(Method):
         codes = np.column_stack([_codes(counts[n]) for n in self.keys])
         strata = None
         if self.by:
-            strata = counts.select(pl.struct(self.by).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
+            texts = counts.select(as_texts(pl.col(n), counts.schema[n]) for n in self.by)
+            strata = texts.select(pl.struct(self.by).rank("dense")).to_series().to_numpy().astype(np.int64) - 1
         done = suppress_cells(
             codes,
             counts[COUNT].to_numpy().astype(np.int64),

@@ -7,16 +7,25 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from sfumato.data.described import Described
 from sfumato.data.files.atomic import replacing
 from sfumato.data.hierarchy import EVERYTHING, Hierarchy
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Form", "HierarchyFiles", "digest", "hierarchy_text", "read_folder", "read_hierarchy", "write_hierarchy"]
+__all__ = [
+    "Form",
+    "HierarchyFiles",
+    "HierarchyFolder",
+    "digest",
+    "hierarchy_text",
+    "read_folder",
+    "read_hierarchy",
+    "write_hierarchy",
+]
 
 Form = Literal["arx", "parents", "hrc"]
 _LARGEST = 64 << 20
@@ -37,19 +46,14 @@ class HierarchyFiles(Described):
 
     Examples
     --------
-    >>> HierarchyFiles.model_validate("hierarchies").folder
-    'hierarchies'
+    >>> HierarchyFiles(folder="hierarchies").sha256
+    {}
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str = Field(min_length=1)
     sha256: dict[str, str] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, given: Any) -> Any:
-        return {"folder": given} if isinstance(given, str) else given
 
     def read(self, base: Path, keys: Sequence[str]) -> dict[str, Hierarchy]:
         """Read the hierarchies of keys; those of a plan as it was run must be the ones that it names.
@@ -66,6 +70,14 @@ class HierarchyFiles(Described):
                 "(sha256). Give these, or take `sha256` out of the plan."
             )
         return found
+
+
+def _named(given: Any) -> Any:
+    return {"folder": given} if isinstance(given, str) else given
+
+
+HierarchyFolder = Annotated[HierarchyFiles, BeforeValidator(_named, json_schema_input_type=str | HierarchyFiles)]
+"""A folder of hierarchies, as a plan may name it: by its path alone."""
 
 
 def read_hierarchy(path: Path) -> Hierarchy:

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.files.hierarchies import HierarchyFiles
+from sfumato.data.files.hierarchies import HierarchyFolder
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
@@ -96,7 +96,7 @@ class AnonymiseParameters(Method):
     k: int = Field(default=5, ge=2)
     suppression_limit: float = Field(default=0.05, ge=0, le=1)
     loss: LossName = "loss"
-    hierarchies: HierarchyFiles | None = None
+    hierarchies: HierarchyFolder | None = None
     sensitive: tuple[str, ...] = ()
     l: float | None = Field(default=None, ge=1)  # noqa: E741  the field's name
     l_kind: Literal["distinct", "entropy", "recursive"] = "distinct"
