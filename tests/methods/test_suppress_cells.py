@@ -45,6 +45,8 @@ def test_enough_records_match_every_record(k):
     assert all((after[key].is_null() | (after[key] == frame[key])).all() for key in KEYS)
     assert after.select("id", "pay").equals(frame.select("id", "pay"))
     assert 0 < sum(gone.values()) < 30  # of 360 cells
+    alone = after.join(after.group_by(KEYS).len(), on=KEYS, nulls_equal=True).filter(pl.col("len") < k)
+    assert f"{alone.height} records reach k only where" in ran.steps[0].notes[0]
 
 
 def test_within_strata_and_on_every_two_keys():

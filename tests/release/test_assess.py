@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.examples import cohort
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.derive import Derive
@@ -221,3 +221,25 @@ def test_adult_generalised(shared_data):
         "risk_average": 0.0100714529,
     }
     assert {name: found.of(name, group="keys").value for name in expected} == pytest.approx(expected, abs=1e-10)
+
+
+def test_columns_that_became_categories_are_left_out_of_comparisons_with_a_note():
+    before = sf.read(
+        pl.DataFrame({"id": range(40), "age": [20 + i % 10 for i in range(40)], "pay": [float(i) for i in range(40)]})
+    )
+    after = sf.read(before.frame.with_columns(age=pl.lit("20-29"), pay=pl.col("pay") + 0.5))
+    found = sf.compare(before, after, record="id")
+    assert any(note.startswith("age: numbers in one table and categories in the other") for note in found.notes)
+    assert {f.variable for f in found.select("mean")} == {"pay"}
+    assert sf.risk(before, protected=after, record="id").select("unchanged")
+    with pytest.raises(SfumatoError, match="age"):
+        sf.compare(before, after, record="id", model="pay ~ age", family="linear")
+    with pytest.raises(SfumatoError, match="age"):
+        sf.compare(before, after, record="id", columns=["age"])
+
+
+def test_tables_of_categories_alone_are_compared():
+    before = pl.DataFrame({"town": ["a", "b"] * 30, "sex": ["f", "m", "m"] * 20})
+    found = sf.compare(before, before.with_columns(town=pl.lit("a")))
+    (line,) = found.select("u_main")
+    assert line.value > 0

@@ -19,6 +19,7 @@ from sfumato.data.query import COUNT, Counts
 from sfumato.data.suppression import Suppression
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
 from sfumato.kernels.classes.cell_suppression import suppress_cells
+from sfumato.kernels.classes.missing_keys import relying_on_wildcards
 from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
 from sfumato.methods.checks import role_problems, strata_problems
 
@@ -153,7 +154,7 @@ class SuppressCells(Method):
             subsets=[(subset.size, subset.k) for subset in self.subsets],
             caps=np.array([self.caps.get(n, 1.0) for n in self.keys]) if self.caps else None,
         )
-        return _Split.of(self, counts, done)
+        return _Split.of(self, counts, done, _relying(codes, strata, counts[COUNT].to_numpy(), done, self.k))
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
         """The rule; how many values went is a finding."""
@@ -168,7 +169,9 @@ class SuppressCells(Method):
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many values went, and whom no way was found for."""
         told = ", ".join(f"{n} {count}" for n, count in states[0].cells.items())
-        return (f"Values taken out: {told}.",)
+        return (
+            f"Values taken out: {told}. {states[0].relying} records reach k only where a gap is taken for any value.",
+        )
 
     def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """Where caps, or too few records, left no way."""
@@ -199,6 +202,8 @@ class _Split:
         Values that go, by key.
     below
         Records that too few match.
+    relying
+        Records that enough match only where a gap is taken for any value.
     """
 
     names: tuple[str, ...]
@@ -207,9 +212,10 @@ class _Split:
     ways: dict[int, list[tuple[int, tuple[str, ...]]]] = field(repr=False)
     cells: dict[str, int]
     below: int
+    relying: int
 
     @classmethod
-    def of(cls, step: SuppressCells, counts: pl.DataFrame, done: Blanked) -> _Split:
+    def of(cls, step: SuppressCells, counts: pl.DataFrame, done: Blanked, relying: int) -> _Split:
         """From what the kernel found."""
         names = (*step.by, *step.keys)
         ways: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
@@ -230,13 +236,29 @@ class _Split:
         )
         touched = whole.filter(pl.any_horizontal(pl.col(_SPLIT).is_not_null(), *(f"{HIDDEN}{n}" for n in step.keys)))
         cells = dict(zip(step.keys, done.cells.tolist(), strict=True))
-        return cls(names, step.keys, touched, ways, cells, done.below)
+        return cls(names, step.keys, touched, ways, cells, done.below, relying)
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
     """Numbers of the values of a key, −1 where it is missing, whatever the type: ties go by them."""
     texts = column.to_frame().select(as_texts(pl.col(column.name), column.dtype)).to_series()
     return np.asarray(texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1)
+
+
+def _relying(
+    codes: NDArray[np.int64], strata: NDArray[np.int64] | None, counts: NDArray[np.int64], done: Blanked, k: int
+) -> int:
+    """Records that at least k match once the values are gone, and fewer where a gap is a category of its own."""
+    left = counts.astype(np.int64)
+    np.subtract.at(left, done.pattern, done.records)
+    rows = np.concatenate([np.arange(len(codes)), done.pattern])
+    after = np.concatenate([codes, np.where(done.blank, -1, codes[done.pattern])])
+    weight = np.concatenate([left, done.records])
+    if strata is not None:
+        after = np.column_stack([after, strata[rows]])
+    after, which = np.unique(after[weight > 0], axis=0, return_inverse=True)
+    joined = np.bincount(which.ravel(), weights=weight[weight > 0], minlength=len(after)).astype(np.int64)
+    return relying_on_wildcards(after, joined, k)
 
 
 def _whole(batch: pl.DataFrame, state: _Split, draws: StepDraws) -> pl.DataFrame:

@@ -39,6 +39,9 @@ GUESSED = (
     "What an intruder may know was guessed from names and values: {columns}. Say otherwise with --keys, or in a plan: "
     "`sfumato init FILE --out plan.yaml`, then `sfumato protect plan.yaml FILE --out release`."
 )
+OTHER_TYPE = (
+    "{columns}: numbers in one table and categories in the other (coarsened, perhaps), left out of every comparison."
+)
 NO_KEYS = (
     "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
     "FILE --out plan.yaml`."
@@ -127,7 +130,30 @@ class _Tables:
             return tuple(given)
         common = [n for n in self.before.columns if n != record and (self.after is None or n in self.after.columns)]
         masked = tuple(n for n in self.plan.masked if n in common)
-        return masked or numeric_columns(self.before.codebook, common)
+        numeric = masked or numeric_columns(self.before.codebook, common)
+        return tuple(n for n in numeric if self.after is None or not self._other_type(n))
+
+    def comparable(self, *given: Sequence[str] | None) -> tuple[_Tables, tuple[str, ...]]:
+        """The tables without columns that are numbers in one and categories in the other, and a note that says so.
+
+        Columns that somebody asks for stay, and are refused where they are needed as numbers.
+        """
+        assert self.after is not None, "a pair needs two tables"
+        asked = {n for names in given for n in names or ()}
+        changed = [n for n in self.before.columns if n not in asked and self._other_type(n)]
+        if not changed:
+            return self, ()
+        before = replace(self.before, frame=self.before.frame.drop(changed))
+        after = replace(self.after, frame=self.after.frame.drop(changed))
+        return _Tables(before, after, self.plan), (OTHER_TYPE.format(columns=", ".join(changed)),)
+
+    def _other_type(self, column: str) -> bool:
+        assert self.after is not None
+        if column not in self.after.columns:
+            return False
+        one, two = (t.frame.schema[column] for t in (self.before, self.after))
+        texts = sum(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in (one, two))
+        return texts == 1 and (one.is_numeric() or two.is_numeric() or one.is_temporal() or two.is_temporal())
 
     def by(self, given: Sequence[str] | None) -> tuple[str, ...]:
         """The strata asked for, else the plan's."""
@@ -360,7 +386,7 @@ def compare(
     Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
     which a note says. Parameters as in `risk`.
     """
-    tables = _Tables.prepare(before, after, plan)
+    tables, notes = _Tables.prepare(before, after, plan).comparable(columns, by, [record] if record else None)
     pair = tables.pair(columns, by, tables.record(record), align)
     whole = pair.tables
     subject = Subject(
@@ -369,7 +395,7 @@ def compare(
         pair=pair,
         how=how or Measuring(),
     )
-    return _judged(measure(subject, progress, "compare"), tables.plan)
+    return _judged(Findings(notes=notes) + measure(subject, progress, "compare"), tables.plan)
 
 
 def h_rank(
