@@ -164,6 +164,7 @@ def fewest(rows, k):
     return best
 
 
+@pytest.mark.slow
 def test_it_is_near_the_fewest_there_can_be():
     """Every way tried on small tables; 5% more cells in all are let pass."""
     ours = least = 0

@@ -32,7 +32,7 @@ def sets(patterns, hierarchies, found):
     return classes
 
 
-@pytest.mark.parametrize("limit", [0.0, 0.05])
+@pytest.mark.parametrize("limit", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
 def test_adult_loses_less_than_by_the_peers_way(adult, limit):
     """ARX at k = 5 loses 0.0787298 and suppresses four."""
     found = local(adult.patterns, adult.hierarchies, [KAnonymity(5)], limit=limit)
@@ -127,6 +127,7 @@ def test_what_is_wrong_is_said():
         local(patterns, hierarchies, [KAnonymity(2)], limit=2.0)
 
 
+@pytest.mark.slow
 def test_many_keys():
     """Of a lattice that is too large a fixed sample of nodes is taken."""
     patterns, hierarchies = small.table(5, keys=18)
