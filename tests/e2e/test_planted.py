@@ -293,7 +293,11 @@ FAILURES = {
     "risk of fewer rows": (2, (*RISK, "--align", "row-order"), {"after.csv": CSV.rpartition("zqid089")[0]}),
     "risk of an infinite value": (2, (*RISK, *BY_ID), {"after.csv": cells(income="-inf")}),
     "compare ids twice": (2, (*COMPARE, *BY_ID), {"after.csv": cells(id=IDS[3])}),
-    "compare text with numbers": (2, (*COMPARE, *BY_ID, "--columns", "income"), {"after.csv": cells(income="zqtext 987654.321")}),
+    "compare text with numbers": (
+        2,
+        (*COMPARE, *BY_ID, "--columns", "income"),
+        {"after.csv": cells(income="zqtext 987654.321")},
+    ),
     "compare by a model of no column": (2, (*COMPARE, "--model", "income ~ height"), {}),
     "compare a ragged file": (2, COMPARE, {"after.csv": line(lambda text: f"{text},zqtext")}),
     "init of a ragged file": (2, INIT, {"data.csv": line(lambda text: f"{text},zqtext")}),
