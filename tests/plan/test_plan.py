@@ -339,3 +339,18 @@ def test_hierarchies_in_files_are_written_as_digests(tmp_path):
     assert moved.to_yaml() == text
     with pytest.raises(PlanError, match="has no hierarchy"):
         moved.check(Codebook({"town": Variable()}))
+
+
+def test_preparing_ends_before_masking_or_where_nothing_masks_before_coarsening():
+    drop = {"do": "drop", "columns": ["name"]}
+    recode = {"do": "recode", "columns": ["age"], "band": [30]}
+    noise = {"do": "noise", "columns": ["pay"], "share": 0.1}
+
+    def preparing(*steps):
+        return [step.name for step in Plan(steps=steps).preparing()]
+
+    assert preparing(drop, recode) == ["drop"]
+    assert preparing(drop, recode, noise) == ["drop", "recode"]
+    assert preparing(drop) == ["drop"]
+    assert Plan(steps=[drop, recode]).coarsened_late == ("age",)
+    assert Plan(steps=[drop, recode, noise]).coarsened_late == ()

@@ -380,14 +380,15 @@ class Plan(Described):
         return frozenset(str(path[2]) for path in self._lines if len(path) == 3 and path[:2] == ("steps", step))
 
     def preparing(self) -> tuple[Method, ...]:
-        """The steps before the first one that masks."""
-        first = next((i for i, step in enumerate(self.steps) if step.masks), len(self.steps))
-        return self.steps[:first]
+        """The steps before the first one that masks; where none does, before the first that coarsens."""
+        masking = [i for i, step in enumerate(self.steps) if step.masks]
+        coarsening = [i for i, step in enumerate(self.steps) if step.coarsens]
+        return self.steps[: (masking or coarsening or [len(self.steps)])[0]]
 
     @property
     def coarsened_late(self) -> tuple[str, ...]:
         """The columns that are coarsened after masking began; where nothing masks, all that are."""
-        late = self.steps[len(self.preparing()) :] if any(step.masks for step in self.steps) else self.steps
+        late = self.steps[len(self.preparing()) :]
         return tuple(dict.fromkeys(n for step in late if step.coarsens for n in step.changes))
 
     @property

@@ -227,6 +227,8 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
         whole = (before.drop(ROW), after.drop(ROW))
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
         notes.append("Steps left records out: measures that compare records are of those that are left.")
+    if coarse := [n for n in plan.coarsened_late if n in ran.after.columns]:
+        notes.append(f"{', '.join(coarse)}: coarsened, so left out of every comparison of values.")
     book = ran.after.codebook
     both = [n for n in plan.masked if n in ran.before.frame.columns and n in after.columns]
     masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
