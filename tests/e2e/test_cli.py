@@ -136,7 +136,7 @@ def test_init_writes_over_no_plan(folder):
 
 
 def test_every_command_explains_itself_with_an_example(folder):
-    commands = ("demo", "init", "protect", "risk", "compare", "tune", "card", "fit", "methods", "schema")
+    commands = ("demo", "init", "protect", "risk", "compare", "anonymise", "tune", "card", "fit", "methods", "schema")
     assert all(f" {c} " in sfumato("--help", cwd=folder).stdout for c in commands)
     for command in commands:
         assert f"Example: sfumato {command}" in sfumato(command, "--help", cwd=folder).stdout

@@ -16,7 +16,8 @@ def demo(
     out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo"),
     records: Annotated[int, typer.Option(min=200, max=1_000_000, help="How many people to invent.")] = 2000,
 ) -> None:
-    """Invent a birth cohort, draft a plan, protect it, compare, and say what to look at."""
+    """Invent a birth cohort, draft a plan, protect it, compare, look for k-anonymity, and say what to look at."""
+    from sfumato.cli.anonymise import anonymise
     from sfumato.cli.assess import compare
     from sfumato.cli.init import init
     from sfumato.cli.protect import protect
@@ -34,6 +35,9 @@ def demo(
     protect(plan, data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
+    keys = "sex,region,education,smoker"
+    say(["", f"5. Categories alone, another way: sfumato anonymise {data} --keys {keys} --k 10 --suppression-limit 0.02"])
+    anonymise(data, keys, k=10, suppression_limit=0.02)
     say(
         [
             "",
