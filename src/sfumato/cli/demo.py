@@ -36,7 +36,7 @@ def demo(
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
     keys = "sex,region,education,smoker"
-    say(["", f"5. Categories alone, another way: sfumato anonymise {data} --keys {keys} --k 10 --suppression-limit 0.02"])
+    say(["", f"5. Another way, for categories: sfumato anonymise {data} --keys {keys} --k 10 --suppression-limit 0.02"])
     anonymise(data, keys, k=10, suppression_limit=0.02)
     say(
         [
