@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
@@ -213,3 +214,26 @@ def test_the_last_step_with_keys_says_what_a_missing_key_is():
     assert rule(Cells(), Recode(columns=["a"], map={"x": "y"})) == "wildcard"
     assert rule(Cells(), Nodes()) == "category"
     assert rule(Nodes(), Cells()) == "wildcard"
+
+
+def test_the_keys_that_a_step_names_are_keys_whatever_their_role():
+    frame = pl.DataFrame({"id": range(60), "town": ["a", "b", "c"] * 20, "age": [30 + i % 4 for i in range(60)]})
+    plan = sf.Plan(
+        variables={"id": {"role": "record"}, "age": {"role": "other"}},
+        steps=[{"do": "anonymise", "keys": ["town", "age"], "k": 4}],
+    )
+    release = sf.protect(plan, frame, secret=bytes(16))
+    (line,) = release.report.findings.select("k_anonymity")
+    assert line.group == "keys"
+    assert line.value >= 4
+    assert line.baseline == 5
+    assert release.ok
+
+
+def test_after_cells_were_taken_out_a_gap_is_any_value():
+    frame = pl.DataFrame({"town": ["a"] * 10 + ["b"], "sex": ["f", "m"] * 5 + ["f"]})
+    plan = sf.Plan(steps=[{"do": "suppress_cells", "keys": ["town", "sex"], "k": 3}])
+    release = sf.protect(plan, frame, secret=bytes(16))
+    (line,) = release.report.findings.select("k_anonymity")
+    assert line.value >= 3 > line.baseline
+    assert any("wildcard" in note for note in release.report.findings.notes)

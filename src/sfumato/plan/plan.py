@@ -392,6 +392,11 @@ class Plan(Described):
         return tuple(dict.fromkeys(n for step in late if step.coarsens for n in step.changes))
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that steps name as keys, whatever their role."""
+        return tuple(dict.fromkeys(n for step in self.steps for n in getattr(step, "keys", ())))
+
+    @property
     def masked(self) -> tuple[str, ...]:
         """The columns that masking steps change, in order."""
         return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.changes))

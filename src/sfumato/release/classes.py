@@ -82,7 +82,8 @@ def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed
         The table before and after masking, to see what masking left as it was.
     """
     left = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if _left(pair, codebook, n))
-    keys = [n for n in codebook.with_role(Role.KEY) if n not in plan.masked or n in left]
+    known = [n for n in codebook if codebook[n].role == Role.KEY or n in plan.keys]
+    keys = [n for n in known if n not in plan.masked or n in left]
     strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]
     notes = (HARDLY_MASKED.format(columns=", ".join(left)),) if left else ()
     return Exposed(classes_of(keys, strata), notes)

@@ -12,6 +12,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.k_anonymity import k_anonymity
 from sfumato.measures.saying import FEW_ALIKE, listed
 from sfumato.plan.plan import Plan
+from sfumato.release.classes import missing_rule
 from sfumato.release.secret import Secret
 
 __all__ = ["warnings_of"]
@@ -73,11 +74,12 @@ def _looks_real(ids: pl.Series) -> bool:
 
 def _alone_by_others(plan: Plan, after: PolarsDataset, keys: Sequence[str]) -> Iterator[str]:
     """Say that categories of role other, which no figure counts, would tell people apart."""
-    book = after.codebook
-    others = [n for n in book.with_role(Role.OTHER) if book[n].kind in _CATEGORIES and n not in plan.masked]
-    if not others or (k_anonymity(after, keys) or FEW_ALIKE) < FEW_ALIKE:
+    book, missing = after.codebook, missing_rule(plan)
+    categories = [n for n in book.with_role(Role.OTHER) if book[n].kind in _CATEGORIES]
+    others = [n for n in categories if n not in plan.masked and n not in keys]
+    if not others or (k_anonymity(after, keys, missing=missing) or FEW_ALIKE) < FEW_ALIKE:
         return
-    if (k_anonymity(after, (*keys, *others)) or FEW_ALIKE) < FEW_ALIKE:
+    if (k_anonymity(after, (*keys, *others), missing=missing) or FEW_ALIKE) < FEW_ALIKE:
         named = others if len(others) <= _MOST_NAMED else [*others[:_MOST_NAMED], "others"]
         yield (
             f"Some people would be nearly alone if an intruder also knew {listed(named)} (role other: they leave as "

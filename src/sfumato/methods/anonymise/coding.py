@@ -13,6 +13,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.hierarchy import EVERYTHING, Hierarchy, as_texts, text_of
 from sfumato.data.query import COUNT
 from sfumato.data.roles import Kind
+from sfumato.errors import DataError
 from sfumato.kernels.lattice.levels import Levels
 from sfumato.kernels.lattice.patterns import Patterns
 from sfumato.methods.generalising import code_text, refuse_unlisted, two_levels, unlisted
@@ -121,6 +122,11 @@ def in_texts(column: str, dtype: pl.DataType, codebook: Codebook) -> pl.Expr:
 def _present(counts: pl.DataFrame, column: str, codebook: Codebook) -> list[str]:
     dtype = counts.schema[column]
     there = counts.filter(~codebook.missing(column, dtype)).select(as_texts(pl.col(column), dtype)).to_series()
+    if (there == EVERYTHING).any():
+        raise DataError(
+            f"Column {column!r} holds the category *, as a step that recoded it before wrote it. Let one step recode "
+            "each key."
+        )
     return sorted(there.unique().to_list()) or ["none"]
 
 
