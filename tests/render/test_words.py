@@ -62,13 +62,13 @@ def test_a_published_rung_does_not_turn_a_limit_round():
     ("line", "text"),
     [
         (Finding("u_main", group="overall"), "all records"),
-        (Finding("k_anonymity", group="keys"), "smallest group, keys released as they were"),
+        (Finding("k_anonymity", group="keys"), "smallest group, released keys, none masked"),
         (Finding("class_size", group="ward=7"), "ward=7"),
         (Finding("linkage_nearest", group="stratum"), "attacker knows the group"),
         (Finding("unchanged", variable="age"), "age"),
         (Finding("t_equal", variable="HIV", group="strata"), "HIV, worst group, strata of the masking steps"),
         (Finding("class_size"), "mean of all groups"),
-        (Finding("class_size", group="keys"), "mean of all groups, keys released as they were"),
+        (Finding("class_size", group="keys"), "mean of all groups, released keys, none masked"),
         (Finding("interval_disclosure", at=0.05), "all records, ± 0.05"),
     ],
 )

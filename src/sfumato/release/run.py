@@ -97,7 +97,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
             gone += replace(step.suppressed(states), of=heights[-2])
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
         notes, warnings = step.notes(states), step.warnings(states)
-        done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings))
+        done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings, step.coarsens))
         if step.masks and ROW in data.codebook:
             for name, view in step.reconstructions(frames, states).items():
                 earlier = reconstructions.get(name)

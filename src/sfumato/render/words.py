@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 GROUPS: Mapping[str, str] = {
-    KEYS: "keys released as they were",
+    KEYS: "released keys, none masked",
     STRATA: "strata of the masking steps",
     KEYS_AND_OTHERS: "keys and the other sensitive variables",
     "all": "whole file",

@@ -78,7 +78,7 @@ def external(report: Report) -> Report:
     pictures = tuple(p for picture in report.pictures if (p := picture.external()) is not None)
     return replace(
         report,
-        steps=tuple(StepDone(step.do, step.masks, step.sentence) for step in report.steps),
+        steps=tuple(StepDone(step.do, step.masks, step.sentence, coarsens=step.coarsens) for step in report.steps),
         findings=_findings(report.findings, _coefficient_names(report)),
         plan_yaml="",
         warnings=(),

@@ -25,7 +25,7 @@ class StepDone:
     do
         The method's name.
     masks
-        Whether it protects (rather than prepares).
+        Whether it perturbs values.
     sentence
         What was done, in words that may be published.
     notes
@@ -34,6 +34,8 @@ class StepDone:
         The step as it stands in the plan. May hold categories; never published.
     warnings
         What the custodian should be told before anything else.
+    coarsens
+        Whether it tells less, by broader categories or by leaving out.
     """
 
     do: str
@@ -42,6 +44,12 @@ class StepDone:
     notes: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     warnings: tuple[str, ...] = ()
+    coarsens: bool = False
+
+    @property
+    def protects(self) -> bool:
+        """Whether it does more than prepare."""
+        return self.masks or self.coarsens
 
 
 @dataclass(frozen=True)
