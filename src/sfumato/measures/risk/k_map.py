@@ -59,7 +59,7 @@ def _compute(subject: Subject) -> Findings:
 
 MEASURE = Measure(
     family="groups",
-    place=12,
+    place=11,
     doing="k-map",
     needs=frozenset({"table", "keys", "strata"}),
     figures=(
