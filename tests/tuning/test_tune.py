@@ -214,6 +214,7 @@ def test_a_limit_outside_the_grammar():
         )
 
 
+@pytest.mark.slow
 def test_kept_at_the_value_found_is_of_runs_that_did_not_choose_it():
     """A mean that just meets its limit leaves about half of the releases above it; the search's own runs hide that."""
     found = sf.tune(

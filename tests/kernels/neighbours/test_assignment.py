@@ -52,7 +52,7 @@ def one_column_exchanged(rng, x):
 
 
 MASKED = [noise, strong_noise, averages, neighbours_averages, one_column_exchanged]
-LONG = [(strong_noise, 4), (one_column_exchanged, 2)]  # the other number of columns is quick enough
+LONG = [(strong_noise, 2), (strong_noise, 4), (one_column_exchanged, 2)]  # the others are quick enough
 
 
 @pytest.mark.parametrize(
