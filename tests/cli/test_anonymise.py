@@ -81,3 +81,13 @@ def test_misuse_is_2(sfumato, files, more, says):
     done = sfumato(*asked(files, *more))
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_without_keys_they_are_guessed_and_it_is_said(sfumato, files):
+    done = sfumato("anonymise", files / "people.csv", "--json")
+    assert done.returncode == 0
+    assert "was guessed from names and values: age, sex. Name it with --keys." in done.stderr
+    (files / "notes.csv").write_text("\n".join(["note", *(f"text number {i} of many" for i in range(40))]))
+    none = sfumato("anonymise", files / "notes.csv")
+    assert none.returncode == 2
+    assert "No column looks like one that an intruder may know" in none.stderr

@@ -28,6 +28,11 @@ def test_where_everything_goes_the_key_to_coarsen_is_named():
     assert "Coarsen id" in shown(found)
 
 
+def test_a_key_of_which_nothing_is_left_wants_a_hierarchy():
+    frame = pl.DataFrame({"age": range(20, 60), "sex": ["f", "m"] * 20})
+    assert "Nothing but * is left of age, which has no hierarchy" in shown(sf.anonymise(frame, ["age", "sex"], k=3))
+
+
 def test_local_recoding_is_not_said_to_be_best():
     frame = pl.DataFrame({"town": list("aabbccdd") * 5})
     assert "less may be possible" in shown(sf.anonymise(frame, ["town"], k=3, local=True))

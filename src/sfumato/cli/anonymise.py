@@ -20,7 +20,10 @@ EXAMPLE = "Example: sfumato anonymise cohort.csv --keys age,sex,region --hierarc
 
 def anonymise(
     data: Annotated[Path, typer.Argument(help="The data file.")],
-    keys: Annotated[str, typer.Option(help="Columns that an intruder may know of a person, with commas between.")],
+    keys: Annotated[
+        str | None,
+        typer.Option(help="Columns that an intruder may know of a person, with commas between; else they are guessed."),
+    ] = None,
     hierarchies: Annotated[
         Path | None, typer.Option(help="Folder with a file of broader categories for each key: age.csv.")
     ] = None,
@@ -90,6 +93,7 @@ def anonymise(
     from sfumato.cli.talk import open_table, print_json, refuse_same, say, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.data.files.atomic import replacing
+    from sfumato.release.anonymising import guessed_keys
     from sfumato.release.package.folder import refuse_existing
 
     if out is not None:
@@ -103,8 +107,12 @@ def anonymise(
         "attribute_weights": _weights(attribute_weights), "local": local, "time_limit": time_limit,
     }  # fmt: skip
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    known = names(keys)
+    if known is None:
+        known = list(guessed_keys(table))
+        say([f"What an intruder may know was guessed from names and values: {', '.join(known)}. Name it with --keys."])
     with telling_unlisted(internal_report), working() as progress:
-        found = search(table, names(keys) or (), hierarchies=hierarchies, plan=plan, progress=progress, **asked)
+        found = search(table, known, hierarchies=hierarchies, plan=plan, progress=progress, **asked)
     if recoding is not None:
         with replacing(recoding) as temporary:
             temporary.write_text(found.recoding(), encoding="utf-8")

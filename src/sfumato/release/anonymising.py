@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.profile import profile
 from sfumato.data.query import Counts
 from sfumato.data.roles import Role
 from sfumato.data.yaml import dump_yaml
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import EmptyRelease
+from sfumato.errors import DataError, EmptyRelease
 from sfumato.measures.registry import figures
 from sfumato.measures.subject import KEYS
 from sfumato.methods.anonymise.coding import Coded, Key, coded
@@ -24,7 +25,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.run import run_steps
 
-__all__ = ["Anonymisation", "asked_limits", "search", "with_step"]
+__all__ = ["Anonymisation", "KeyLevel", "asked_limits", "guessed_keys", "search", "with_step"]
 
 
 class KeyLevel(NamedTuple):
@@ -140,6 +141,26 @@ class Anonymisation:
                 hierarchy = {leaf: list(above) for leaf, above in key.hierarchy.to_variable().items()}
                 steps.append({"do": "recode", "columns": [key.name], "level": level, "hierarchy": hierarchy})
         return dump_yaml({"steps": steps})
+
+
+def guessed_keys(data: PolarsDataset) -> tuple[str, ...]:
+    """The columns that `init` takes for what an intruder may know.
+
+    Raises
+    ------
+    DataError
+        Where there is none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> guessed_keys(PolarsDataset(pl.DataFrame({"sex": ["f", "m"] * 9}), Codebook()))
+    ('sex',)
+    """
+    found = tuple(g.name for g in profile(data.frame, data.codebook) if g.variable.role == Role.KEY)
+    if not found:
+        raise DataError("No column looks like one that an intruder may know. Name those that are: --keys age,sex")
+    return found
 
 
 def with_step(plan: Plan, step: Anonymise, hierarchies: dict[str, Hierarchy]) -> Plan:
