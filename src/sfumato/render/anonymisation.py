@@ -71,7 +71,7 @@ def _sentences(found: Anonymisation) -> Iterator[str]:
     else:
         yield f"Loss ({found.step.loss}): {found.score:.6g}; nothing loses less than {found.bound:.6g}. {NOT_PROVEN}"
     if bare := [key.name for key in found.key_levels() if key.level == key.height == 1 and key.before > _FEW]:
-        yield f"Nothing but * is left of {', '.join(bare)}, which has no hierarchy in between: give one (--hierarchies)."
+        yield f"Nothing but * is left of {', '.join(bare)}, which has no hierarchy: give one (--hierarchies)."
     if share > _MOST:
         widest = max(found.key_levels(), key=lambda key: key.now)
         yield f"Most records are left out. Coarsen {widest.name}, whose categories are the most, or leave it out."
