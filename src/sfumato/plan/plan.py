@@ -180,8 +180,10 @@ class Plan(Described):
         return values
 
     def _as_run(self, step: int) -> dict[str, Any]:
-        """The parameters of a step; of hierarchies in files the digests, not the values."""
+        """The parameters of a step; of hierarchies in files the digests and the folder's name, not where it lies."""
         values = {"do": self.steps[step].name, **self.steps[step].model_dump()}
+        if values.get("hierarchies"):
+            values["hierarchies"]["folder"] = Path(values["hierarchies"]["folder"]).name
         if found := self._hierarchies.get(step):
             values["hierarchies"]["sha256"] = {key: digest(hierarchy) for key, hierarchy in found.items()}
         return values
