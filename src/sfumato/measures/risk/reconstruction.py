@@ -54,7 +54,7 @@ SAMPLED = (
 TOO_MANY = "Reconstruction of the largest values was not tried, as it would take too long: {columns}."
 
 
-def findings(pair: Pair, disclosure: Disclosure) -> Findings:
+def findings(pair: Pair, disclosure: Disclosure, unscaled: Floats | None = None) -> Findings:
     """Give the lines `reconstruction`: shares of values that an attacker gets within `at` of the truth.
 
     Of each averaged column the groups `all` and `largest` (its ten largest values), where near is relative to the value
@@ -69,6 +69,9 @@ def findings(pair: Pair, disclosure: Disclosure) -> Findings:
         Original and protected table.
     disclosure
         What the release tells: columns, strata, k and whether means and spreads were kept.
+    unscaled : ndarray, shape (n, p), optional
+        The pair's columns as they were before spreads were restored, where that is known; else the line from these to
+        the release is worked out anew for large tables.
 
     References
     ----------
@@ -82,7 +85,7 @@ def findings(pair: Pair, disclosure: Disclosure) -> Findings:
         return Findings()
     if not pair.aligned:
         return Findings((), (NOT_ALIGNED,))
-    return Findings.together(_Attacked(pair, part, names).findings() for part, names in parts)
+    return Findings.together(_Attacked(pair, part, names, unscaled).findings() for part, names in parts)
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class _Attacked:
     pair: Pair
     part: Averaged
     names: list[str]
+    unscaled: Floats | None = None
 
     def findings(self) -> Findings:
         """The lines of every column."""
@@ -101,7 +105,8 @@ class _Attacked:
         if not whole.any():
             lines = [Finding("reconstruction", n, g, at, ATTACK) for n in self.names for g, at in _places()]
             return Findings(tuple(lines), (NO_RECORD,))
-        return self._lines(x[whole], z[whole], self._stratum()[whole])
+        before = None if self.unscaled is None else self.unscaled[:, places][whole]
+        return self._lines(x[whole], z[whole], self._stratum()[whole], before)
 
     def _stratum(self) -> Rows:
         """Strata as the attacker sees them: the released columns of `by`."""
@@ -111,22 +116,22 @@ class _Attacked:
         rank = self.pair.after.select(pl.struct(known).rank("dense")).to_series()
         return np.asarray(rank.to_numpy().astype(np.int64))
 
-    def _lines(self, x: Floats, z: Floats, stratum: Rows) -> Findings:
+    def _lines(self, x: Floats, z: Floats, stratum: Rows, before: Floats | None) -> Findings:
         lines: list[Finding] = []
         notes: list[str] = []
         guesses: _Guess | None
         tops: list[_Guess | None]
         if self.part.grouping != "knn":
-            guesses, notes = _Guess(np.arange(len(x)), z), [DISJOINT]
+            guesses, notes = _Guess.of(np.arange(len(x)), z, z), [DISJOINT]
             tops = [guesses] * len(self.names)
         elif len(x) <= (MOST_ALONE if x.shape[1] == 1 else MOST) and (
             x.shape[1] == 1 or np.bincount(stratum).max() <= BLOCK
         ):
             kept = Kept(spread=self.part.rescaled, mean=self.part.recentred)
-            guesses = _Guess(np.arange(len(x)), invert(z, stratum, self.part.k, kept))
+            guesses = _Guess.of(np.arange(len(x)), invert(z, stratum, self.part.k, kept), z)
             tops = [guesses] * len(self.names)
         else:
-            line = self._line(x, stratum)
+            line = self._line(x, self._centroids(x, stratum) if before is None or np.isnan(before).any() else before)
             guesses, notes = self._some(z, stratum, line, _by_lot(z), BLOCK), [SAMPLED]
             tops = [self._some(z, stratum, line, _largest(x[:, j], z), _NEAR_THE_TOP) for j in range(x.shape[1])]
         whole = guesses is not None and len(guesses.rows) == len(x)
@@ -170,16 +175,20 @@ class _Attacked:
         rows, counts = np.concatenate(parts), np.concatenate(counted)
         label = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         guess = invert(z[rows], label, self.part.k, Kept(line=line))
-        return _Guess(rows[counts], guess[counts])
+        return _Guess.of(rows[counts], guess[counts], z)
 
-    def _line(self, x: Floats, stratum: Rows) -> Floats:
-        """Slope and intercept from centroids to releases, which whoever solves the whole table finds."""
-        line = np.array([np.ones(x.shape[1]), np.zeros(x.shape[1])])
+    def _centroids(self, x: Floats, stratum: Rows) -> Floats:
+        """Averages of every record's nearest ones."""
         spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
         made = np.empty_like(x)
         for rows in np.split(np.argsort(stratum, kind="stable"), np.cumsum(np.bincount(stratum))[:-1]):
             if len(rows):
                 made[rows] = nearest_centroids(x[rows] / spread, self.part.k) * spread
+        return made
+
+    def _line(self, x: Floats, made: Floats) -> Floats:
+        """Slope and intercept from centroids to releases, which whoever solves the whole table finds."""
+        line = np.array([np.ones(x.shape[1]), np.zeros(x.shape[1])])
         if self.part.rescaled:
             left = made.std(axis=0)
             line[0] = np.where(left > 0, x.std(axis=0) / np.where(left > 0, left, 1.0), 1.0)
@@ -194,6 +203,16 @@ class _Guess:
 
     rows: Rows
     values: Floats
+    alike: tuple[Rows, ...]
+    """Places of rows whose released values are equal: nobody can say which guess is whose."""
+
+    @classmethod
+    def of(cls, rows: Rows, values: Floats, z: Floats) -> _Guess:
+        """With the rows that are alike in a release."""
+        unit = np.where(z.std(axis=0) > 0, z.std(axis=0), 1.0)
+        equal = distinct(np.round(z[rows] / unit, 7)).inverse
+        order = np.argsort(equal, kind="stable")
+        return cls(rows, values, tuple(np.split(order, np.flatnonzero(np.diff(equal[order])) + 1)))
 
 
 def _places() -> Iterator[tuple[str, float]]:
@@ -221,7 +240,7 @@ def _line(
     if guess is None:
         return Finding("reconstruction", name, group, at, ATTACK, baseline=baseline)
     counts = np.isin(guess.rows, rows)
-    hit = _chances(guess, column, x, z, near)[counts]
+    hit = _chances(guess, column, x, near)[counts]
     share = float(hit.mean())
     interval = None if whole else wilson(hit.sum(), len(hit))
     if share < baseline:  # whoever solves can as well take what is released
@@ -229,20 +248,17 @@ def _line(
     return Finding("reconstruction", name, group, at, ATTACK, share, interval, baseline)
 
 
-def _chances(guess: _Guess, column: int, x: Floats, z: Floats, near: Floats) -> Floats:
+def _chances(guess: _Guess, column: int, x: Floats, near: Floats) -> Floats:
     """Chance that each guessed row's guess is near enough: of equal released rows nobody can say which is whose."""
-    unit = np.where(z.std(axis=0) > 0, z.std(axis=0), 1.0)
-    equal = distinct(np.round(z[guess.rows] / unit, 7)).inverse
-    order = np.argsort(equal, kind="stable")
-    out = np.empty(len(order))
-    for same in np.split(order, np.flatnonzero(np.diff(equal[order])) + 1):
+    out = np.empty(len(guess.rows))
+    for same in guess.alike:
         rows = guess.rows[same]
         out[same] = (np.abs(guess.values[same, column][:, None] - x[rows]) <= near[rows]).mean(axis=0)
     return out
 
 
 def _compute(subject: Subject) -> Findings:
-    return findings(subject.two, subject.disclosure)
+    return findings(subject.two, subject.disclosure, subject.unscaled)
 
 
 def _most(findings: Findings) -> Finding | None:
