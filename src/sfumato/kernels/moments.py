@@ -31,7 +31,7 @@ def moments(x: NDArray[np.float64]) -> tuple[int, float, float]:
     n = len(x)
     if n == 0:
         return 0, float("nan"), float("nan")
-    ordered = np.sort(x)
+    ordered = x if bool((x[1:] >= x[:-1]).all()) else np.sort(x)  # engines give sorted values
     middle = ordered[n // 2]
     mean = float(middle + (ordered - middle).mean())
     if n < 2:

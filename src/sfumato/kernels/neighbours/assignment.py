@@ -105,7 +105,8 @@ def _in_neighbourhoods(x: Floats, z: Floats, label: Ints, copies: Ints) -> Float
 
     people = np.argsort(scatter(np.arange(1, len(x) + 1, dtype=np.uint64)))[:PEOPLE]
     tables = set_apart(x, z, label)
-    trees = [cKDTree(table) for table in tables]
+    # few questions are asked of them, so they should be quick to build
+    trees = [cKDTree(table, balanced_tree=False, compact_nodes=False) for table in tables]
     out = np.empty(len(people))
     for i, person in enumerate(people):
         near = [_nearest(tree, tables[0][person]) for tree in trees]

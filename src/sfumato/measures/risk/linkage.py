@@ -188,18 +188,25 @@ def linkage_one_to_one(before: Floats, after: Floats, stratum: Ints | None = Non
     0.0
     """
     whole = complete_rows(before, after)
-    return _one_to_one(*_in_fixed_order(before[whole], after[whole], _known(stratum, whole)), most)
+    x, z, known = _in_fixed_order(before[whole], after[whole], _known(stratum, whole))
+    return _one_to_one(x, z, known, most, _unprotected(distinct(x).inverse, known))
 
 
 def _in_fixed_order(before: Floats, after: Floats, stratum: Ints) -> tuple[Floats, Floats, Ints]:
     """Scaled values and strata of complete records, in an order that hangs on the records alone."""
     # by what no arithmetic made: the last bits of released values choose no other people; records that tie are equal
-    order = np.lexsort((*after.T, row_hash(np.column_stack([before, stratum]))))
+    word = row_hash(np.column_stack([before, stratum]))
+    order = np.argsort(word)
+    tied = np.flatnonzero(word[order[1:]] == word[order[:-1]])
+    if len(tied):  # only who shares a hash must be looked at by what was released
+        among = np.union1d(tied, tied + 1)
+        rows = order[among]
+        order[among] = rows[np.lexsort((*after[rows].T, word[rows]))]
     x, z = _scaled(before[order], after[order], np.ones(len(order), dtype=bool))
     return x, z, stratum[order]
 
 
-def _one_to_one(x: Floats, z: Floats, stratum: Ints, most: int) -> OneToOne:
+def _one_to_one(x: Floats, z: Floats, stratum: Ints, most: int, baseline: float | None) -> OneToOne:
     """Assign within each stratum, and count those who were not looked for as those who were."""
     n = len(stratum)
     if not n:
@@ -211,7 +218,6 @@ def _one_to_one(x: Floats, z: Floats, stratum: Ints, most: int) -> OneToOne:
     if looked_for < found.others:
         low, high = wilson(share * looked_for, looked_for)
         interval = (found.right + found.others * low) / n, (found.right + found.others * high) / n
-    baseline = _unprotected(distinct(x).inverse, stratum)
     return OneToOne((found.right + found.others * share) / n, interval, baseline, looked_for > 0)
 
 
@@ -234,6 +240,7 @@ def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -
     if pair.known_by:
         groups.append(("stratum", pair.stratum))
     lines = _nearest_lines(pair.x, pair.z, groups)
+    baselines = {line.group: line.baseline for line in lines}  # whichever way the intruder links
     if unscaled is not None:
         lines += _nearest_lines(pair.x, unscaled, [("unscaled", groups[-1][1])])
     notes = [] if pair.whole.all() else [INCOMPLETE]
@@ -243,7 +250,8 @@ def findings(pair: Pair, *, unscaled: Floats | None = None, most: int = 1_000) -
     x, z, known_stratum = _in_fixed_order(*pair.complete(), stratum)
     sampled = False
     for group, known in groups:
-        one = _one_to_one(x, z, known_stratum if known is not None else np.zeros_like(stratum), most)
+        among = known_stratum if known is not None else np.zeros_like(stratum)
+        one = _one_to_one(x, z, among, most, baselines[group])
         sampled |= one.sampled
         figures = (one.value, one.interval, one.baseline)
         lines.append(Finding("linkage_one_to_one", None, group, None, "one-to-one", *figures))

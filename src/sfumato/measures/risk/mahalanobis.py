@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,14 @@ from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import capital, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
 
+if TYPE_CHECKING:
+    from sfumato.kernels.neighbours.kdtree import Tree
+
 __all__ = ["MEASURE", "Boxes", "RiskGrid", "RobustRisk", "boxes", "boxes_of", "findings", "robust_grid", "robust_risk"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 Inside = Literal["any", "all"]
 
 NOT_ALIGNED = "The tables are not joined record by record, so no robust Mahalanobis risk was measured."
@@ -110,7 +115,7 @@ class Boxes:
             return RobustRisk(None, None, risky1, risky2, self.note)
         inside = self.needed <= w1
         alone = inside.copy()
-        alone[inside] = _lonely(self.after, inside, m, [w2])[0]
+        alone[inside] = _lonely(*self._released, inside, m, [w2])[0]
         risky1[self.whole], risky2[self.whole] = inside, alone
         return RobustRisk(float(inside.mean()), float(alone.mean()), risky1, risky2, self.note)
 
@@ -123,7 +128,7 @@ class Boxes:
             return RiskGrid(a, np.full(a.shape, np.nan), b, np.full(b.shape, np.nan), np.full(a.shape, np.nan))
         widest = self.needed <= max([w1, *a])
         needed, n = self.needed[widest], len(self.needed)
-        *by_w2, fixed = _lonely(self.after, widest, m, [*b, w2])
+        *by_w2, fixed = _lonely(*self._released, widest, m, [*b, w2])
         return RiskGrid(
             a,
             np.array([(needed <= w).sum() / n for w in a]),
@@ -137,7 +142,11 @@ class Boxes:
         if not self.needed.size:
             return None, None
         everyone = np.ones(len(self.needed), dtype=bool)
-        return 1.0, float(_lonely(self.before, everyone, m, [w2])[0].mean())
+        return 1.0, float(_lonely(*_placed(self.before), everyone, m, [w2])[0].mean())
+
+    @cached_property
+    def _released(self) -> tuple[Tree, Ints]:
+        return _placed(self.after)
 
 
 def boxes(before: Floats, after: Floats, *, scale: float = 0.05, inside: Inside = "any") -> Boxes:
@@ -185,15 +194,22 @@ def _needed(apart: Floats, unit: Floats, inside: Inside) -> Floats:
         return np.where(nearest == 0, 0.0, nearest / unit)
 
 
-def _lonely(table: Floats, wanted: Bools, m: int, w2s: Sequence[float]) -> list[Bools]:
+def _placed(table: Floats) -> tuple[Tree, Ints]:
+    """Put the records into a tree, and give the place of each one's point in it."""
+    from sfumato.kernels.neighbours.kdtree import build_tree
+
+    found = distinct(table)
+    tree = build_tree(found.points, found.multiplicity)
+    return tree, tree.rank()[found.inverse]
+
+
+def _lonely(tree: Tree, place: Ints, wanted: Bools, m: int, w2s: Sequence[float]) -> list[Bools]:
     """Tell, for each distance in `w2s`, which wanted records have fewer than m others within it, each (wanted,)."""
-    from sfumato.kernels.neighbours.kdtree import build_tree, crowded
+    from sfumato.kernels.neighbours.kdtree import crowded
 
     if not wanted.any():
         return [np.zeros(0, dtype=bool) for _ in w2s]
-    found = distinct(table)
-    tree = build_tree(found.points, found.multiplicity)
-    rank = tree.rank()[found.inverse[wanted]]  # place of each wanted record's point in the tree
+    rank = place[wanted]
     lonely = np.zeros(len(tree.points), dtype=bool)
     lonely[rank] = True
     out = [np.zeros(0, dtype=bool)] * len(w2s)

@@ -135,10 +135,12 @@ class _Attacked:
             guesses, notes = self._some(z, stratum, line, _by_lot(z), BLOCK), [SAMPLED]
             tops = [self._some(z, stratum, line, _largest(x[:, j], z), _NEAR_THE_TOP) for j in range(x.shape[1])]
         whole = guesses is not None and len(guesses.rows) == len(x)
+        everybody = np.arange(len(x))
         for j, name in enumerate(self.names):
+            top = _largest(x[:, j], z)
             for group, at in _places():
                 guess = tops[j] if group == LARGEST else guesses
-                rows = _largest(x[:, j], z) if group == LARGEST else np.arange(len(x))
+                rows = top if group == LARGEST else everybody
                 lines.append(_line(name, group, at, x[:, j], z, rows, guess, j, whole or group == LARGEST))
         if late := [n for n, top in zip(self.names, tops, strict=True) if top is None]:
             notes.append(TOO_MANY.format(columns=", ".join(late)))
@@ -236,10 +238,10 @@ def _line(
 ) -> Finding:
     """One line: of the rows that count, how many were guessed, and how many released, near enough."""
     near = at * (np.full(len(x), x.std(ddof=1) if len(x) > 1 else 0.0) if group == SD else np.abs(x))
-    baseline = float((np.abs(z[:, column] - x) <= near)[rows].mean())
+    baseline = float((np.abs(z[rows, column] - x[rows]) <= near[rows]).mean())
     if guess is None:
         return Finding("reconstruction", name, group, at, ATTACK, baseline=baseline)
-    counts = np.isin(guess.rows, rows)
+    counts = np.ones(len(guess.rows), dtype=bool) if group != LARGEST else np.isin(guess.rows, rows)
     hit = _chances(guess, column, x, near)[counts]
     share = float(hit.mean())
     interval = None if whole else wilson(hit.sum(), len(hit))
