@@ -411,7 +411,7 @@ class _Block:
         by_S = np.empty((len(r), c, c))
         for i, j in np.ndindex(c, c):
             by_S[:, i, j] = _inner(left[:, :, i], q[:, :, j]) + _inner(curved[:, :, i], beta[:, :, j])
-        by_S -= 0.5 * r.sum(axis=1)[:, None, None] * precision
+        by_S -= 0.5 * (r @ np.ones(r.shape[1]))[:, None, None] * precision
         by_root = _times(by_S + by_S.transpose(0, 2, 1), root)
         diagonal = np.arange(c)
         by_root[:, diagonal, diagonal] *= np.diagonal(root)

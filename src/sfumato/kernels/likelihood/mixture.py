@@ -71,10 +71,9 @@ class Patterns:
         w = self.w[units]
         if w.shape[1]:
             psi = psi + w @ gamma[K - 1 :].reshape(self.T.shape[1], w.shape[1]).T @ self.T.T
-        else:
-            psi = np.broadcast_to(psi, (len(w), K))
         top = psi.max(axis=1, keepdims=True)
-        return np.asarray(psi - top - np.log(np.exp(psi - top).sum(axis=1, keepdims=True)))
+        log_p = psi - top - np.log(np.exp(psi - top).sum(axis=1, keepdims=True))
+        return np.asarray(np.broadcast_to(log_p, (len(w), K)))
 
     def gradient(self, left: Floats, units: slice | Ints) -> Floats:
         """Scores, shape (g, count), for responsibilities less their expectations, shape (g, K)."""
