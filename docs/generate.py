@@ -41,7 +41,10 @@ from sfumato.render.words import GROUPS
 
 HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
-COMMANDS = ("demo", "init", "protect", "risk", "compare", "anonymise", "tune", "card", "fit", "measures", "methods", "schema")
+COMMANDS = (
+    *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
+    *("measures", "methods", "schema"),
+)
 
 
 def pages() -> dict[str, str]:
@@ -359,6 +362,7 @@ def json_page() -> str:
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
+            "check-links": ["check-links", "people.csv", "visits.csv", "--json"],
             "anonymise": ["anonymise", "people.csv", "--keys", "sex,age", "--k", "3", "--json"],
             "tune": [
                 *("tune", "noise.yaml", "people.csv", "--parameter", "steps.0.share", "--range", "0.1:1"),
@@ -399,6 +403,9 @@ _KEYS = {
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
+    "links": "for each link the two `tables`, the `columns`, the `share` of the first table's records that take part, and "
+    "whether it is the `row_order`, which the columns show; the exit status is 1 where there is one",
+    "check-links notes": "where not all sets of columns could be tried",
     "score": "the loss, see [anonymise](../methods/anonymise.md)",
     "levels": "level of each key; with `--local` the highest of any of its cells",
     "suppressed": "records that are left out",
@@ -469,6 +476,7 @@ def _invent() -> None:
         {"id": range(1, n + 1), "sex": ["f", "m"] * (n // 2), "age": [20 + 7 * i % 53 for i in range(n)]}
     )
     frame.write_csv("people.csv")
+    frame.select("sex", "age", visits=pl.col("id") % 3).sort("age", "visits").write_csv("visits.csv")
     Path("key").write_bytes(bytes(range(32)))
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"

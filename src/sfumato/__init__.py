@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato import steps as steps
     from sfumato.api.anonymise import anonymise as anonymise
     from sfumato.api.card import card as card
+    from sfumato.api.check_links import check_links as check_links
     from sfumato.api.compare import compare as compare
     from sfumato.api.fit import fit as fit
     from sfumato.api.h_rank import h_rank as h_rank
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from sfumato.data.finding import Finding as Finding
     from sfumato.data.finding import Findings as Findings
     from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.links import Link as Link
+    from sfumato.data.links import Links as Links
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
     from sfumato.inference.result import Fit as Fit
@@ -63,6 +66,8 @@ _HOMES = {
     "Findings": "sfumato.data.finding",
     "Hierarchy": "sfumato.data.hierarchy",
     "Kind": "sfumato.data.roles",
+    "Link": "sfumato.data.links",
+    "Links": "sfumato.data.links",
     "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.plan.plan",
     "Release": "sfumato.release.release",
@@ -71,6 +76,7 @@ _HOMES = {
     "Variable": "sfumato.data.codebook",
     "anonymise": "sfumato.api.anonymise",
     "card": "sfumato.api.card",
+    "check_links": "sfumato.api.check_links",
     "compare": "sfumato.api.compare",
     "errors": "sfumato",
     "fit": "sfumato.api.fit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import anonymise, assess, card, demo, fit, init, measures, methods, protect, schema, tune
+from sfumato.cli import anonymise, assess, card, check_links, demo, fit, init, measures, methods, protect, schema, tune
 
 __all__ = ["app"]
 
@@ -33,6 +33,7 @@ app.command(epilog=init.EXAMPLE)(init.init)
 app.command(epilog=protect.EXAMPLE)(protect.protect)
 app.command(epilog=assess.RISK_EXAMPLE)(assess.risk)
 app.command(epilog=assess.COMPARE_EXAMPLE)(assess.compare)
+app.command(epilog=check_links.EXAMPLE)(check_links.check_links)
 app.command(epilog=anonymise.EXAMPLE)(anonymise.anonymise)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
