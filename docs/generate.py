@@ -403,8 +403,8 @@ _KEYS = {
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
-    "links": "for each link the two `tables`, the `columns`, the `share` of the first table's records that take part, and "
-    "whether it is the `row_order`, which the columns show; the exit status is 1 where there is one",
+    "links": "for each link the two `tables`, the `columns`, the `share` of the first table's records that take part, "
+    "and whether it is the `row_order`, which the columns show; the exit status is 1 where there is one",
     "check-links notes": "where not all sets of columns could be tried",
     "score": "the loss, see [anonymise](../methods/anonymise.md)",
     "levels": "level of each key; with `--local` the highest of any of its cells",

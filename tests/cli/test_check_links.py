@@ -71,6 +71,6 @@ def test_one_file_is_too_few(sfumato, files):
 
 
 def test_where_the_search_gives_up_it_says_so(sfumato, files, monkeypatch):
-    monkeypatch.setattr("sfumato.kernels.links._A_SET", 1e9)
+    monkeypatch.setattr("sfumato.kernels.links._A_SET", 3e9)
     done = sfumato("check-links", "a.csv", "b.csv")
     assert "Not all sets" in done.stderr

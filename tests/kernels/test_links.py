@@ -70,7 +70,7 @@ def test_combinations_that_are_numbered_anew_give_the_same(both):
 @given(tables(most_columns=4))
 def test_what_is_known_is_no_link(both):
     """By the definition again, of pairs that are not known: here those of rows that are both even."""
-    first, second = both
+    first, _ = both
     rows = [list(zip(*table, strict=True)) for table in both]
     found = unique_joins(*map(arrays, both), known=lambda a, b: (a % 2 == 0) & (b % 2 == 0))
     wanted = {}

@@ -28,7 +28,7 @@ def check_links(
         str | None,
         typer.Option(
             metavar="COLUMNS",
-            help="Columns that have the same name and nothing else in common, such as codes of their own in each table.",
+            help="Columns that have the same name and nothing else in common, such as codes of each table alone.",
         ),
     ] = None,
     json: Json = False,

@@ -15,8 +15,8 @@ __all__ = ["show_links"]
 _MOST = 40
 _NOTHING = "Nothing was found by which records of one table could be found in another."
 _ADVICE = (
-    "Give the tables codes of their own (pseudonymise with another scope each), coarsen or drop one of the columns that "
-    "they share in one of them, and sort the rows by what is released."
+    "Give the tables codes of their own (pseudonymise with another scope each), coarsen or drop in one of them what "
+    "they share, and sort the rows by what is released."
 )
 
 
