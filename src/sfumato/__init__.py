@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from sfumato.plan.plan import Plan as Plan
     from sfumato.release.anonymising import Anonymisation as Anonymisation
     from sfumato.release.release import Release as Release
+    from sfumato.release.several.release import TablesRelease as TablesRelease
     from sfumato.tuning.tune import Tuned as Tuned
 
 _HOMES = {
@@ -71,6 +72,7 @@ _HOMES = {
     "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.plan.plan",
     "Release": "sfumato.release.release",
+    "TablesRelease": "sfumato.release.several.release",
     "Role": "sfumato.data.roles",
     "Tuned": "sfumato.tuning.tune",
     "Variable": "sfumato.data.codebook",

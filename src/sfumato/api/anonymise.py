@@ -15,9 +15,10 @@ from sfumato.data.plain_errors import plain_errors
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.methods.anonymise.method import Anonymise
-from sfumato.plan.plan import Plan, a_plan
+from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.anonymising import Anonymisation, search, with_step
+from sfumato.release.several.choose import plan_for
 
 __all__ = ["anonymise"]
 
@@ -86,7 +87,7 @@ def anonymise(
     table = read(data)
     if unknown := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
         raise DataError(f"There is no column {', '.join(map(repr, unknown))}. Columns: {', '.join(table.columns)}.")
-    return search(table, with_step(a_plan(plan) or Plan(title=_title(table)), step, given), progress)
+    return search(table, with_step(plan_for(plan, None, table) or Plan(title=_title(table)), step, given), progress)
 
 
 def _title(table: PolarsDataset) -> str:

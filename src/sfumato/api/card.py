@@ -10,13 +10,15 @@ from sfumato.release.package.card import Card, read_card
 __all__ = ["card"]
 
 
-def card(release: str | PathLike[str]) -> Card:
+def card(release: str | PathLike[str], table: str | None = None) -> Card:
     """Read the noise card of a release: what was done to each variable, and what it does to an analysis.
 
     Parameters
     ----------
     release
         The folder that `protect` wrote.
+    table
+        Of a release of several tables, which one.
 
     Returns
     -------
@@ -39,4 +41,4 @@ def card(release: str | PathLike[str]) -> Card:
     ...     [(entry.variable, entry.noise_sd) for entry in card(f"{place}/release").entries]
     [('age', 2.0)]
     """
-    return read_card(Path(release))
+    return read_card(Path(release), table)

@@ -10,10 +10,11 @@ from sfumato.api.read import read
 from sfumato.data.finding import Findings
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
-from sfumato.plan.plan import Plan, a_plan
+from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.pairing import Align
+from sfumato.release.several.choose import plan_for
 
 __all__ = ["compare"]
 
@@ -27,6 +28,7 @@ def compare(
     record: str | None = None,
     align: Align | None = None,
     plan: Plan | str | PathLike[str] | None = None,
+    table: str | None = None,
     model: str | None = None,
     family: Family | None = None,
     progress: Progress = quiet,
@@ -43,14 +45,15 @@ def compare(
     >>> compare(table, table).of("u_main").value
     0.0
     """
+    first, second = read(before), read(after)
     return assess.compare(
-        read(before),
-        read(after),
+        first,
+        second,
         columns=columns,
         by=by,
         record=record,
         align=align,
-        plan=a_plan(plan),
+        plan=plan_for(plan, table, second, first),
         how=Measuring(model=model, family=family),
         progress=progress,
     )

@@ -38,6 +38,7 @@ def fit(
     draws: int = 4000,
     seed: int = 0,
     hidden: Hidden = "auto",
+    table: str | None = None,
     progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to protected data, with the disclosed noise taken out, beside what a naive analysis says.
@@ -70,6 +71,8 @@ def fit(
     hidden
         What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
         normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.
+    table
+        Of a release of several tables, which one.
     progress
         Called with what is being done and the share of the work that is done.
 
@@ -96,7 +99,7 @@ def fit(
     >>> [round(b, 1) for b in fit("y ~ x", table, Disclosure([Additive(("x",), [[1.0]])])).tidy()["estimate"]]
     [-1.3, 2.3]
     """
-    opened = _opened(data, disclosure)
+    opened = _opened(data, disclosure, table)
     return estimate(
         formula,
         opened.frame,
@@ -118,7 +121,9 @@ def fit(
     )
 
 
-def _opened(data: Any, disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None) -> Opened:
+def _opened(
+    data: Any, disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None, name: str | None = None
+) -> Opened:
     """Data with their disclosure, from release folders or from a table."""
     several = isinstance(data, list | tuple)
     given = data if several else [data]
@@ -131,5 +136,5 @@ def _opened(data: Any, disclosure: Disclosure | Disclosed | Sequence[Disclosed] 
     if not paths or not paths[0].is_dir():
         table = read(data)
         return Opened(table.frame, table.codebook, told)
-    opened = open_releases(paths)
+    opened = open_releases(paths, name)
     return opened if disclosure is None else replace(opened, disclosure=told, complete=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from sfumato.api.earlier import of_plan
 from sfumato.api.read import read
+from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
@@ -14,11 +16,28 @@ from sfumato.progress import Progress, quiet
 from sfumato.release.protect import protect as run_plan
 from sfumato.release.release import Release
 from sfumato.release.secret import Secret
+from sfumato.release.several.protect import protect_tables
+from sfumato.release.several.release import TablesRelease
 from sfumato.render.html import render
 
 __all__ = ["protect"]
 
 
+class _Options(TypedDict, total=False):
+    secret: bytes | Secret | None
+    model: str | None
+    family: Family | None
+    w1: float
+    w2: float
+    progress: Progress
+
+
+@overload
+def protect(
+    plan: Plan | str | PathLike[str], data: Mapping[str, Any], **options: Unpack[_Options]
+) -> TablesRelease: ...
+@overload
+def protect(plan: Plan | str | PathLike[str], data: Any, **options: Unpack[_Options]) -> Release: ...
 def protect(
     plan: Plan | str | PathLike[str],
     data: Any,
@@ -29,8 +48,8 @@ def protect(
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
-) -> Release:
-    """Protect a table as a plan says, and measure risk and utility.
+) -> Release | TablesRelease:
+    """Protect a table, or several, as a plan says, and measure risk and utility.
 
     Parameters
     ----------
@@ -38,7 +57,7 @@ def protect(
         A `Plan`, or the path of one. Earlier releases that it names are read from where it says, seen from the
         directory that the program runs in.
     data
-        What `read` gives or takes.
+        What `read` gives or takes; for a plan with `tables` that of each table, by name.
     secret
         At least 16 bytes that draws are keyed with. Without it `SFUMATO_SECRET` is taken; without that, one from the
         operating system, and the report says that the release cannot be made again.
@@ -53,8 +72,9 @@ def protect(
 
     Returns
     -------
-    Release
-        With `.data`, `.report`, `.disclosure` and `.write(folder)`.
+    Release or TablesRelease
+        With `.data`, `.report`, `.disclosure` and `.write(folder)`; of several tables with `.tables`, which holds the
+        release of each, `.links`, `.report` and `.write(folder)`. Both have `.ok`.
 
     Raises
     ------
@@ -75,4 +95,9 @@ def protect(
     if not isinstance(secret, Secret):
         secret = Secret.find() if secret is None else Secret(secret)
     how = Measuring(w1=w1, w2=w2, model=model, family=family)
+    if isinstance(data, Mapping) or plan.tables:
+        if not isinstance(data, Mapping):
+            raise DataError(f"The plan is of several tables: give the data of each by name: {', '.join(plan.tables)}.")
+        tables = {name: read(table) for name, table in data.items()}
+        return protect_tables(plan, tables, secret, how=how, renderer=render, progress=progress)
     return run_plan(plan, read(data), secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)

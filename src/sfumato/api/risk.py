@@ -16,7 +16,7 @@ from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.measuring import CATEGORY, Measuring
-from sfumato.plan.plan import Plan, a_plan
+from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.classes import missing_rule
@@ -25,6 +25,7 @@ from sfumato.release.named import Named
 from sfumato.release.package.papers import in_a_release, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
+from sfumato.release.several.choose import plan_for
 
 __all__ = ["risk"]
 
@@ -38,6 +39,7 @@ def risk(
     record: str | None = None,
     align: Align | None = None,
     plan: Plan | str | PathLike[str] | None = None,
+    table: str | None = None,
     disclosure: Disclosure | None = None,
     attack: Sequence[str] | str | None = None,
     cap: int = 100,
@@ -75,6 +77,8 @@ def risk(
         `"row-order"`, or None.
     plan
         A plan with roles, kinds, preparing steps and limits.
+    table
+        Of a plan of several tables, which one; by default the one that the file is of, where that can be told.
     disclosure
         What the release tells of `protected`: attackers know it. Of a path into a release folder it is read there.
     attack
@@ -131,7 +135,7 @@ def risk(
         how = Measuring(missing=missing or CATEGORY, fraction=fraction)
         return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
     first, second = read(data), None if protected is None else read(protected)
-    plan, released = a_plan(plan), False
+    plan, released = plan_for(plan, table, second, first), False
     told_by_papers = Disclosure()
     if second is None:
         if (papers := papers_of(first)) is not None:

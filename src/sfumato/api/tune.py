@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from sfumato.plan.conditions import Condition, parse_condition, parse_figure
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
+from sfumato.release.several.choose import plan_for
 from sfumato.tuning import tune as tuning
 
 __all__ = ["tune"]
@@ -24,6 +26,7 @@ def tune(
     *,
     parameter: str,
     range: tuple[float, float],
+    table: str | None = None,
     limit: str | Limit | Sequence[str | Limit] | None = None,
     utility: str | Sequence[str] = (),
     replications: int | None = None,
@@ -46,6 +49,8 @@ def tune(
     ----------
     plan
         A `Plan`, or the path of one.
+    table
+        Of a plan of several tables, the one to tune; by default the one that the file is of, where that can be told.
     data
         What `read` gives or takes.
     parameter
@@ -97,9 +102,11 @@ def tune(
     (True, True)
     """
     limits = [limit] if isinstance(limit, str | Limit) else limit or ()
-    return tuning.tune(
-        plan if isinstance(plan, Plan) else Plan.load(plan),
-        read(data),
+    whole, rows = plan if isinstance(plan, Plan) else Plan.load(plan), read(data)
+    one = plan_for(whole, table, rows)
+    found = tuning.tune(
+        one,
+        rows,
         parameter=parameter,
         between=range,
         limits=[Condition(each) if isinstance(each, Limit) else parse_condition(each) for each in limits],
@@ -111,3 +118,4 @@ def tune(
         kept=kept,
         progress=progress,
     )
+    return replace(found, plan=whole.with_table(one.table_name, found.plan)) if whole.tables else found

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import Json, Table
 
 __all__ = ["EXAMPLE", "card"]
 
@@ -16,6 +16,7 @@ EXAMPLE = "Example: sfumato card release"
 
 def card(
     release: Annotated[Path, typer.Argument(help="The release folder.")],
+    table: Table = None,
     json: Json = False,
 ) -> None:
     """Show the noise card of a release: how strong the noise on each variable is, and what it does to an analysis."""
@@ -25,7 +26,7 @@ def card(
     from sfumato.release.package.card import read_card
     from sfumato.render.card import show_card
 
-    found = read_card(release)
+    found = read_card(release, table)
     if json:
         print_json(found.to_plain())
     else:

@@ -32,7 +32,7 @@ def demo(
     init(data, out=plan)
     say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
-    protect(plan, data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")
+    protect(plan, data=data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
     keys = "sex,region,education,smoker"

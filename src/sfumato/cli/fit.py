@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from sfumato.cli.options import Json
+from sfumato.cli.options import Json, Table
 
 if TYPE_CHECKING:
     from sfumato.inference.covariates.moments import Hidden
@@ -45,6 +45,7 @@ def fit(
     draws: Annotated[int, typer.Option(help="For bayes: how many draws of the posterior.")] = 4000,
     seed: Annotated[int, typer.Option(help="For bayes and simex: what draws start from; it hides nothing.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
+    table: Table = None,
     json: Json = False,
 ) -> None:
     """Fit a regression to a release, with the noise that it discloses taken out, beside the naive fit."""
@@ -74,6 +75,7 @@ def fit(
             draws=draws,
             seed=seed,
             hidden=shape,
+            table=table,
             progress=progress,
         )
     if picture is not None:

@@ -37,6 +37,7 @@ __all__ = [
     "Sensitive",
     "Sheet",
     "SkipRows",
+    "Table",
     "Weight",
     "names",
 ]
@@ -110,6 +111,10 @@ Align = Annotated[
     Literal["row-order"] | None, typer.Option(help="Row i of one table is row i of the other; use with care.")
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Plan with roles, kinds, preparing steps and limits.")]
+Table = Annotated[
+    str | None,
+    typer.Option(help="Which table, of a plan or a release of several. Else the one that the file is of, if it tells."),
+]
 W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of risk1.")]
 W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
 Model = Annotated[str | None, typer.Option(help="The user's model, for instance 'asthma ~ bmi + C(sex)'.")]

@@ -30,8 +30,11 @@ EXAMPLE = "Example: sfumato protect plan.yaml cohort.csv --out release --secret-
 
 def protect(
     plan: Annotated[Path, typer.Argument(help="The plan.")],
-    data: Annotated[Path, typer.Argument(help="The data file.")],
     out: Annotated[Path, typer.Option(help="The release folder to write.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="The data file; of a plan of several tables the folder of its files, else the plan's own."),
+    ] = None,
     secret_file: SecretFile = None,
     internal_report: Annotated[
         Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
@@ -52,10 +55,12 @@ def protect(
 ) -> None:
     """Protect a file as the plan says, measure risk and utility, and write the release folder.
 
-    Where a limit of the plan is exceeded nothing is written, and the exit status is 1.
+    Where a limit of the plan is exceeded nothing is written, and the exit status is 1. Of a plan of several tables
+    every two released ones are searched for links: one that the plan does not declare stops the release as well.
     """
     from sfumato.api.protect import protect as run
-    from sfumato.cli.talk import open_table, refuse_same, say, telling_unlisted
+    from sfumato.cli.protecting import open_tables, tell
+    from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
@@ -66,44 +71,14 @@ def protect(
     steps, secret = Plan.load(plan), Secret.find(secret_file)
     refuse_existing(out, overwrite)
     refuse_same(internal_report, data, plan, secret_file)
-    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
-    say([f"{data.name}: {guess}" for guess in steps.guesses(table.frame, table.codebook)])
+    tables = open_tables(steps, plan, data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     with telling_unlisted(internal_report), working() as progress:
         running, writing = split(progress, (9, 1))
-        release = run(steps, table, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
+        release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
         writing("writing the release", 0)
         try:
             notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
         except LimitExceeded as error:
-            _tell(release, None, (), json)
+            tell(release, None, (), json)
             raise error from None
-    _tell(release, out, notes, json)
-
-
-def _tell(release: object, out: Path | None, notes: tuple[str, ...], as_json: bool) -> None:
-    """Print what came of it."""
-    from rich.console import Console
-
-    from sfumato.cli.talk import print_json, say
-    from sfumato.release.release import Release
-    from sfumato.render.text import summary
-
-    assert isinstance(release, Release)
-    report = release.report
-    say([*report.warnings, *notes])
-    if as_json:
-        plain = [f.to_plain() for f in report.findings]
-        place = None if out is None else str(out)
-        print_json(
-            {
-                "release": place,
-                "ok": release.ok,
-                "findings": plain,
-                "refusals": list(report.refusals),
-                "notes": list(report.findings.notes),
-            }
-        )
-    else:
-        summary(report, Console())
-    if out is not None:
-        say([f"Release written: {out} (open report.html there)"])
+    tell(release, out, notes, json)

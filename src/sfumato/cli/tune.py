@@ -21,6 +21,7 @@ from sfumato.cli.options import (
     Reading,
     Sheet,
     SkipRows,
+    Table,
 )
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def tune(
     report: Annotated[
         Path | None, typer.Option(help="Where to write a page with frontier and figures, for the custodian.")
     ] = None,
+    table: Table = None,
     model: Model = None,
     family: Family = None,
     w1: W1 = 0.01,
@@ -88,11 +90,11 @@ def tune(
         _refuse_no_folder(path)
     refuse_other_picture(picture)
     ends = _ends(between)
-    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    rows = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     with working() as progress:
         found = search(
             plan,
-            table,
+            rows,
             parameter=parameter,
             range=ends,
             limit=limit,
@@ -101,6 +103,7 @@ def tune(
             tolerance=tolerance,
             grid=(_GRID if picture or report else 0) if grid is None else grid,
             kept=kept,
+            table=table,
             model=model,
             family=family,
             w1=w1,

@@ -35,6 +35,7 @@ class Described(BaseModel):
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler(core_schema)
         told = parameters(cls)
+        told |= {f.alias: told[n] for n, f in cls.model_fields.items() if f.alias is not None and n in told}
         for name, part in handler.resolve_ref_schema(schema).get("properties", {}).items():
             if name in told:
                 part["description"] = told[name]

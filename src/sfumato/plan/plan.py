@@ -8,10 +8,18 @@ from contextlib import suppress
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import Any, Literal, Self
 
 import polars as pl
-from pydantic import ConfigDict, Field, PrivateAttr, SerializeAsAny, ValidationError
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.described import Described
@@ -28,18 +36,14 @@ from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
-from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
+from sfumato.plan.step import AnyStep, step_words
+from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
 
-__all__ = ["FORMAT", "EarlierRelease", "Plan", "a_plan"]
+__all__ = ["FORMAT", "EarlierRelease", "Plan"]
 
 FORMAT: Literal[1] = 1
 """Version of the plan's format."""
-
-if TYPE_CHECKING:
-    AnyStep = Method
-else:
-    AnyStep = Annotated[Union[tuple(methods().values())], Field(discriminator="do")]  # noqa: UP007
 
 _KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
 """Steps whose own disclosure tells what they add to an earlier error."""
@@ -91,6 +95,12 @@ class Plan(Described):
     earlier
         Earlier releases of the same people, newest first, each with the true values that it was made from: what they
         tell beside this one is measured (`differencing`). Not part of the plan as run, nor of its digest.
+    tables
+        In place of `variables`, `steps` and `limits`: for each table its file and these three.
+    links
+        Links between tables that the release keeps; every other one that is found stops it.
+    access
+        How the release is accessed: `open`, `safeguarded` (registered users) or `controlled` (a safe room).
 
     Examples
     --------
@@ -110,9 +120,30 @@ class Plan(Described):
     limits: tuple[Limit, ...] = ()
     order: Literal["input"] | None = None
     earlier: tuple[EarlierRelease, ...] = Field(default=(), max_length=MOST_EARLIER)
+    tables: dict[str, TablePlan] = Field(default_factory=dict)
+    links: tuple[DeclaredLink, ...] = ()
+    access: Access | None = None
 
     _lines: Lines = PrivateAttr(default_factory=dict)
     _base: Path = PrivateAttr(default_factory=Path)
+    _table: str = PrivateAttr(default="")
+
+    @field_validator("tables")
+    @classmethod
+    def _names(cls, tables: dict[str, TablePlan]) -> dict[str, TablePlan]:
+        return {**refuse_names(tables)}
+
+    @model_validator(mode="after")
+    def _one_table_or_several(self) -> Self:
+        if self.tables and (self.variables or self.steps or self.limits or self.earlier):
+            raise ValueError("with `tables`, what is said of one table (variables, steps, limits) stands in the table")
+        known = f"tables: {', '.join(self.tables) or 'none'}"
+        for link in self.links:
+            if strange := sorted(link.tables - self.tables.keys()):
+                raise ValueError(
+                    f"`links` names {', '.join(map(repr, strange))}, which is no table of the plan; {known}"
+                )
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.model_dump() == other.model_dump()
@@ -160,9 +191,7 @@ class Plan(Described):
         try:
             plan = cls.model_validate({k: v if v is not None else _EMPTY.get(k) for k, v in value.items()})
         except ValidationError as error:
-            no_method = f"`do` must name a method: {', '.join(methods())}"
-            words = dict.fromkeys(("union_tag_invalid", "union_tag_not_found"), no_method)
-            raise PlanError(problems_of(error, value, lines, place=_where, words=words)) from None
+            raise PlanError(problems_of(error, value, lines, place=_where, words=step_words())) from None
         plan._lines = lines
         return plan
 
@@ -171,13 +200,94 @@ class Plan(Described):
         values: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
         if self.description:
             values["description"] = self.description
-        values["variables"] = Codebook(self.variables).to_plain()
+        if self.tables:
+            values["tables"] = {
+                name: {"file": t.file, **self.table(name)._own(), **({"access": t.access} if t.access else {})}
+                for name, t in self.tables.items()
+            }
+            values["links"] = [{"from": link.from_, "to": link.to, "on": list(link.on)} for link in self.links]
+        else:
+            values |= self._own()
+        if self.order:
+            values["order"] = self.order
+        if self.access:
+            values["access"] = self.access
+        return values
+
+    def _own(self) -> dict[str, Any]:
+        """What is said of one table."""
+        values: dict[str, Any] = {"variables": Codebook(self.variables).to_plain()}
         values["steps"] = [plain(self._as_run(i)) for i in range(len(self.steps))]
         if self.limits:
             values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
-        if self.order:
-            values["order"] = self.order
         return values
+
+    def table(self, name: str) -> Plan:
+        """The plan of one of several tables, as a plan of that table alone.
+
+        Raises
+        ------
+        PlanError
+            Where the plan has no such table.
+
+        Examples
+        --------
+        >>> plan = Plan(title="Farms", tables={"visits": {"file": "visits.csv"}})
+        >>> plan.table("visits").title
+        'Farms: visits'
+        """
+        if name not in self.tables:
+            raise PlanError([f"the plan has no table {name!r}; tables: {', '.join(self.tables) or 'none'}"])
+        own = self.tables[name]
+        plan = Plan(
+            title=f"{self.title}: {name}",
+            description=self.description,
+            variables=own.variables,
+            steps=own.steps,
+            limits=own.limits,
+            order=self.order,
+            access=self.access_of(name),
+        )
+        plan._lines = {path[2:]: line for path, line in self._lines.items() if path[:2] == ("tables", name)}
+        plan._base, plan._table = self._base, name
+        return plan
+
+    def with_table(self, name: str, plan: Plan) -> Plan:
+        """The plan with other variables, steps and limits of one of several tables.
+
+        Parameters
+        ----------
+        name
+            The table.
+        plan
+            A plan of it alone, as `table` gives it.
+        """
+        own = {"variables": plan.variables, "steps": plan.steps, "limits": plan.limits}
+        tables = self.tables | {name: self.tables[name].model_copy(update=own)}
+        return self.model_copy(update={"tables": tables}).beside(self)
+
+    def the_table(self, name: str | None) -> Plan:
+        """The plan itself where it is of one table, else that of the table named.
+
+        Raises
+        ------
+        PlanError
+            Where a table must be named, or none can.
+        """
+        if name is not None:
+            return self.table(name)
+        if self.tables:
+            raise PlanError([f"the plan has several tables: name one (--table, table=): {', '.join(self.tables)}"])
+        return self
+
+    def access_of(self, table: str) -> Access | None:
+        """How one of several tables is accessed: as it says itself, else as the plan does."""
+        return self.tables[table].access or self.access
+
+    @property
+    def table_name(self) -> str:
+        """The table's name in a plan of several; else empty."""
+        return self._table
 
     def _as_run(self, step: int) -> dict[str, Any]:
         """The parameters of a step; of hierarchies in files the digests and the folder's name, not where it lies."""
@@ -415,7 +525,15 @@ class Plan(Described):
         return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "required": ["sfumato"]}
 
 
-_EMPTY: dict[str, Any] = {"variables": {}, "steps": (), "limits": (), "title": "Untitled", "earlier": ()}
+_EMPTY: dict[str, Any] = {
+    "variables": {},
+    "steps": (),
+    "limits": (),
+    "title": "Untitled",
+    "earlier": (),
+    "tables": {},
+    "links": (),
+}
 
 
 def _unfit(values: pl.Series, variable: Variable) -> str | None:
@@ -461,12 +579,9 @@ def _joined(said: tuple[Missing, ...], known: tuple[Missing, ...]) -> tuple[Miss
 
 
 def _where(path: Sequence[str | int]) -> str:
+    if len(path) > 2 and path[0] == "tables":
+        return f"table {path[1]}, {_where(path[2:])}"
     kind = {"steps": "step", "limits": "limit"}.get(str(path[0])) if len(path) > 1 else None
     if kind is not None and isinstance(path[1], int):
         return ", ".join([f"{kind} {path[1] + 1}", *map(str, path[2:])])
     return ", ".join(map(str, path))
-
-
-def a_plan(plan: Plan | str | PathLike[str] | None) -> Plan | None:
-    """The plan itself, or the one that a path names."""
-    return plan if plan is None or isinstance(plan, Plan) else Plan.load(plan)

@@ -17,7 +17,7 @@ from sfumato.plan.limits import unmeasured
 from sfumato.render import words
 from sfumato.report.advice import Advice, advice_on
 from sfumato.report.picture import Boxes, Coefficients, Hidden, Picture, RiskCurves, Risky, Scatter, Strata
-from sfumato.report.report import Report
+from sfumato.report.report import Report, TablesReport
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["render", "template"]
 
 _MOST_GROUPS = 40
+_FORCED = "The data were released all the same, by the custodian's decision."
+_STOPPED = "The data are not released unless the custodian insists."
 
 
-def render(report: Report) -> Mapping[str, bytes]:
-    """Give the report as documents by file name: one page, `report.html`.
+def render(report: Report | TablesReport) -> Mapping[str, bytes]:
+    """Give the report as documents by file name: one page, `report.html`, with a section for each of several tables.
 
     Parameters
     ----------
@@ -50,16 +52,48 @@ def render(report: Report) -> Mapping[str, bytes]:
     >>> b"INTERNAL" in render(report)["report.html"]
     True
     """
+    if isinstance(report, TablesReport):
+        pages = {name: _page(one, f"{name}-picture") for name, one in report.tables.items()}
+        headline, sentence = _together(report)
+        text = template("tables.html.j2").render(
+            report=report, pages=pages, headline=headline, sentence=sentence, promise=words.PROMISE
+        )
+    else:
+        text = template("report.html.j2").render(report=report, page=_page(report, "picture"), promise=words.PROMISE)
+    return {"report.html": text.encode()}
+
+
+@dataclass(frozen=True)
+class _Page:
+    """What a page says of one table."""
+
+    report: Report
+    verdict: _Verdict
+    advice: Advice
+    plots: list[_Plot]
+    families: list[_Family]
+
+
+def _page(report: Report, pictures: str) -> _Page:
     said = advice_on(report)
-    page = template("report.html.j2").render(
-        report=report,
-        verdict=_verdict(report, said),
-        advice=said,
-        plots=_plots(report.pictures),
-        families=_families(report),
-        promise=words.PROMISE,
-    )
-    return {"report.html": page.encode()}
+    return _Page(report, _verdict(report, said), said, _plots(report.pictures, pictures), _families(report))
+
+
+def _together(report: TablesReport) -> tuple[str, str]:
+    """The verdict on several tables, as a headline and a sentence."""
+    if report.ok:
+        return (
+            "All tables may leave, together",
+            "Each keeps its limits, and nothing links them but what the plan declares.",
+        )
+    against = sum(not one.ok for one in report.tables.values())
+    said = [f"{capital(refusal)}." for refusal in report.refusals]
+    if against:
+        said.append(
+            "A table does not keep its limits." if against == 1 else f"{against} tables do not keep their limits."
+        )
+    said.append(_STOPPED if report.internal else _FORCED)
+    return "The release is refused", " ".join(said)
 
 
 @cache
@@ -104,11 +138,9 @@ class _Verdict:
 
 def _verdict(report: Report, said: Advice) -> _Verdict:
     limits = tuple(_limits(report))
-    forced = "The data were released all the same, by the custodian's decision."
-    stopped = "The data are not released unless the custodian insists."
     if not report.ok:
         headline = _broken(limits) if any(not limit.ok for limit in limits) else "The release is refused"
-        told = [*(f"{capital(refusal)}." for refusal in report.refusals), stopped if report.internal else forced]
+        told = [*(f"{capital(refusal)}." for refusal in report.refusals), _STOPPED if report.internal else _FORCED]
         return _Verdict("bad", headline, " ".join(told), limits)
     headline = {0: "No limits were set", 1: "The limit holds", 2: "Both limits hold"}.get(
         len(limits), f"All {len(limits)} limits hold"
@@ -165,8 +197,8 @@ class _Plot:
     strata: tuple[Strata, ...]
 
 
-def _plots(pictures: Sequence[Picture]) -> list[_Plot]:
-    return [_plot(list(group), f"picture{number}") for number, (_, group) in enumerate(groupby(pictures, key=type), 1)]
+def _plots(pictures: Sequence[Picture], name: str) -> list[_Plot]:
+    return [_plot(list(group), f"{name}{number}") for number, (_, group) in enumerate(groupby(pictures, key=type), 1)]
 
 
 def _plot(pictures: Sequence[Picture], name: str) -> _Plot:

@@ -15,9 +15,9 @@ from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
 from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
 from sfumato.report.picture import Coefficients
-from sfumato.report.report import Report, StepDone
+from sfumato.report.report import Report, StepDone, TablesReport
 
-__all__ = ["at_least", "external"]
+__all__ = ["at_least", "external", "external_tables"]
 
 _GROUPS = frozenset(
     {
@@ -85,6 +85,18 @@ def external(report: Report) -> Report:
         pictures=pictures,
         internal=False,
     )
+
+
+def external_tables(report: TablesReport) -> TablesReport:
+    """Narrow the report of several tables: each table's as `external` does, and no warnings, nor the plan's text.
+
+    Parameters
+    ----------
+    report
+        The custodian's report.
+    """
+    tables = {name: external(one) for name, one in report.tables.items()}
+    return replace(report, tables=tables, plan_yaml="", warnings=(), internal=False)
 
 
 def at_least(count: float) -> float:

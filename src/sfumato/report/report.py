@@ -13,7 +13,7 @@ from sfumato.data.finding import Findings
 if TYPE_CHECKING:
     from sfumato.report.picture import Picture
 
-__all__ = ["Renderer", "Report", "StepDone"]
+__all__ = ["Renderer", "Report", "StepDone", "TablesReport"]
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,41 @@ class Report:
         return self.findings.ok and not self.refusals
 
 
+@dataclass(frozen=True)
+class TablesReport:
+    """A run of a plan of several tables: each table's report, and what is said of them together.
+
+    Parameters
+    ----------
+    title, created, version, plan_yaml, fingerprint, repeatable, refusals, warnings, internal
+        As in `Report`, of all tables together.
+    tables
+        The report of each table, by name.
+    links
+        How tables belong together, a sentence each, in words that may be published.
+    """
+
+    title: str
+    created: datetime.date
+    version: str
+    tables: Mapping[str, Report]
+    links: tuple[str, ...]
+    plan_yaml: str
+    fingerprint: str
+    repeatable: bool
+    refusals: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    internal: bool = True
+
+    @property
+    def ok(self) -> bool:
+        """Whether every table may leave, and nothing speaks against their leaving together."""
+        return all(report.ok for report in self.tables.values()) and not self.refusals
+
+
 class Renderer(Protocol):
     """Turns a report into documents. Lives in a layer above; `release` only calls it."""
 
-    def __call__(self, report: Report) -> Mapping[str, bytes]:
+    def __call__(self, report: Report | TablesReport) -> Mapping[str, bytes]:
         """Give the documents' contents by file name, for instance `report.html`."""
         ...

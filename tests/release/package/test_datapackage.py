@@ -9,7 +9,7 @@ import sfumato as sf
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Disclosure, Dropped, Misclassified
 from sfumato.errors import FileError
-from sfumato.release.package.datapackage import _json, datapackage
+from sfumato.release.package.datapackage import ForeignKey, Resource, _json, datapackage
 
 FRAME = pl.DataFrame(
     {
@@ -35,14 +35,11 @@ BOOK = Codebook(
 def test_it_describes_the_table_for_programs():
     package = json.loads(
         datapackage(
+            [Resource("data", "data.csv", FRAME, BOOK, Disclosure((Dropped(columns=("name",)),)))],
             title="t",
             description=None,
             created="2026-01-01",
             version="1",
-            file="data.csv",
-            frame=FRAME,
-            codebook=BOOK,
-            disclosure=Disclosure((Dropped(columns=("name",)),)),
             fingerprint="ab",
             plan_digest="cd",
         )
@@ -62,9 +59,35 @@ def test_it_describes_the_table_for_programs():
 
 def package(disclosure):
     return datapackage(
-        title="t", description="ä", created="2026-01-01", version="1", file="data.csv", frame=FRAME, codebook=BOOK,
-        disclosure=disclosure, fingerprint="ab", plan_digest="cd",
+        [Resource("data", "data.csv", FRAME, BOOK, disclosure)],
+        title="t", description="ä", created="2026-01-01", version="1", fingerprint="ab", plan_digest="cd",
     )  # fmt: skip
+
+
+def test_of_several_tables_each_has_its_own_papers_and_links_are_foreign_keys():
+    key = ForeignKey(("id",), "people", ("pid",))
+    visits = Resource("visits", "visits.csv", FRAME, BOOK, Disclosure(), {"id": "the id"}, [key])
+    people = Resource("people", "people.sav", FRAME, BOOK, Disclosure((Dropped(columns=("name",)),)))
+    told = json.loads(
+        datapackage(
+            [visits, people],
+            title="t",
+            description=None,
+            created="2026-01-01",
+            version="1",
+            fingerprint="ab",
+            plan_digest="cd",
+            several=True,
+        )
+    )
+    assert [r["path"] for r in told["resources"]] == ["visits.csv", "people.sav"]
+    assert told["sfumato"] == {"version": "1", "fingerprint": "ab", "plan": "cd"}
+    first, second = told["resources"]
+    reference = {"resource": "people", "fields": ["pid"]}
+    assert first["schema"]["foreignKeys"] == [{"fields": ["id"], "reference": reference}]
+    assert "foreignKeys" not in second["schema"]
+    assert first["sfumato"]["names"] == {"id": "the id"}
+    assert Disclosure.from_plain(second["sfumato"]["disclosure"]).parts == (Dropped(columns=("name",)),)
 
 
 def test_a_row_of_a_matrix_stands_on_one_line_and_nothing_is_lost():

@@ -42,13 +42,15 @@ class Opened:
     complete: bool = False
 
 
-def open_releases(folders: Sequence[Path]) -> Opened:
+def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
     """Open release folders; several are joined on their record id, and people that all have stay.
 
     Parameters
     ----------
     folders
         What `protect` wrote, one or more.
+    table
+        Of releases of several tables, which one of each.
 
     Raises
     ------
@@ -61,14 +63,14 @@ def open_releases(folders: Sequence[Path]) -> Opened:
     -----
     Releases of the same variable under different strengths are refused: leave the variable out of all but one.
     """
-    first, *others = [_opened(Path(folder)) for folder in folders]
+    first, *others = [_opened(Path(folder), table) for folder in folders]
     for other in others:
         first = _joined(first, other)
     return first
 
 
-def _opened(folder: Path) -> Opened:
-    papers = read_papers(folder)
+def _opened(folder: Path, table_name: str | None) -> Opened:
+    papers = read_papers(folder, table_name)
     table = read_written(papers.data)
     _refuse_other_schema(papers, table.frame)
     book = Codebook({**table.codebook, **papers.codebook}).only(table.frame.columns)

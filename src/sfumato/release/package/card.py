@@ -106,13 +106,15 @@ class Card:
         return str(self.tidy()._repr_html_())
 
 
-def read_card(folder: Path) -> Card:
+def read_card(folder: Path, table: str | None = None) -> Card:
     """Read the card of a release folder.
 
     Parameters
     ----------
     folder
         What `protect` wrote.
+    table
+        Of a release of several tables, which one.
 
     Raises
     ------
@@ -121,11 +123,11 @@ def read_card(folder: Path) -> Card:
     DataError
         Where the data are not those that the papers describe.
     """
-    papers = read_papers(folder)
-    table = read_written(papers.data)
-    if set(table.frame.columns) != set(papers.columns):
+    papers = read_papers(folder, table)
+    frame = read_written(papers.data).frame
+    if set(frame.columns) != set(papers.columns):
         raise DataError(f"{papers.data.name} does not have the columns that datapackage.json describes.")
-    entries = (entry for part in papers.disclosure for entry in _entries(part, table.frame, papers))
+    entries = (entry for part in papers.disclosure for entry in _entries(part, frame, papers))
     return Card(papers, tuple(entries))
 
 

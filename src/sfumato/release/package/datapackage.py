@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -13,7 +14,7 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.extended import shown
 from sfumato.errors import FileError
 
-__all__ = ["MOST_BYTES", "datapackage", "field_type"]
+__all__ = ["MOST_BYTES", "ForeignKey", "Resource", "datapackage", "field_type"]
 
 MOST_BYTES = 64 << 20
 """Largest description that is written, and read again."""
@@ -28,65 +29,126 @@ _MEDIA = {
 }
 
 
+@dataclass(frozen=True)
+class ForeignKey:
+    """That values of some columns are found in another resource's.
+
+    Parameters
+    ----------
+    columns
+        Names in this resource.
+    resource
+        Name of the other.
+    reference
+        Names there, in the same order.
+    """
+
+    columns: tuple[str, ...]
+    resource: str
+    reference: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One table of a release.
+
+    Parameters
+    ----------
+    name
+        Its name: `data` where it is the only one.
+    file
+        Name of the data file in the release.
+    frame, codebook
+        The released table and what is known about its variables, by the names in the file.
+    disclosure
+        What analysts must know.
+    names
+        What the plan calls columns that have another name in the data file, by their name there.
+    foreign_keys
+        Declared links to other resources.
+    """
+
+    name: str
+    file: str
+    frame: pl.DataFrame
+    codebook: Codebook
+    disclosure: Disclosure
+    names: Mapping[str, str] = field(default_factory=dict)
+    foreign_keys: Sequence[ForeignKey] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        """The table for programs."""
+        suffix = "." + self.file.rpartition(".")[2]
+        frame = self.frame
+        schema: dict[str, Any] = {
+            "fields": [_field(n, frame.schema[n], self.codebook[n]) for n in frame.columns],
+            "missingValues": [""],
+        }
+        if self.foreign_keys:
+            schema["foreignKeys"] = [
+                {
+                    "fields": list(key.columns),
+                    "reference": {"resource": key.resource, "fields": list(key.reference)},
+                }
+                for key in self.foreign_keys
+            ]
+        return {
+            "name": self.name,
+            "path": self.file,
+            "format": suffix[1:],
+            "mediatype": _MEDIA.get(suffix, "application/octet-stream"),
+            "encoding": "utf-8",
+            "schema": schema,
+        }
+
+    def own(self) -> dict[str, Any]:
+        """What only sfumato reads of it."""
+        names = {"names": dict(self.names)} if self.names else {}
+        return {"disclosure": self.disclosure.to_plain(), "codebook": self.codebook.to_plain(), **names}
+
+
 def datapackage(
+    resources: Sequence[Resource],
     *,
     title: str,
     description: str | None,
     created: str,
     version: str,
-    file: str,
-    frame: pl.DataFrame,
-    codebook: Codebook,
-    disclosure: Disclosure,
     fingerprint: str,
     plan_digest: str,
-    names: Mapping[str, str] | None = None,
+    several: bool = False,
 ) -> bytes:
     """Describe a release.
 
     Parameters
     ----------
+    resources
+        Its tables.
     title, description, created, version
         Of the release, the day, and sfumato's version.
-    file
-        Name of the data file in the release.
-    frame, codebook
-        The released table and what is known about its variables.
-    disclosure
-        What analysts must know.
     fingerprint, plan_digest
         By which the same secret and the same plan are known again.
-    names
-        What the plan calls columns that have another name in the data file, by their name there.
+    several
+        Whether the plan is one of several tables: what only sfumato reads then stands with each resource.
 
     Raises
     ------
     FileError
         Where the description would be too large for those who read it.
     """
-    suffix = "." + file.rpartition(".")[2]
-    resource = {
-        "name": "data",
-        "path": file,
-        "format": suffix[1:],
-        "mediatype": _MEDIA.get(suffix, "application/octet-stream"),
-        "encoding": "utf-8",
-        "schema": {"fields": [_field(n, frame.schema[n], codebook[n]) for n in frame.columns], "missingValues": [""]},
-    }
+    run = {"version": version, "fingerprint": fingerprint, "plan": plan_digest}
+    if several:
+        described = [{**resource.to_plain(), "sfumato": resource.own()} for resource in resources]
+    else:
+        described = [resource.to_plain() for resource in resources]
+        run |= resources[0].own()
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "title": title,
         **({"description": description} if description else {}),
         "created": created,
-        "resources": [resource],
-        "sfumato": {
-            "version": version,
-            "fingerprint": fingerprint,
-            "plan": plan_digest,
-            "disclosure": disclosure.to_plain(),
-            "codebook": codebook.to_plain(),
-            **({"names": dict(names)} if names else {}),
-        },
+        "resources": described,
+        "sfumato": run,
     }
     content = "".join(_json(package, "\n")).encode()
     if len(content) > MOST_BYTES:

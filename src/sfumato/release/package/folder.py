@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sfumato.data.files.atomic import refuse_link, unfinished, without_links
 from sfumato.errors import FileError, ReleaseExists
+from sfumato.release.package.papers import all_papers
 
 __all__ = ["refuse_existing", "whole_folder"]
 
@@ -44,7 +45,15 @@ def _is_release(folder: Path) -> bool:
     """Whether a folder holds what a release holds and nothing else."""
     names = {path.name for path in folder.iterdir()}
     others = {n for n in names if n not in _DOCUMENTS and not n.startswith("data.")}
-    return not names or ("datapackage.json" in names and not others)
+    return not names or ("datapackage.json" in names and others <= _described(folder))
+
+
+def _described(folder: Path) -> set[str]:
+    """Names of the data files that a release of several tables tells of; none where that cannot be read."""
+    try:
+        return {papers.data.name for papers in all_papers(folder)}
+    except FileError:
+        return set()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import MOST_BYTES
 
-__all__ = ["PACKAGE", "Papers", "in_a_release", "papers_beside", "papers_of", "read_papers"]
+__all__ = ["PACKAGE", "Papers", "all_papers", "in_a_release", "papers_beside", "papers_of", "read_papers"]
 
 PACKAGE, PLAN = "datapackage.json", "plan.yaml"
 _NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
@@ -44,6 +44,8 @@ class Papers:
         Hash by which releases with the same secret are known.
     names
         What the plan calls columns that have another name in the data file, by their name there.
+    table
+        Name of the table in a release of several; else empty.
     """
 
     title: str
@@ -55,6 +57,7 @@ class Papers:
     disclosure: Disclosure
     fingerprint: str
     names: dict[str, str] = field(default_factory=dict)
+    table: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,19 +65,37 @@ class Papers:
         return tuple(self.types)
 
 
-def read_papers(folder: Path) -> Papers:
+def read_papers(folder: Path, table: str | None = None) -> Papers:
     """Read the papers of a release.
 
     Parameters
     ----------
     folder
         The release folder, or its `datapackage.json`.
+    table
+        Which table of a release of several.
 
     Raises
     ------
     FileError
-        Where there are none, or something else.
+        Where there are none, or something else, or no such table.
     """
+    found = all_papers(folder)
+    if table is None and len(found) == 1:
+        return found[0]
+    known = ", ".join(papers.table for papers in found if papers.table)
+    if not known:
+        raise FileError(f"{str(folder)!r} is a release of one table, so none can be named.")
+    if table is None:
+        raise FileError(f"{str(folder)!r} holds several tables: name one (--table, table=): {known}.")
+    named = [papers for papers in found if papers.table == table]
+    if not named:
+        raise FileError(f"{str(folder)!r} has no table {table!r}; tables: {known}.")
+    return named[0]
+
+
+def all_papers(folder: Path) -> list[Papers]:
+    """The papers of every table of a release."""
     path = folder / PACKAGE if folder.is_dir() else folder
     if not path.is_file():
         raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give the folder that protect wrote.")
@@ -82,7 +103,11 @@ def read_papers(folder: Path) -> Papers:
         if path.stat().st_size > MOST_BYTES:
             raise FileError(_NOT_OURS.format(path=str(path)))
         package = json.loads(path.read_bytes(), parse_int=_whole, parse_constant=_refuse)
-        return _papers(path, package)
+        several = "disclosure" not in package["sfumato"]
+        resources = package["resources"] if several else package["resources"][:1]
+        if not resources:
+            raise ValueError(path)
+        return [_papers(path, package, resource, several) for resource in resources]
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
@@ -106,8 +131,7 @@ def papers_beside(data: Path) -> Papers | None:
     """The papers of a data file that lies in a release folder; None where there are none of this file."""
     if not (data.parent / PACKAGE).is_file():
         return None
-    papers = read_papers(data.parent)
-    return papers if papers.data.name == data.name else None
+    return next((papers for papers in all_papers(data.parent) if papers.data.name == data.name), None)
 
 
 def papers_of(data: PolarsDataset) -> Papers | None:
@@ -129,8 +153,9 @@ def in_a_release(data: Path) -> bool:
         return False
 
 
-def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
-    resource, own = package["resources"][0], package["sfumato"]
+def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any], several: bool) -> Papers:
+    run = package["sfumato"]
+    own = resource["sfumato"] if several else run
     name = str(resource["path"])
     if Path(name).name != name:  # a path may not lead out of the folder
         raise ValueError(name)
@@ -141,11 +166,12 @@ def _papers(path: Path, package: Mapping[str, Any]) -> Papers:
     return Papers(
         title=str(package["title"]),
         created=str(package["created"]),
-        version=str(own["version"]),
+        version=str(run["version"]),
         data=path.parent / name,
         types=types,
         codebook=Codebook.from_plain(own["codebook"]),
         disclosure=Disclosure.from_plain(own["disclosure"]),
-        fingerprint=str(own["fingerprint"]),
+        fingerprint=str(run["fingerprint"]),
         names=names,
+        table=str(resource["name"]) if several else "",
     )

@@ -109,7 +109,7 @@ def as_released(data: PolarsDataset, plan: Plan | None) -> tuple[PolarsDataset, 
         return data, plan, False
     beside = papers.data.parent / PLAN
     if plan is None and beside.is_file():
-        plan = Plan.load(beside)
+        plan = Plan.load(beside).the_table(papers.table or None)
     table, _ = as_planned(data, papers)
     book = {papers.names.get(n, n): variable for n, variable in papers.codebook.items()}
     return replace(table, codebook=Codebook({**table.codebook, **book})), plan, True

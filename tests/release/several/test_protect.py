@@ -1,0 +1,228 @@
+"""Several tables under one plan: each its own release, and nothing between them but what the plan declares."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, FileError, LimitExceeded, PlanError, ReleaseExists
+
+SECRET = bytes(range(32))
+N = 120
+
+
+def tables(seed=0):
+    """Farmers, and visits to their farms."""
+    rng = np.random.default_rng(seed)
+    farm = rng.permutation(np.arange(1000, 1000 + N))
+    farmers = pl.DataFrame(
+        {"farm": farm, "region": np.where(np.arange(N) % 2, "north", "south"), "herd": rng.integers(20, 400, N)}
+    )
+    of = rng.choice(farm, 3 * N)
+    visits = pl.DataFrame({"visit": np.arange(3 * N), "farm": of, "score": rng.normal(50, 10, 3 * N).round(2)})
+    return {"farmers": farmers, "visits": visits}
+
+
+FARMERS = {
+    "file": "farmers.csv",
+    "variables": {
+        "farm": {"role": "record"},
+        "region": {"role": "key", "kind": "categorical"},
+        "herd": {"role": "key", "kind": "integer"},
+    },
+    "steps": [{"do": "centroids", "columns": ["herd"], "by": ["region"], "k": 5, "grouping": "mdav"}],
+    "limits": [{"measure": "k_anonymity", "at_least": 5}],
+}
+VISITS = {
+    "file": "visits.csv",
+    "variables": {
+        "visit": {"role": "record"},
+        "farm": {"role": "household"},
+        "score": {"role": "sensitive", "kind": "continuous"},
+    },
+    "steps": [{"do": "noise", "columns": ["score"], "share": 0.2}],
+}
+LINK = {"from": "visits", "to": "farmers", "on": ["farm"]}
+WITHOUT_FARM = {**FARMERS, "access": "controlled", "steps": [*FARMERS["steps"], {"do": "drop", "columns": ["farm"]}]}
+
+
+def plan(links=(LINK,), farmers=FARMERS, visits=VISITS, **more):
+    return sf.Plan.model_validate(
+        {"title": "Farms", "tables": {"farmers": farmers, "visits": visits}, "links": list(links), **more}
+    )
+
+
+def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
+    whole = plan()
+    release = sf.protect(whole, tables(), secret=SECRET)
+    assert list(release.tables) == ["farmers", "visits"]
+    for name, table in tables().items():
+        alone = sf.protect(whole.table(name), table, secret=SECRET)
+        assert release.tables[name].data.frame.equals(alone.data.frame)
+        assert release.tables[name].report.findings == alone.report.findings
+    assert release.ok
+
+
+def test_a_link_that_the_plan_does_not_declare_stops_the_release(tmp_path):
+    release = sf.protect(plan(links=()), tables(), secret=SECRET)
+    assert all(one.ok for one in release.tables.values())
+    assert not release.ok
+    assert [(link.tables, link.columns) for link in release.links] == [(("farmers", "visits"), ("farm",))]
+    with pytest.raises(LimitExceeded, match="farmers and visits can be put together by farm"):
+        release.write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+    release.write(tmp_path / "out", force=True)
+    assert b"can be put together by farm" in (tmp_path / "out" / "report.html").read_bytes()
+
+
+def test_the_folder_holds_every_table_and_one_set_of_papers(tmp_path):
+    release = sf.protect(plan(), tables(), secret=SECRET)
+    release.write(tmp_path / "out", internal_report=tmp_path / "internal.html")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"farmers.parquet", "visits.parquet", "datapackage.json", "report.html", "plan.yaml"}
+    told = json.loads((tmp_path / "out" / "datapackage.json").read_text())
+    assert [resource["name"] for resource in told["resources"]] == ["farmers", "visits"]
+    (key,) = told["resources"][1]["schema"]["foreignKeys"]
+    assert key == {"fields": ["farm"], "reference": {"resource": "farmers", "fields": ["farm"]}}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert 'id="farmers"' in page
+    assert 'id="visits-risk"' in page
+    assert page.count("<h1>") == 1
+    assert len(ids := [part.split('"')[0] for part in page.split(' id="')[1:]]) == len(set(ids))
+    assert "INTERNAL" in (tmp_path / "internal.html").read_text()
+    again = sf.Plan.load(tmp_path / "out" / "plan.yaml")
+    assert again == plan()
+
+
+def test_a_release_is_replaced_only_where_it_holds_nothing_else(tmp_path):
+    release = sf.protect(plan(), tables(), secret=SECRET)
+    release.write(tmp_path / "out")
+    with pytest.raises(ReleaseExists):
+        release.write(tmp_path / "out")
+    release.write(tmp_path / "out", overwrite=True)
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    with pytest.raises(ReleaseExists, match="holds other files"):
+        release.write(tmp_path / "out", overwrite=True)
+
+
+def test_tables_with_another_access_go_to_a_folder_of_their_own(tmp_path):
+    release = sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
+    assert release.ok
+    release.write(tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "out-controlled"}
+    assert (tmp_path / "out" / "visits.parquet").exists()
+    assert not (tmp_path / "out" / "farmers.parquet").exists()
+    assert (tmp_path / "out-controlled" / "farmers.parquet").exists()
+    assert 'id="farmers"' not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_nothing_is_written_where_one_folder_is_taken(tmp_path):
+    release = sf.protect(plan(links=(), farmers=WITHOUT_FARM), tables(), secret=SECRET)
+    (tmp_path / "out-controlled").mkdir()
+    with pytest.raises(ReleaseExists):
+        release.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_two_tables_of_one_file_stand_in_two_orders():
+    rows = tables()["farmers"].drop("herd")
+    variables = {k: v for k, v in FARMERS["variables"].items() if k != "herd"}
+    one = {"file": "farmers.csv", "variables": variables, "limits": FARMERS["limits"]}
+    whole = sf.Plan.model_validate({"tables": {"one": one, "two": one}})
+    release = sf.protect(whole, {"one": rows, "two": rows}, secret=SECRET)
+    first, second = (release.tables[name].data.frame["farm"].to_list() for name in ("one", "two"))
+    assert first != second
+    assert sorted(first) == sorted(second)
+
+
+def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():
+    n = 40
+    farmers = pl.DataFrame({"farm": range(n), "region": ["n", "s"] * (n // 2)})
+    visits = pl.DataFrame({"visit": range(n), "farm": range(n), "month": ["Jan"] * 20 + ["Feb"] * 20})
+    both = {"farmers": farmers, "visits": visits}
+    one = {"file": "f.csv", "variables": {"farm": {"role": "record"}, "region": {"role": "key"}}}
+    two = {
+        "file": "v.csv",
+        "variables": {"visit": {"role": "record"}, "farm": {"role": "household"}, "month": {"role": "key"}},
+    }
+    twenty = {"limits": [{"measure": "k_anonymity", "at_least": 20}]}
+    release = sf.protect(plan(farmers=one | twenty, visits=two | twenty), both, secret=SECRET)
+    assert all(each.ok for each in release.tables.values())
+    assert not release.ok  # each quarter holds ten
+    assert "joined by farm" in release.report.refusals[0]
+    ten = {"limits": [{"measure": "k_anonymity", "at_least": 10}]}
+    assert sf.protect(plan(farmers=one | ten, visits=two | ten), both, secret=SECRET).ok
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"links": [{**LINK, "on": ["score"]}]}, "farmers does not release"),
+        ({"links": [{**LINK, "from": "farmers", "to": "visits"}]}, "several records of visits share"),
+    ],
+)
+def test_a_link_to_nothing_is_refused(change, said):
+    with pytest.raises(PlanError, match=said):
+        sf.protect(plan(**change), tables(), secret=SECRET)
+
+
+def test_problems_of_all_tables_come_at_once_with_their_table():
+    bad = {**VISITS, "steps": [{"do": "drop", "columns": ["nothing"]}]}
+    worse = {**FARMERS, "steps": [{"do": "drop", "columns": ["nought"]}]}
+    with pytest.raises(PlanError) as caught:
+        sf.protect(plan(farmers=worse, visits=bad), tables(), secret=SECRET)
+    text = str(caught.value)
+    assert "table farmers, step 1 (drop): there is no column 'nought'" in text
+    assert "table visits, step 1 (drop): there is no column 'nothing'" in text
+
+
+def test_data_must_be_those_of_the_plan():
+    with pytest.raises(PlanError, match="no data for table 'visits'"):
+        sf.protect(plan(), {"farmers": tables()["farmers"]}, secret=SECRET)
+    with pytest.raises(PlanError, match="has no table 'barns'"):
+        sf.protect(plan(), {**tables(), "barns": tables()["farmers"]}, secret=SECRET)
+    with pytest.raises(DataError, match="give the data of each by name: farmers, visits"):
+        sf.protect(plan(), tables()["farmers"], secret=SECRET)
+
+
+def test_whatever_reads_a_release_knows_its_tables(tmp_path):
+    release = sf.protect(plan(), tables(), secret=SECRET)
+    release.write(tmp_path / "out")
+    with pytest.raises(FileError, match=r"several tables: name one \(--table, table=\): farmers, visits"):
+        sf.card(tmp_path / "out")
+    with pytest.raises(FileError, match="has no table 'barns'"):
+        sf.card(tmp_path / "out", table="barns")
+    assert [entry.variable for entry in sf.card(tmp_path / "out", table="visits").entries] == ["score"]
+    assert len(sf.fit("score ~ 1", tmp_path / "out", table="visits").tidy()) == 1
+    found = sf.risk(tmp_path / "out" / "farmers.parquet", plan=tmp_path / "out" / "plan.yaml")
+    assert found.of("k_anonymity", group="strata").value == N / 2
+    raw = tables()["visits"]
+    with pytest.raises(PlanError, match="several tables: name one"):
+        sf.risk(raw, plan=plan())
+    assert sf.risk(tables()["farmers"], plan=plan(), table="farmers").of("k_anonymity", group="strata").value == N / 2
+    assert len(sf.compare(raw, release.tables["visits"].data, plan=plan(), table="visits", record="visit"))
+
+
+def test_tuning_a_table_gives_the_whole_plan_back():
+    found = sf.tune(
+        plan(),
+        tables()["visits"],
+        table="visits",
+        parameter="steps.0.share",
+        range=(0.05, 0.5),
+        limit="h_rank[h<3] < 0.9",
+        replications=2,
+        tolerance=0.2,
+    )
+    assert found.plan.tables["visits"].steps[0].share == found.value
+    assert found.plan.tables["farmers"] == plan().tables["farmers"]
+
+
+def test_marked_values_reach_no_message(tmp_path):
+    marked = tables()
+    marked["visits"] = marked["visits"].with_columns(pl.lit("zebra-4711").alias("note"))
+    with pytest.raises((DataError, PlanError, LimitExceeded)) as caught:
+        sf.protect(plan(links=()), marked, secret=SECRET).write(tmp_path / "out")
+    assert "4711" not in str(caught.value)
