@@ -34,6 +34,7 @@ from sfumato.measures.risk.h_rank.h_rank import GROUPS as H_GROUPS
 from sfumato.measures.subject import KEYS
 from sfumato.methods.registry import methods
 from sfumato.plan.limits import Limit
+from sfumato.plan.tables import DeclaredLink, TablePlan
 from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from sfumato.render.measures import facts
@@ -157,6 +158,12 @@ def plan() -> str:
         "class; where a key is left as it was, a plan needs a limit that binds `keys`: "
         "[Keys and strata](../howto/limits.md#keys-and-strata).",
         _keys(Limit, defs["Limit"], defs),
+        "## tables",
+        "Several files under one plan: [Several tables](../howto/several_tables.md). For each table's name:",
+        _keys(TablePlan, defs["TablePlan"], defs),
+        "## links",
+        "A list. What links two released tables and is not declared here stops the release.",
+        _keys(DeclaredLink, defs["DeclaredLink"], defs),
     ]
     return "\n\n".join(parts)
 
@@ -171,6 +178,7 @@ def _keys(cls: Any, schema: Mapping[str, Any], defs: Mapping[str, Any], required
     return _table(("key", "type", "default", "meaning"), rows)
 
 
+_CALLED = {"TablePlan": "table", "DeclaredLink": "link", "EarlierRelease": "earlier release"}
 _SCALAR = {"boolean", "integer", "number", "string"}
 
 
@@ -181,7 +189,9 @@ def _default(name: str, part: Mapping[str, Any], needed: set[str], cls: Any) -> 
     if name == "min_stratum" and default is None:
         return "`max(2k, k + 3)`"
     if default is None:
-        empty = cls.model_fields[name].get_default(call_default_factory=True)
+        fields = cls.model_fields
+        by_alias = {field.alias: field for field in fields.values() if field.alias}
+        empty = (fields.get(name) or by_alias[name]).get_default(call_default_factory=True)
         default = None if empty is None else list(empty) if isinstance(empty, tuple) else empty
     return _code(default if isinstance(default, str) else json.dumps(default))
 
@@ -190,7 +200,7 @@ def _type(part: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     """A schema in words."""
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        return _type(defs[name], defs) if "enum" in defs[name] else name.lower()
+        return _type(defs[name], defs) if "enum" in defs[name] else _CALLED.get(name, name.lower())
     if "const" in part:
         return _code(json.dumps(part["const"]).strip('"'))
     if "enum" in part:
@@ -369,6 +379,9 @@ def json_page() -> str:
                 *("--limit", "h_rank[h<1] < 0.1", "--tolerance", "0.2", "--json"),
             ],
             "card": ["card", "noisy", "--json"],
+            "protect several tables": [
+                *("protect", "several.yaml", "--out", "several", "--secret-file", "key", "--json")
+            ],
             "fit": ["fit", "noisy", "--formula", "sex ~ age", "--family", "probit", "--json"],
             "measures": ["measures", "--json"],
             "methods": ["methods", "drop", "--json"],
@@ -406,6 +419,10 @@ _KEYS = {
     "links": "for each link the two `tables`, the `columns`, the `share` of the first table's records that take part, "
     "and whether it is the `row_order`, which the columns show; the exit status is 1 where there is one",
     "check-links notes": "where not all sets of columns could be tried",
+    "tables": "of a plan of several tables, for each whether it is `ok`, and its `findings`, `refusals` and `notes`",
+    "protect several tables links": "links between released tables that the plan does not declare, as check-links has them",
+    "protect several tables refusals": "why the tables may not leave together",
+    "protect several tables notes": "where not all sets of columns could be searched for links",
     "score": "the loss, see [anonymise](../methods/anonymise.md)",
     "levels": "level of each key; with `--local` the highest of any of its cells",
     "suppressed": "records that are left out",
@@ -481,6 +498,13 @@ def _invent() -> None:
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"
         "steps: [{do: centroids, columns: [age], by: [sex], k: 5}]\nlimits: [{measure: k_anonymity, at_least: 5}]\n"
+    )
+    Path("several.yaml").write_text(
+        "sfumato: 1\ntables:\n"
+        "  people: {file: people.csv, variables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}},\n"
+        "    steps: [{do: centroids, columns: [age], by: [sex], k: 5}], limits: [{measure: k_anonymity, at_least: 5}]}\n"
+        "  visits: {file: visits.csv, variables: {sex: {role: key}, age: {role: other}, visits: {role: other}},\n"
+        "    steps: [{do: drop, columns: [age]}], limits: [{measure: k_anonymity, at_least: 5}]}\n"
     )
     Path("noise.yaml").write_text(
         "sfumato: 1\ntitle: Ages\nvariables: {id: {role: record}, age: {role: key, kind: integer}}\n"

@@ -70,7 +70,7 @@ class DeclaredLink(Described):
     Parameters
     ----------
     from_
-        The table whose records belong to records of the other. In YAML `from`.
+        The table whose records belong to records of the other: `from` in YAML.
     to
         The other table; `on` is unique there.
     on

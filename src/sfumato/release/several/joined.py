@@ -37,8 +37,8 @@ def joined_refusals(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator
             named = ", ".join(dict.fromkeys(n for names in keys.values() for n in names))
             yield (
                 f"{link.from_} and {link.to} joined by {', '.join(link.on)} leave records of {link.to} that fewer than "
-                f"{asked:g} share {named} with, although each table keeps its limit on k_anonymity: coarsen or drop keys "
-                "in one of the tables, or break the link (pseudonymise under two scopes)"
+                f"{asked:g} share {named} with, although each table keeps its limit on k_anonymity: coarsen or drop "
+                "keys in one of the tables, or break the link (pseudonymise under two scopes)"
             )
 
 
