@@ -87,10 +87,13 @@ class Dropped(_Disclosed):
     """Columns that the release does not have."""
 
     what: Literal["dropped"] = "dropped"
+    reason: str = ""
+    """Why, in the words of the plan."""
 
     def sentence(self) -> str:
         """The disclosure in words."""
-        return f"{', '.join(self.columns)}: left out of the release."
+        why = f" ({self.reason})" if self.reason else ""
+        return f"{', '.join(self.columns)}: left out of the release{why}."
 
 
 class Imputed(_Disclosed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Dropped
@@ -22,6 +22,8 @@ class Drop(Method):
     ----------
     columns
         The columns to leave out.
+    reason
+        Why, for the readers of the release: `cannot be aggregated`.
 
     Examples
     --------
@@ -31,6 +33,14 @@ class Drop(Method):
 
     do: Literal["drop"] = "drop"
     columns: tuple[str, ...] = Field(min_length=1)
+    reason: str | None = None
+
+    @field_validator("reason")
+    @classmethod
+    def _one_line(cls, reason: str | None) -> str | None:
+        """A clause, for it stands within a sentence."""
+        text = " ".join((reason or "").split()).removesuffix(".")
+        return text or None
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """The codebook without the columns."""
@@ -42,4 +52,8 @@ class Drop(Method):
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Dropped, ...]:
         """Which columns are gone."""
-        return (Dropped(columns=self.columns),)
+        return (Dropped(columns=self.columns, reason=self.reason or ""),)
+
+    def sentence(self) -> str:
+        """The columns and the reason."""
+        return super().sentence() if self.reason is None else f"drop: {', '.join(self.columns)} ({self.reason})."
