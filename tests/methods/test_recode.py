@@ -22,6 +22,9 @@ LAWFUL = [
     Recode(columns=["x", "y"], band=[0.5, 1, 9.75, 10]),
     Recode(columns=["n"], map={20: 1, 21: 1, 22: 2}, other="keep"),
     Recode(columns=["h"], map={"u": "v"}, other="missing"),
+    Recode(columns=["n", "x"], band={"n": 4}),
+    Recode(columns=["n"], band={"n": 3, "method": "equal"}, labels=["young", "middle", "old"]),
+    Recode(columns=["x", "y"], band={"n": 3, "method": "log"}),
 ]
 
 

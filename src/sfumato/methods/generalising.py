@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.extended import shown
 from sfumato.data.hierarchy import EVERYTHING, Hierarchy, as_texts
-from sfumato.data.roles import Kind
+from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
 
 __all__ = [
     "OTHER",
     "Unlisted",
+    "as_category",
     "coarsened",
     "code_text",
     "described",
@@ -23,6 +25,7 @@ __all__ = [
     "refuse_unlisted",
     "two_levels",
     "unlisted",
+    "with_codes",
 ]
 
 OTHER = "other"
@@ -70,9 +73,44 @@ def generalised(column: str, dtype: pl.DataType, codebook: Codebook, level: Mapp
         return pl.repeat(EVERYTHING, pl.len()).alias(column)
     old, new = list(level), list(level.values())
     text = as_texts(value, dtype).replace_strict(old, new, default=None, return_dtype=pl.String)
-    for code in codebook[column].missing:
-        text = pl.when(code.expression(value, dtype).fill_null(False)).then(pl.lit(code_text(code))).otherwise(text)
+    return with_codes(column, dtype, codebook, text)
+
+
+def with_codes(column: str, dtype: pl.DataType, codebook: Codebook, new: pl.Expr) -> pl.Expr:
+    """New texts of a column, in which user-missing codes stay categories of their own, and missing values missing.
+
+    Examples
+    --------
+    >>> frame, book = pl.DataFrame({"age": [39, -9, None]}), Codebook({"age": Variable(missing=[-9])})
+    >>> frame.select(with_codes("age", frame.schema["age"], book, pl.lit("adult"))).to_series().to_list()
+    ['adult', '-9', None]
+    """
+    text: pl.Expr = pl.when(~codebook.missing(column, dtype)).then(new)
+    for code in codebook[column].missing:  # each says why there is no value
+        is_code = code.expression(pl.col(column), dtype).fill_null(False)
+        text = pl.when(is_code).then(pl.lit(code_text(code))).otherwise(text)
     return text.alias(column)
+
+
+def as_category(variable: Variable, kind: Kind = Kind.CATEGORICAL, order: Sequence[Scalar] = ()) -> Variable:
+    """What is known of a variable after its values became texts of other categories: what spoke of the old is gone.
+
+    An identifier is a key then, for others may know what is left of it.
+
+    Examples
+    --------
+    >>> as_category(Variable(role="identifier", kind="text", missing=[-9])).missing[0].code
+    '-9'
+    """
+    update: dict[str, Any] = {
+        "role": Role.KEY if variable.role == Role.IDENTIFIER else variable.role,
+        "kind": kind,
+        "order": tuple(order),
+        "missing": tuple(Missing(code=code_text(code), label=code.label) for code in variable.missing),
+        "labels": {},
+        "hierarchy": {},
+    }
+    return variable.model_copy(update=update | dict.fromkeys(("range", "measure", "format", "unit")))
 
 
 def unlisted(counts: pl.DataFrame, column: str, count: str, codebook: Codebook, hierarchy: Hierarchy) -> dict[str, int]:

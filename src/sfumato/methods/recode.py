@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field, model_validator
@@ -18,9 +19,20 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Kind
+from sfumato.draws import shortest
 from sfumato.errors import DataError
+from sfumato.methods.banding import Bands, Cuts, labels_of, learned
 from sfumato.methods.base import Method, Stage, StepDraws
-from sfumato.methods.generalising import OTHER, coarsened, code_text, described, generalised, refuse_unlisted, unlisted
+from sfumato.methods.generalising import (
+    OTHER,
+    coarsened,
+    code_text,
+    described,
+    generalised,
+    refuse_unlisted,
+    unlisted,
+    with_codes,
+)
 
 __all__ = ["Recode"]
 
@@ -42,7 +54,9 @@ class Recode(Method):
         (`error`).
     band
         Cut points in rising order, each of which begins its band: [18, 65] gives below 18, 18 to below 65, and 65 and
-        over.
+        over. Or {n: 5, method: quantile}: cut points are learned, for `n` bands with equally many records (`quantile`,
+        the default), of equal width (`equal`) or of equal width of the logarithm (`log`), and rounded to 3 significant
+        digits.
     labels
         Names of the bands, one more than there are cut points; else they are made of the cut points.
     level
@@ -68,7 +82,7 @@ class Recode(Method):
     columns: tuple[str, ...] = Field(min_length=1)
     map: dict[Scalar, Scalar] | None = None
     other: Literal["keep", "missing", "error"] = "keep"
-    band: tuple[float, ...] | None = Field(default=None, min_length=1)
+    band: Annotated[tuple[float, ...], Field(min_length=1)] | Bands | None = None
     labels: tuple[str, ...] | None = None
     level: int | None = Field(default=None, ge=1)
     hierarchy: dict[Scalar, tuple[Scalar, ...]] | None = None
@@ -87,30 +101,34 @@ class Recode(Method):
             except DataError as error:
                 raise ValueError(str(error)) from None
         if self.band is not None:
-            if any(b <= a for a, b in itertools.pairwise(self.band)):
+            if any(b <= a for a, b in itertools.pairwise(self._points)):
                 raise ValueError("`band` takes cut points in rising order")
-            if self.labels is not None and len(set(self.labels)) != len(self.band) + 1:
+            bands = self.band.n if isinstance(self.band, Bands) else len(self.band) + 1
+            if self.labels is not None and not len(set(self.labels)) == len(self.labels) == bands:
                 raise ValueError("`labels` takes one different name for each band: one more than there are cut points")
         elif self.labels is not None:
             raise ValueError("`labels` goes with `band`")
         return self
 
     def bands(self, low: float | None = None, high: float | None = None) -> dict[str, Bounds]:
-        """What each band stands for, by its label: low end, high end (which is in the next band), None where open.
+        """What each band of given cut points stands for, by its label; None where it is open.
 
         Parameters
         ----------
         low, high
             Lowest and highest possible value, where it is known: the ends of the first and the last band.
         """
-        return dict(zip(self.band_labels, itertools.pairwise((low, *(self.band or ()), high)), strict=True))
+        return Cuts(self._points, self.band_labels).bands(low, high)
+
+    @property
+    def _points(self) -> tuple[float, ...]:
+        """The cut points that are given."""
+        return self.band if isinstance(self.band, tuple) else ()
 
     @property
     def band_labels(self) -> tuple[str, ...]:
-        """Name of each band, lowest first."""
-        cuts = [repr(b).removesuffix(".0") for b in self.band or ()]  # every digit, or the label would be untrue
-        inner = (f"{low} to below {high}" for low, high in itertools.pairwise(cuts))
-        return self.labels or (f"below {cuts[0]}", *inner, f"{cuts[-1]} and over")
+        """Name of each band, lowest first; where cut points are learned and names not given, none."""
+        return self.labels or (labels_of(self._points) if self._points else ())
 
     def check(self, codebook: Codebook) -> list[str]:
         """Bands need numbers, and labels that stand for nothing else; levels a hierarchy that has them."""
@@ -151,9 +169,10 @@ class Recode(Method):
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Bands become an ordinal variable; mapped values keep only the labels that still apply."""
-        return codebook.replace(**{n: self._described(codebook[n]) for n in self.columns})
+        cuts: dict[str, Cuts] = {n: one.cuts for n, one in states[0].items()} if states and self.band else {}
+        return codebook.replace(**{n: self._described(codebook[n], cuts.get(n)) for n in self.columns})
 
-    def _described(self, old: Variable) -> Variable:
+    def _described(self, old: Variable, cuts: Cuts | None) -> Variable:
         if self.level is not None:
             return self._of_level(old)
         if self.band is None:
@@ -164,7 +183,7 @@ class Recode(Method):
         codes = tuple(Missing(code=code_text(m), label=m.label) for m in old.missing)
         update: dict[str, Any] = {
             "kind": Kind.ORDINAL,
-            "order": self.band_labels,
+            "order": self.band_labels if cuts is None else cuts.labels,
             "labels": {},
             "missing": codes,
             "range": None,
@@ -181,17 +200,29 @@ class Recode(Method):
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """One pass, value by value; a hierarchy is held against the values that there are before."""
 
-        def transform(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
-            change = self._banded if self.band is not None else self._mapped if self.map else self._generalised
+        def transform(batch: pl.DataFrame, state: Any, draws: StepDraws) -> pl.DataFrame:
+            if self.band is not None:
+                return batch.with_columns(_banded(n, batch, codebook, state[n]) for n in self.columns)
+            change = self._mapped if self.map else self._generalised
             return batch.with_columns(change(n, batch, codebook) for n in self.columns)
 
         if states:
             return None
+        queries = tuple(Counts((n,)) for n in self.columns)
         if self.level is not None:
-            queries = tuple(Counts((n,)) for n in self.columns)
             return Stage(transform=transform, queries=queries, fit=lambda answers: self._fit_level(codebook, answers))
-        ranges = {n: self._range(codebook[n]) for n in self.columns}
-        return Stage(transform=transform, fit=lambda answers: ranges)
+        asked = queries if isinstance(self.band, Bands) else ()
+        return Stage(transform=transform, queries=asked, fit=lambda answers: self._fit_band(codebook, answers))
+
+    def _fit_band(self, codebook: Codebook, answers: Sequence[pl.DataFrame]) -> dict[str, _Banded]:
+        """The bands of each column, and where the outer ones end."""
+        if isinstance(self.band, Bands):
+            found = zip(self.columns, answers, strict=True)
+            cuts = {n: learned(n, counts, codebook, self.band, self.labels) for n, counts in found}
+            _refuse_codes(cuts, codebook)
+        else:
+            cuts = dict.fromkeys(self.columns, Cuts(self._points, self.band_labels))
+        return {n: _Banded(one, *_range(codebook[n], one)) for n, one in cuts.items()}
 
     def _fit_level(self, codebook: Codebook, answers: Sequence[pl.DataFrame]) -> tuple[Coarsened, ...]:
         """What is disclosed, where the hierarchies list all values or the step says what becomes of others."""
@@ -211,34 +242,6 @@ class Recode(Method):
             return text
         strange = text.is_null() & ~codebook.missing(column, dtype)
         return pl.when(strange).then(pl.lit(OTHER)).otherwise(text).alias(column)
-
-    def _range(self, variable: Variable) -> tuple[float | None, float | None]:
-        """The possible values that the codebook gives, where the outer bands have some."""
-        low, high = variable.range or (None, None)
-        cuts = self.band or (-math.inf, math.inf)
-        return (
-            low if low is not None and low < cuts[0] else None,
-            high if high is not None and high > cuts[-1] else None,
-        )
-
-    def _banded(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
-        dtype = batch.schema[column]
-        if not dtype.is_numeric():
-            raise DataError(f"Column {column!r} holds {holding(dtype)}; `band` of recode needs numbers.")
-        value = pl.col(column)
-        low, high = self._range(codebook[column])
-        outside = (value < (-math.inf if low is None else low)) | (value > (math.inf if high is None else high))
-        if batch.select((outside & ~codebook.missing(column, dtype)).any()).item():
-            raise DataError(
-                f"Column {column!r} holds values outside the range that the plan gives as possible, so its bands would "
-                "tell something untrue. Correct the values, or the range."
-            )
-        reached = pl.sum_horizontal((value >= cut).cast(pl.Int64) for cut in self.band or ())
-        band = reached.replace_strict(range(len(self.band_labels)), list(self.band_labels), return_dtype=pl.String)
-        text = pl.when(codebook.missing(column, dtype)).then(None).otherwise(band)
-        for code in codebook[column].missing:  # each keeps a category of its own, and says why there is no value
-            text = pl.when(code.expression(value, dtype).fill_null(False)).then(pl.lit(code_text(code))).otherwise(text)
-        return text.alias(column)
 
     def _mapped(self, column: str, batch: pl.DataFrame, codebook: Codebook) -> pl.Expr:
         dtype, value = batch.schema[column], pl.col(column)
@@ -262,7 +265,67 @@ class Recode(Method):
             return tuple(states[0])
         if self.band is None:
             return (Coarsened(self.columns, "to broader categories"),)
-        how = f"into the bands {', '.join(self.band_labels)}"
-        (ranges,) = states
-        alike = {ends: tuple(n for n in self.columns if ranges[n] == ends) for ends in ranges.values()}
-        return tuple(Coarsened(columns, how, self.bands(*ends)) for ends, columns in alike.items())
+        told: dict[_Banded, tuple[str, ...]] = {}
+        for n, one in states[0].items():
+            told[one] = (*told.get(one, ()), n)
+        return tuple(
+            Coarsened(columns, f"into the bands {', '.join(one.cuts.labels)}", one.cuts.bands(one.low, one.high))
+            for one, columns in told.items()
+        )
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns with fewer bands than were asked for."""
+        banded: dict[str, _Banded] = states[0] if isinstance(self.band, Bands) else {}
+        fewer = [n for n, one in banded.items() if one.cuts.fewer]
+        if not fewer or not isinstance(self.band, Bands):
+            return ()
+        return (
+            f"recode: {', '.join(fewer)} has fewer than {self.band.n} bands: of those that were asked for some were "
+            f"empty "
+            "or had equal ends, and were merged.",
+        )
+
+
+@dataclass(frozen=True)
+class _Banded:
+    """The bands of a column, and its lowest and highest possible value where the outer bands reach further."""
+
+    cuts: Cuts
+    low: float | None
+    high: float | None
+
+
+def _range(variable: Variable, cuts: Cuts) -> tuple[float | None, float | None]:
+    """The possible values that the codebook gives, where the outer bands have some."""
+    low, high = variable.range or (None, None)
+    return (
+        low if low is not None and low < cuts.points[0] else None,
+        high if high is not None and high > cuts.points[-1] else None,
+    )
+
+
+def _refuse_codes(cuts: Mapping[str, Cuts], codebook: Codebook) -> None:
+    """Refuse labels that were learned and stand for something else."""
+    if wrong := [n for n, one in cuts.items() if any(code_text(m) in one.labels for m in codebook[n].missing)]:
+        raise DataError(
+            f"recode: a band of {', '.join(wrong)} would have the label of a missing code. Ask for other bands, or "
+            f"give `labels`."
+        )
+
+
+def _banded(column: str, batch: pl.DataFrame, codebook: Codebook, banded: _Banded) -> pl.Expr:
+    dtype = batch.schema[column]
+    if not dtype.is_numeric():
+        raise DataError(f"Column {column!r} holds {holding(dtype)}; `band` of recode needs numbers.")
+    value, labels = shortest(pl.col(column), dtype), banded.cuts.labels
+    low = -math.inf if banded.low is None else banded.low
+    high = math.inf if banded.high is None else banded.high
+    outside = (value < low) | (value > high)
+    if batch.select((outside & ~codebook.missing(column, dtype)).any()).item():
+        raise DataError(
+            f"Column {column!r} holds values outside the range that the plan gives as possible, so its bands would "
+            "tell something untrue. Correct the values, or the range."
+        )
+    reached = pl.sum_horizontal((value >= cut).cast(pl.Int64) for cut in banded.cuts.points)
+    band = reached.replace_strict(range(len(labels)), list(labels), return_dtype=pl.String)
+    return with_codes(column, dtype, codebook, band)
