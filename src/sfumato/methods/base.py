@@ -61,12 +61,15 @@ class StepDraws:
         Column with the record's id, if there is one.
     household
         Column with the household's id, if there is one.
+    table
+        Name of the table in a plan of several; empty in a plan of one.
     """
 
     draws: Draws
     method: str
     record: str | None
     household: str | None = None
+    table: str = ""
 
     def purpose(self, column: str, strength: str, draw: int = 0) -> Purpose:
         """What is drawn for a column, at a strength as it is disclosed."""
@@ -150,6 +153,15 @@ class Method(Described):
     coarsens: ClassVar[bool] = False
     """Whether it tells less in a way that whoever knows a value can repeat: broader categories, records left out."""
 
+    stays_comparable: ClassVar[bool] = False
+    """Whether numbers that it coarsens stay numbers, which can be compared with what they were."""
+
+    replaces: ClassVar[bool] = False
+    """Whether it puts other values in the place of ids, by which nothing can be drawn or joined as before."""
+
+    draws_by_id: ClassVar[bool] = False
+    """Whether what it does hangs on draws that are keyed on ids of records or households."""
+
     draws_error: ClassVar[bool] = False
     """Whether it discloses the law of an error, which a later step on the same columns would make untrue."""
 
@@ -160,6 +172,13 @@ class Method(Described):
     def name(self) -> str:
         """The method's name, as `do` has it."""
         return str(getattr(self, "do"))  # noqa: B009  every subclass has its own literal `do`
+
+    @property
+    def keyed_on(self) -> tuple[Role, ...]:
+        """The roles of the ids that its draws are keyed on."""
+        if not self.draws_by_id:
+            return ()
+        return (Role.HOUSEHOLD,) if getattr(self, "draw_by", None) == "household" else (Role.RECORD,)
 
     @property
     def strata(self) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ class Sample(Method):
     """
 
     masks: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
 
     do: Literal["sample"] = "sample"
     fraction: float

@@ -83,6 +83,7 @@ class SuppressCells(Method):
     """
 
     coarsens: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
     effort: ClassVar[float] = 5.0
     missing: ClassVar[str] = "wildcard"
     """How classes are measured after it: a gap may be any value."""

@@ -346,7 +346,7 @@ class Plan(Described):
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
             if (why := _unfit(frame[n], variable)) is not None
-            and not (variable.kind == Kind.DATE and self._only_dropped(n))
+            and not (variable.kind == Kind.DATE and self._read_by_its_step(n))
         ]
         if problems:
             raise PlanError(problems)
@@ -360,11 +360,11 @@ class Plan(Described):
     def _stated_dates(self) -> Iterator[str]:
         return (n for n, variable in self.variables.items() if variable.kind == Kind.DATE)
 
-    def _only_dropped(self, column: str) -> bool:
-        """Whether the first step that looks at a column drops it, so that its values do not matter."""
+    def _read_by_its_step(self, column: str) -> bool:
+        """Whether the first step that looks at a column drops it, or reads dates in any form."""
         touched = (step for step in self.steps if column in (*step.changes, *step.strata, *step.reads))
         first = next(touched, None)
-        return first is not None and first.name == "drop"
+        return first is not None and first.name in ("drop", "coarsen_date")
 
     def check_roles(self, frame: pl.DataFrame, known: Codebook) -> None:
         """Refuse to release columns that look like identifiers and whose role nobody has said.
@@ -377,7 +377,8 @@ class Plan(Described):
             With every problem at once.
         """
         book = Codebook({n: known[n] if n in known else Variable() for n in frame.columns})
-        released = self._described(book)
+        unknown = {n: v.model_copy(update={"role": Role.IDENTIFIER}) for n, v in book.items() if v.role == Role.OTHER}
+        released = self._described(book.replace(**unknown)).with_role(Role.IDENTIFIER)  # those that no step replaces
         record = any(v.role == Role.RECORD for v in (*book.values(), *self.variables.values()))
         unsaid = [n for n, v in book.items() if v.role == Role.OTHER and n in released and not self._says_role(n)]
         problems = [
@@ -418,7 +419,13 @@ class Plan(Described):
         problems = list(self._variable_problems(codebook))
         book = codebook
         for i, step in enumerate(self.steps):
-            found = [*step.check(book), *self._perhaps_codes(step, codebook), *self._unmasked(i), *self._untold(i)]
+            found = [
+                *step.check(book),
+                *self._perhaps_codes(step, codebook),
+                *self._unmasked(i),
+                *self._untold(i),
+                *self._unkeyed(i, book),
+            ]
             problems += [self._problem(p, "steps", i, place=f"step {i + 1} ({step.name})") for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
@@ -480,6 +487,17 @@ class Plan(Described):
                     "and measured. Give the new column another name, or put this step before that one"
                 )
 
+    def _unkeyed(self, i: int, codebook: Codebook) -> Iterator[str]:
+        """Ids that a step draws on and that an earlier one replaced: in each scope the same person would draw anew."""
+        for role in self.steps[i].keyed_on:
+            column = codebook.the(role)
+            earlier = next((s for s in self.steps[:i] if s.replaces and column in s.changes), None)
+            if earlier is not None:
+                yield (
+                    f"its draws are keyed on {column}, which {earlier.name} replaced: releases with another scope "
+                    f"would draw anew for the same people, and could be averaged. Put this step before it"
+                )
+
     def _strangers(self, codebook: Codebook) -> Iterator[str]:
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}
         return (n for n in self.variables if n not in codebook and n not in made)
@@ -499,9 +517,22 @@ class Plan(Described):
 
     @property
     def coarsened_late(self) -> tuple[str, ...]:
-        """The columns that are coarsened after masking began; where nothing masks, all that are."""
-        late = self.steps[len(self.preparing()) :]
-        return tuple(dict.fromkeys(n for step in late if step.coarsens for n in step.changes))
+        """The columns whose values are coarsened after masking began; where nothing masks, all that are.
+
+        Numbers that stay numbers are not among them.
+        """
+        coarse = (step for step in self.late if step.coarsens and not step.stays_comparable)
+        return tuple(dict.fromkeys(n for step in coarse for n in step.changes))
+
+    @property
+    def replaced_late(self) -> tuple[str, ...]:
+        """The columns of ids in whose place other ones stand, after masking (where nothing masks, coarsening) began."""
+        return tuple(dict.fromkeys(n for step in self.late if step.replaces for n in step.changes))
+
+    @property
+    def late(self) -> tuple[Method, ...]:
+        """The steps that do not prepare."""
+        return self.steps[len(self.preparing()) :]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -550,7 +581,8 @@ def _unfit(values: pl.Series, variable: Variable) -> str | None:
     if variable.kind == Kind.DATE and texts and not infer(values)[0].dtype.is_temporal():
         return (
             "some of its texts are no dates in ISO 8601, which are written 2020-12-31, 2020-12-31 12:30 or "
-            "2020-12-31T12:30:00: write them so, state kind text, or drop the column"
+            "2020-12-31T12:30:00: write them so, state kind text, drop the column, or say how they are written in a "
+            "step coarsen_date (`format`)"
         )
     if variable.order and values.dtype == pl.String:
         known = {str(v) for v in variable.order} | {str(shown(m.code)) for m in variable.missing}

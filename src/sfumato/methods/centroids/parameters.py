@@ -32,6 +32,7 @@ class CentroidParameters(Method):
 
     effort: ClassVar[float] = 50.0
     masks: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
     averages: ClassVar[bool] = True
 
     do: Literal["centroids"] = "centroids"

@@ -26,6 +26,7 @@ class NoiseParameters(Method):
     """What the stages of `noise` go by, see `Noise`."""
 
     masks: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
     draws_error: ClassVar[bool] = True
 
     do: Literal["noise"] = "noise"

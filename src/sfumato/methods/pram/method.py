@@ -78,6 +78,7 @@ class Pram(Method):
     """
 
     masks: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
     draws_error: ClassVar[bool] = True
 
     do: Literal["pram"] = "pram"

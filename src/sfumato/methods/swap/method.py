@@ -62,6 +62,7 @@ class Swap(Method):
     """
 
     masks: ClassVar[bool] = True
+    draws_by_id: ClassVar[bool] = True
 
     do: Literal["swap"] = "swap"
     columns: tuple[str, ...] = Field(min_length=1)

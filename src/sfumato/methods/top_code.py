@@ -1,0 +1,394 @@
+"""Top-code and bottom-code: set the highest or lowest values to one that many share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Context
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Coarsened
+from sfumato.data.holding import holding
+from sfumato.data.query import COUNT, WEIGHT, Counts
+from sfumato.data.roles import Kind, Role
+from sfumato.draws import shortest
+from sfumato.errors import DataError
+from sfumato.kernels.counted import counted_quantile
+from sfumato.methods.base import Method, Stage, StepDraws, unknown_problems
+from sfumato.methods.checks import role_problems, strata_problems
+
+__all__ = ["TopCode"]
+
+_CUT, _NEW = "sfumato:cut", "sfumato:new"
+_FLOOR = Context(prec=3, rounding=ROUND_FLOOR)
+_Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The different values of a group, rising, with their records and weights. Of bottom-coding with their signs
+    turned.
+
+    So there is one direction only: what is cut off is at or above the cut.
+    """
+
+    value: _Numbers
+    count: _Numbers
+    weight: _Numbers
+
+    @property
+    def records(self) -> int:
+        return int(self.count.sum())
+
+    @property
+    def whole(self) -> bool:
+        """Whether all values are whole numbers."""
+        return bool((self.value == np.floor(self.value)).all())
+
+    def above(self, cut: float) -> int:
+        """How many records reach a cut."""
+        return int(self.count[self.value >= cut].sum())
+
+    def largest(self, rank: int) -> float:
+        """The value that so many records reach, in 3 significant digits and no higher."""
+        reached = np.cumsum(self.count[::-1]) >= rank
+        return _floored(float(self.value[::-1][np.argmax(reached)]))
+
+    def quantile(self, prob: float, weighted: bool) -> float:
+        """A quantile by linear interpolation (type 7); of weighted values the first at which the share is reached."""
+        if weighted:
+            total = np.cumsum(self.weight)
+            return float(self.value[np.argmax(total >= prob * total[-1] * (1 - 1e-12))])
+        return counted_quantile(self.value, self.count.astype(np.int64), prob)
+
+    def mean(self, cut: float) -> float:
+        """Weighted mean of what reaches a cut."""
+        top = self.value >= cut
+        return math.fsum(self.value[top] * self.weight[top]) / math.fsum(self.weight[top])
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """Where values are cut off, and what is put in their place. Confidential where it is of a group."""
+
+    cut: float
+    new: float
+    moved: bool
+    changed: int = 0
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """The cuts of a column: of all records, and of each group of `by` that has its own."""
+
+    all: _Cut
+    groups: pl.DataFrame | None = None
+    own: tuple[_Cut, ...] = ()
+    small: bool = False
+    whole: bool = False
+
+    @property
+    def used(self) -> tuple[_Cut, ...]:
+        return self.own if self.groups is not None else (self.all,)
+
+
+class TopCode(Method):
+    """Set the highest values of a number (or the lowest) to one value: "100,000 or more".
+
+    Protects against an intruder who knows that somebody's value stands out: at least `k` records share what is released
+    in its place. It does not protect the values below, nor where other columns tell the value again: totals, shares or
+    net amounts that were computed from it must be coded too, or leave.
+
+    Column stays a number. A cut that is learned is rounded to 3 significant digits, so that it is nobody's value, used
+    and disclosed so; where fewer than `k` records reach a cut, it is moved to where `k` do.
+
+    Parameters
+    ----------
+    columns
+        The columns to code, all alike.
+    at
+        The cut: values at or above it are coded.
+    quantile
+        In place of `at`: the share of the values that lies below the cut, such as 0.99; for `side: low` 0.01.
+    largest
+        In place of `at`: how many records are coded at least; for `side: low` of the lowest.
+    side
+        Which end is coded: `high` or `low`.
+    replace
+        What is put in the place of values: the cut (`threshold`), their `mean` or `median`, rounded to 3 significant
+        digits, or a `value` of yours.
+    value
+        What is put in their place with `replace: value`.
+    by
+        Learn cuts, means and medians within each combination of these columns. A combination with fewer than `k` values
+        takes those of all records.
+    weight
+        Column of weights for quantiles, means and medians; true for the column with the role weight.
+    k
+        Fewest records that are coded together; 0 leaves every cut where it is.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, doi:10.1002/9781118348239, section 3.3.
+
+    Examples
+    --------
+    >>> TopCode(columns=("income",), at=100_000).side
+    'high'
+    """
+
+    coarsens: ClassVar[bool] = True
+    stays_comparable: ClassVar[bool] = True
+
+    do: Literal["top_code"] = "top_code"
+    columns: tuple[str, ...] = Field(min_length=1)
+    at: float | None = None
+    quantile: float | None = Field(default=None, gt=0, lt=1)
+    largest: int | None = Field(default=None, ge=1)
+    side: Literal["high", "low"] = "high"
+    replace: Literal["threshold", "mean", "median", "value"] = "threshold"
+    value: float | None = None
+    by: tuple[str, ...] = ()
+    weight: str | bool = False
+    k: int = Field(default=5, ge=0)
+
+    @model_validator(mode="after")
+    def _one_cut(self) -> TopCode:
+        if [self.at, self.quantile, self.largest].count(None) != 2:
+            raise ValueError("top_code takes either `at`, or `quantile`, or `largest`")
+        if (self.value is None) == (self.replace == "value"):
+            raise ValueError("`value` goes with replace: value")
+        if self.value is not None and self.at is not None and (self.value - self.at) * self._sign < 0:
+            raise ValueError("`value` must not lie on the other side of `at`, among the values that stay")
+        return self
+
+    @property
+    def _sign(self) -> int:
+        return 1 if self.side == "high" else -1
+
+    def _weight(self, codebook: Codebook) -> str | None:
+        return (codebook.the(Role.WEIGHT) if self.weight else None) if isinstance(self.weight, bool) else self.weight
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Numbers, categories in `by`, and weights that are there."""
+        problems = super().check(codebook) + role_problems(codebook, self.columns) + strata_problems(codebook, self.by)
+        wrong = (Kind.TEXT, Kind.DATE, Kind.GEOGRAPHIC)
+        problems += [
+            f"column {n!r} is {codebook[n].kind}; top_code needs numbers"
+            for n in self.columns
+            if n in codebook and codebook[n].kind in wrong
+        ]
+        if self.weight is True and self._weight(codebook) is None:
+            problems.append("weight: true needs a column with the role weight: say so under variables, or name it here")
+        if isinstance(self.weight, str):
+            problems += unknown_problems(codebook, (self.weight,))
+        return problems
+
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
+        """The same numbers, continuous where what was put in their place is not whole; no labels of single values."""
+        update: dict[str, dict[str, Any]] = {n: {"labels": self._labels(codebook, n)} for n in self.columns}
+        for n, learned in (states[0] if states else {}).items():
+            if codebook[n].kind == Kind.INTEGER and not learned.whole:
+                update[n]["kind"] = Kind.CONTINUOUS
+        return codebook.replace(**{n: codebook[n].model_copy(update=each) for n, each in update.items()})
+
+    def _labels(self, codebook: Codebook, column: str) -> dict[Any, str]:
+        """Labels of codes stay; others would speak of values that may be gone, or mean more now."""
+        variable = codebook[column]
+        return {v: text for v, text in variable.labels.items() if any(m.matches(v) for m in variable.missing)}
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass, value by value, after a look at how often each value occurs."""
+        weight = self._weight(codebook)
+
+        def fit(answers: Sequence[pl.DataFrame]) -> dict[str, _Learned]:
+            found = {n: self._learned(n, a, codebook) for n, a in zip(self.columns, answers, strict=True)}
+            _refuse_codes(found, codebook)
+            return found
+
+        def transform(batch: pl.DataFrame, state: dict[str, _Learned], draws: StepDraws) -> pl.DataFrame:
+            return batch.with_columns(self._coded(n, batch, codebook, state[n]) for n in self.columns)
+
+        return None if states else Stage(transform, tuple(Counts((*self.by, n), weight) for n in self.columns), fit)
+
+    def _learned(self, column: str, counts: pl.DataFrame, codebook: Codebook) -> _Learned:
+        dtype = counts.schema[column]
+        if not dtype.is_numeric() and dtype != pl.Null:
+            raise DataError(f"Column {column!r} holds {holding(dtype)}; top_code needs numbers.")
+        held = counts.filter(~codebook.missing(column, dtype))
+        everybody = self._values(held, column)
+        if everybody.records < max(self.k, self.largest or 0, 1):
+            raise DataError(
+                f"top_code: column {column!r} has fewer values than `k` or `largest`, so that any cut would tell who "
+                f"they are. Leave the column out."
+            )
+        whole = everybody.whole
+        every = self._cut(everybody, whole)
+        if not self.by:
+            return _Learned(every, whole=_stays_whole(whole, [every]))
+        groups, cuts, small = [], [], False
+        for key, part in held.group_by(self.by, maintain_order=True):
+            values = self._values(part, column)
+            few = values.records < max(self.k, self.largest or 0, 1)
+            groups.append(key)
+            cuts.append(replace(every, changed=self._changed(values, every)) if few else self._cut(values, whole))
+            small |= few
+        frame = pl.DataFrame(groups, schema={n: counts.schema[n] for n in self.by}, orient="row").with_columns(
+            pl.Series(_CUT, [c.cut for c in cuts], dtype=pl.Float64),
+            pl.Series(_NEW, [c.new for c in cuts], dtype=pl.Float64),
+        )
+        return _Learned(every, frame, tuple(cuts), small, _stays_whole(whole, cuts))
+
+    def _values(self, counts: pl.DataFrame, column: str) -> _Values:
+        weights = counts[WEIGHT] if WEIGHT in counts.columns else counts[COUNT]
+        value = counts.select(shortest(pl.col(column), counts.schema[column])).to_series().to_numpy() * self._sign
+        order = np.lexsort((weights.to_numpy(), value))
+        count, weight = (np.asarray(s.to_numpy(), dtype=np.float64)[order] for s in (counts[COUNT], weights))
+        if len(weight) and (weight.min() < 0 or weight.sum() <= 0):
+            raise DataError("top_code: weights must not be negative, nor all be 0.")
+        return _Values(value[order], count, weight)
+
+    def _cut(self, values: _Values, whole: bool) -> _Cut:
+        """The cut of a group of at least k values, and what is put in the place of those that reach it."""
+        if self.at is not None:
+            cut = self.at * self._sign
+        elif self.largest is not None:
+            cut = values.largest(self.largest)
+        else:
+            assert self.quantile is not None
+            share = self.quantile if self.side == "high" else 1 - self.quantile
+            cut = _rounded(values.quantile(share, self.weight is not False))
+        if whole and self.at is None:
+            cut = math.floor(cut)
+        moved = values.above(cut) < self.k
+        if moved:
+            cut = values.largest(self.k)
+        found = _Cut(cut * self._sign + 0.0, self._new(values, cut, whole) * self._sign + 0.0, moved)
+        return replace(found, changed=self._changed(values, found))
+
+    def _changed(self, values: _Values, cut: _Cut) -> int:
+        """How many records of a group get another value."""
+        reached = values.value >= cut.cut * self._sign
+        return int(values.count[reached & (values.value != cut.new * self._sign)].sum())
+
+    def _new(self, values: _Values, cut: float, whole: bool) -> float:
+        if self.value is not None:
+            return self.value * self._sign
+        if self.replace == "threshold" or not values.above(cut):
+            return cut
+        top = values.value >= cut
+        if self.replace == "mean":
+            new = values.mean(cut)
+        else:
+            weighted = self.weight is not False
+            new = _Values(values.value[top], values.count[top], values.weight[top]).quantile(0.5, weighted)
+        new = _rounded(new)
+        return max(float(round(new)) if whole else new, cut)
+
+    def _coded(self, column: str, batch: pl.DataFrame, codebook: Codebook, learned: _Learned) -> pl.Series:
+        dtype = batch.schema[column]
+        frame = batch.select(column, *(_key(n, batch) for n in self.by if n != column))
+        if learned.groups is None:
+            frame = frame.with_columns(pl.lit(learned.all.cut).alias(_CUT), pl.lit(learned.all.new).alias(_NEW))
+        else:
+            frame = frame.join(learned.groups, on=list(self.by), how="left", nulls_equal=True, maintain_order="left")
+        value, cut = shortest(pl.col(column), dtype) * self._sign, pl.col(_CUT) * self._sign
+        reached = ~codebook.missing(column, dtype) & (value >= cut).fill_null(False)
+        kept = dtype if dtype.is_float() or (learned.whole and dtype.is_numeric()) else pl.Float64
+        new = pl.when(reached).then(pl.col(_NEW).cast(kept)).otherwise(pl.col(column).cast(kept))
+        return frame.select(new.alias(column)).to_series()
+
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
+        """The bounds, where the cut is put in the place of values; else what was done, in words."""
+        learned: dict[str, _Learned] = states[0]
+        if self.by:
+            return (Coarsened(self.columns, self._in_groups()),)
+        cuts = {n: one.all.cut for n, one in learned.items()}
+        if self.replace == "threshold":
+            bounds = {n: (None, cut) if self.side == "high" else (cut, None) for n, cut in cuts.items()}
+            return (Coarsened(self.columns, bounds=bounds),)
+        return tuple(Coarsened((n,), self._in_words(one.all)) for n, one in learned.items())
+
+    def _in_words(self, cut: _Cut) -> str:
+        """What was done to values at or above a cut."""
+        own = "" if self.replace == "value" else f"their {self.replace}, "
+        return f"at the {self._end}: {cut.cut:,.15g} or {self._beyond} to {own}{cut.new:,.15g}"
+
+    def _in_groups(self) -> str:
+        if self.at is not None:
+            cut = (
+                f"{self.at:,.15g} or {self._beyond}, and where fewer than {self.k} records of the group reach it more,"
+            )
+        elif self.quantile is not None:
+            cut = f"values from the quantile {self.quantile:g} of the group on"
+        else:
+            cut = f"the {self.largest} {'highest' if self.side == 'high' else 'lowest'} values of the group, or more,"
+        to = {"threshold": "the cut", "value": f"{self.value or 0:,.15g}"}.get(self.replace, f"their {self.replace}")
+        return f"at the {self._end}, by {', '.join(self.by)}: {cut} to {to}"
+
+    @property
+    def _end(self) -> str:
+        return "top" if self.side == "high" else "bottom"
+
+    @property
+    def _beyond(self) -> str:
+        return "more" if self.side == "high" else "less"
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """How many values were coded."""
+        learned: dict[str, _Learned] = states[0]
+        return tuple(f"{n}: {sum(c.changed for c in one.used)} values were coded." for n, one in learned.items())
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns whose cuts were moved."""
+        learned: dict[str, _Learned] = states[0]
+        moved = [n for n, one in learned.items() if any(c.moved for c in one.used)]
+        small = [n for n, one in learned.items() if one.small]
+        told = []
+        if moved:
+            told.append(
+                f"top_code: fewer than {self.k} records reach a cut of {', '.join(moved)}, so it was moved to where "
+                f"{self.k} do. What is disclosed is the cut that was used."
+            )
+        if small:
+            told.append(
+                f"top_code: a group of {', '.join(self.by)} has fewer values of {', '.join(small)} than `k` or "
+                f"`largest`, so it takes the cut of all records."
+            )
+        return tuple(told)
+
+
+def _refuse_codes(found: Mapping[str, _Learned], codebook: Codebook) -> None:
+    """Refuse to put a missing code in the place of values."""
+    codes = [n for n, one in found.items() if any(m.matches(c.new) for c in one.used for m in codebook[n].missing)]
+    if codes:
+        raise DataError(
+            f"top_code: what would be put in the place of values of {', '.join(codes)} is a missing code of the "
+            f"column. Choose another cut, or `replace`, or recode the missing code first."
+        )
+
+
+def _stays_whole(whole: bool, cuts: Sequence[_Cut]) -> bool:
+    return whole and all(float(cut.new).is_integer() for cut in cuts)
+
+
+def _floored(value: float) -> float:
+    """The next number of 3 significant digits that is not above."""
+    return float(_FLOOR.create_decimal(repr(value)))
+
+
+def _rounded(value: float) -> float:
+    """The nearest number of 3 significant digits."""
+    return float(f"{value:.3g}")
+
+
+def _key(name: str, batch: pl.DataFrame) -> pl.Expr:
+    """A grouping column, with NaN as null."""
+    return pl.col(name).fill_nan(None) if batch.schema[name].is_float() else pl.col(name)
