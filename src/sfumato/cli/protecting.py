@@ -81,7 +81,8 @@ def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, .
         for name, one in release.tables.items():
             console.rule(name)
             summary(one.report, console)
-        say([f"{refusal[0].upper()}{refusal[1:]}." for refusal in release.report.refusals])
+        if out is not None:  # else the error says so
+            say([f"{refusal[0].upper()}{refusal[1:]}." for refusal in release.report.refusals])
     else:
         summary(release.report, Console())
     if out is not None:

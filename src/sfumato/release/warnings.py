@@ -40,7 +40,7 @@ def warnings_of(
         Names of the methods that drew at random.
     """
     yield from _lost_secret(secret, drawn)
-    yield from _real_number(after)
+    yield from _real_number(plan, after)
     yield from _alone_by_others(plan, after, keys)
 
 
@@ -55,9 +55,12 @@ def _lost_secret(secret: Secret, drawn: Set[str]) -> Iterator[str]:
         )
 
 
-def _real_number(after: PolarsDataset) -> Iterator[str]:
+def _real_number(plan: Plan, after: PolarsDataset) -> Iterator[str]:
     """Say that the released ids may be numbers that others know."""
     record = after.codebook.the(Role.RECORD)
+    replaced = {n for step in plan.steps if step.replaces for n in step.changes}
+    if record in replaced:
+        return
     if record is not None and record in after.columns and _looks_real(after.frame[record]):
         yield (
             f"The record column {record!r} is released and does not look like a mere running number. If it is a number "

@@ -47,7 +47,7 @@ class Scope:
 
 
 def scopes(plan: Plan) -> dict[str, Scope]:
-    """The columns of a table that were pseudonymised, the last time counting.
+    """The columns of a table that were pseudonymised.
 
     Parameters
     ----------
@@ -59,7 +59,10 @@ def scopes(plan: Plan) -> dict[str, Scope]:
         if step.name == "pseudonymise":
             scope = str(getattr(step, "scope"))  # noqa: B009  of a method that may be another package's
             name = (scope, plan.table_name) if scope == "table" else (scope,)
-            found |= {n: Scope(name, getattr(step, "format", "code") == "code") for n in step.changes}
+            joins = getattr(step, "format", "code") == "code"
+            for n in step.changes:  # pseudonyms of pseudonyms are the same where all scopes are
+                earlier = found.get(n, Scope((), True))
+                found[n] = Scope((*earlier.name, *name), earlier.joins and joins)
     return found
 
 
