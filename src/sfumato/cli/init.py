@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Out, Reading, Sheet, SkipRows
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Out, Reading, Sheet, SkipRows, names
+
+if TYPE_CHECKING:
+    from sfumato.data.profile import Guess
 
 __all__ = ["EXAMPLE", "init"]
 
@@ -18,6 +21,23 @@ def init(
     data: Annotated[Path, typer.Argument(help="The data file.")],
     out: Out = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
+    kinds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KINDS",
+            help="Which personal data to look for in texts and value labels, with commas between: email, url, ip, "
+            "phone, postcode, nhs_number, ni_number, iban, card, date. Else all.",
+        ),
+    ] = None,
+    sample: Annotated[int, typer.Option(min=1, help="How many different values of a column are looked at.")] = 2000,
+    threshold: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of a column's values from which on it counts as holding personal data; 0: one value is enough.",
+        ),
+    ] = 0.0,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -33,12 +53,14 @@ def init(
     """
     from sfumato.cli.talk import open_table, print_json, refuse_same, write_out
     from sfumato.cli.working import working
+    from sfumato.data.looking import Looking
     from sfumato.data.profile import profile
     from sfumato.errors import FileError
     from sfumato.plan.draft import draft_plan
     from sfumato.progress import split
 
     refuse_same(out, data)
+    how = Looking(tuple(names(kinds) or ()), sample, threshold)
     if out is not None and out.exists() and not overwrite:
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
@@ -46,11 +68,17 @@ def init(
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     with working() as progress:
         looking, drafting = split(progress, (3, 7))
-        guesses = profile(table.frame, table.codebook, looking)
+        guesses = profile(table.frame, table.codebook, looking, how)
         drafting("drafting a plan", 0)
         text = draft_plan(table.frame, guesses, data.stem)
     if json:
-        variables = {g.name: {"role": g.variable.role, "kind": g.variable.kind, "reason": g.reason} for g in guesses}
-        print_json({"plan": text, "variables": variables})
+        print_json({"plan": text, "variables": {g.name: _told(g) for g in guesses}})
     if out is not None or not json:
         write_out(text, out)
+
+
+def _told(guess: Guess) -> dict[str, Any]:
+    """What is guessed of a variable; shares of what was found in it only where something was."""
+    told: dict[str, Any] = {"role": guess.variable.role, "kind": guess.variable.kind, "reason": guess.reason}
+    told |= {"found": dict(guess.found)} if guess.found else {}
+    return told | ({"found_in_labels": dict(guess.found_in_labels)} if guess.found_in_labels else {})

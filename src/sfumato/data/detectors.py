@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.kinds import FEW_NUMBERS, FEW_TEXTS, NEARLY_ALL, Facts
+from sfumato.data.looking import in_words, telling
 from sfumato.data.roles import Kind, Role
 
 __all__ = ["BY_FORM", "BY_NAME", "Seeming", "first", "looks_identifying", "nhs_check_digit", "record_score"]
@@ -125,16 +126,58 @@ def _said(f: Facts) -> Seeming | None:
 
 def _health_number(f: Facts) -> Seeming | None:
     """Ten digits whose last is the check digit; one random number in eleven passes, nearly all of them do not."""
-    if not (f.text or (f.dtype.is_integer() and f.high >= 1e9)) or f.distinct.is_empty():
+    if not (f.text or (f.whole and f.low >= 1e8)) or f.distinct.is_empty():
         return None
     if f.text and not f.looks(_SOME_FORM):
         return None
-    digits = f.sample.str.replace_all(r"[ -]", "")
+    digits = _digits(f).str.replace_all(r"[ -]", "")
+    digits = digits if f.text else digits.str.zfill(10)
     valid = digits.filter(digits.str.contains(r"^\d{10}$")).cast(pl.Int64).to_numpy()
     right = nhs_check_digit(valid // 10) == valid % 10
     if len(digits) < 2 or right.sum() < NEARLY_ALL * len(digits):
         return None
     return Seeming(Role.IDENTIFIER, "ten digits with the check digit of an NHS number", True, Kind.TEXT)
+
+
+def _digits(f: Facts) -> pl.Series:
+    """The values looked at; whole numbers that were read as decimal ones (9434765919.0) without what that added."""
+    if f.dtype.is_float():
+        return f.distinct.cast(pl.Int64).sort().head(f.looking.sample).cast(pl.String)
+    return f.sample.str.replace(r"\.0+$", "")
+
+
+def _number(f: Facts) -> Seeming | None:
+    """Whole numbers nearly all of which are card numbers, or telephone numbers that lost their first 0."""
+    if f.text or not f.whole or f.low < 1e8:
+        return None
+    shares = f.looking.shares(_digits(f))
+    for kind in ("card", "phone"):
+        if shares.get(kind, 0) >= NEARLY_ALL and len(f.distinct) > 1:
+            return Seeming(Role.IDENTIFIER, f"its numbers have the form of {in_words([kind])}", True, Kind.TEXT)
+    return None
+
+
+_WEAK = ("postcode", "phone", "nhs_number", "ni_number", "ip", "card", "iban")
+"""Kinds whose form a code may have by chance."""
+_SOME = 0.1
+
+
+def _in_labels(f: Facts) -> Seeming | None:
+    """Labels leave with a release whoever has the value."""
+    if not (held := telling(f.found_in_labels)):
+        return None
+    why = f"some value labels hold {in_words(held)}: to keep it, give it labels without them"
+    return Seeming(Role.IDENTIFIER, why, True, leaves=True)
+
+
+def _inside(f: Facts) -> Seeming | None:
+    """Texts that hold something personal somewhere; of codes many must, since they may look like anything."""
+    if not f.text:
+        return None
+    codes = (NEARLY_ALL if f.unique else _SOME) if f.looks(r"\S+") else 0.0
+    least = {kind: max(f.looking.threshold, codes if kind in _WEAK else 0.0) for kind in f.found}
+    held = [kind for kind in telling(f.found) if f.found[kind] >= least[kind]]
+    return Seeming(Role.IDENTIFIER, f"some texts hold {in_words(held)}", kind=Kind.TEXT) if held else None
 
 
 def _form(f: Facts) -> Seeming | None:
@@ -276,11 +319,14 @@ def record_score(f: Facts) -> float:
 
 BY_FORM: tuple[_Rule, ...] = (
     _said,
+    _in_labels,
     _health_number,
+    _number,
     _form,
     _identifier_name,
     _date,
     _coordinates,
+    _inside,
     _household,
     _weight,
 )

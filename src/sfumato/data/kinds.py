@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.looking import Looking
 from sfumato.data.roles import Kind
 
 __all__ = ["FEW_NUMBERS", "FEW_TEXTS", "NEARLY_ALL", "Facts", "facts_of", "sniff_kinds"]
@@ -30,11 +31,11 @@ FEW_NUMBERS = 10
 """Most different whole numbers of a categorical variable."""
 FEW_TEXTS = 60
 """Most different texts of a categorical variable."""
-_SAMPLE = 2_000  # different values whose form is looked at
 _HEAD = 1_000  # first values, which settle most questions
 NEARLY_ALL = 0.9
 """Share of the different values that must have a form."""
 
+_USUAL = Looking()
 _DECIMAL = (pl.Float32, pl.Float64, pl.Decimal)
 _NAMES = (pl.Categorical, pl.Enum)
 
@@ -76,10 +77,13 @@ class Facts:
     values do not settle the question already: a wide table asks most of them in vain.
     """
 
-    def __init__(self, column: pl.Series, variable: Variable, proposed: bool = False) -> None:
+    def __init__(
+        self, column: pl.Series, variable: Variable, proposed: bool = False, looking: Looking = _USUAL
+    ) -> None:
         self.name = column.name
         self.variable = variable
         self.proposed = proposed  # whether the missing codes of `variable` are guessed
+        self.looking = looking
         self.dtype = column.dtype
         self.rows = len(column)
         self._column = column.alias("value")  # a name such as `^x$` would be taken for a pattern
@@ -131,10 +135,30 @@ class Facts:
     @cached_property
     def sample(self) -> pl.Series:
         """Up to some 2,000 different values as text, chosen by their hash, so that row order does not matter."""
-        distinct = self.distinct
-        if len(distinct) > _SAMPLE:
-            distinct = distinct.filter(distinct.hash(seed=0) < np.uint64(2**64 // len(distinct) * _SAMPLE))
-        return distinct.cast(pl.String).str.strip_chars()
+        return self._chosen.cast(pl.String).str.strip_chars()
+
+    @cached_property
+    def _chosen(self) -> pl.Series:
+        """The different values that are looked at."""
+        distinct, most = self.distinct, self.looking.sample
+        if len(distinct) > most:
+            distinct = distinct.filter(distinct.hash(seed=0) < np.uint64(2**64 // len(distinct) * most))
+        return distinct
+
+    @cached_property
+    def found(self) -> dict[str, float]:
+        """Share of the texts, those looked at, which hold something personal that has a form, by its kind."""
+        if not self.text or self.values.is_empty():
+            return {}
+        texts = self.values.cast(pl.String)
+        if len(self._chosen) < len(self.distinct):
+            texts = texts.filter(texts.is_in(self._chosen.cast(pl.String).implode()))
+        return self.looking.shares(texts)
+
+    @cached_property
+    def found_in_labels(self) -> dict[str, float]:
+        """Share of the labels of its values which hold something personal that has a form, by its kind."""
+        return self.looking.in_labels(self.variable)
 
     @cached_property
     def text(self) -> bool:
@@ -220,15 +244,15 @@ class Facts:
         return all(value in labels for value in self.distinct.to_list())
 
 
-def facts_of(frame: pl.DataFrame, name: str, codebook: Codebook) -> Facts:
+def facts_of(frame: pl.DataFrame, name: str, codebook: Codebook, looking: Looking = _USUAL) -> Facts:
     """The facts of a column, without the missing codes that are proposed for it."""
     variable = codebook[name] if name in codebook else Variable()
-    facts = Facts(frame.get_column(name), variable)
+    facts = Facts(frame.get_column(name), variable, looking=looking)
     codes = [] if variable.missing or variable.kind in (Kind.TEXT, Kind.DATE) else _missing_codes(facts)
     if not codes:
         return facts
     proposed = tuple(Missing(code=int(c)) for c in sorted(codes))
-    return Facts(frame.get_column(name), variable.model_copy(update={"missing": proposed}), proposed=True)
+    return Facts(frame.get_column(name), variable.model_copy(update={"missing": proposed}), True, looking)
 
 
 _NEGATIVE_CODES = (*range(-9, 0), -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -7777, -8888, -9998, -9999)

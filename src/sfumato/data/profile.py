@@ -9,8 +9,8 @@ geographic, a text may be a date, a scale of words is ordinal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -18,11 +18,13 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.codes import why_codes
 from sfumato.data.detectors import BY_FORM, BY_NAME, Seeming, first, record_score
 from sfumato.data.kinds import Facts, facts_of, sniff_kinds
+from sfumato.data.looking import Looking, in_words
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.progress import Progress, quiet
 
 __all__ = ["Guess", "profile", "sniff_kinds"]
 
+_USUAL = Looking()
 _AMOUNTS = (Role.KEY, Role.SENSITIVE, Role.OUTCOME, Role.OTHER)
 _MAY_BE_CODES = (*_AMOUNTS, Role.IDENTIFIER)
 
@@ -43,6 +45,10 @@ class Guess:
         Whether the form of the values leaves little doubt; otherwise somebody should look.
     leaves
         Whether a drafted plan should drop it, whatever its role.
+    found
+        Share of its texts, those looked at, which hold personal data that have a form, by their kind. Confidential.
+    found_in_labels
+        The same of the labels of its values.
     """
 
     name: str
@@ -50,9 +56,13 @@ class Guess:
     reason: str
     certain: bool
     leaves: bool = False
+    found: Mapping[str, float] = field(default_factory=dict)
+    found_in_labels: Mapping[str, float] = field(default_factory=dict)
 
 
-def profile(frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet) -> tuple[Guess, ...]:
+def profile(
+    frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet, looking: Looking = _USUAL
+) -> tuple[Guess, ...]:
     """Propose a role and a kind for every column, with the reason.
 
     What the codebook says already (a role other than `other`, a kind) stays. At most one column is proposed as the
@@ -68,6 +78,8 @@ def profile(frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet)
         What its file says about it.
     progress
         Told of every column.
+    looking
+        Which personal data are looked for in texts and labels, in how many values, and how many must hold them.
 
     Returns
     -------
@@ -85,7 +97,7 @@ def profile(frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet)
     facts = []
     for number, name in enumerate(frame.columns):
         progress(f"looking at {name}", number / frame.width)
-        facts.append(facts_of(frame, name, codebook))
+        facts.append(facts_of(frame, name, codebook, looking))
     drafts = [first(BY_FORM, f) for f in facts]
     if not codebook.with_role(Role.RECORD):
         scores = [record_score(f) if d is None else 0.0 for f, d in zip(facts, drafts, strict=True)]
@@ -186,9 +198,13 @@ def _guess(f: Facts, draft: Seeming) -> Guess:
         reasons.append("usual missing codes stand apart from the other values")
     if kind in NUMERIC_KINDS and draft.role in _AMOUNTS and _from_zero(f):
         update["range"] = (0, None)
+    told = {Kind.GEOGRAPHIC: "postcode", Kind.DATE: "date"}.get(kind)
+    if held := [k for k in f.found if in_words([k]) not in draft.reason and k != told]:
+        reasons.append(f"some texts hold {in_words(held)}")
     variable = f.variable.model_copy(update=update)
     certain = draft.certain and not f.proposed
-    return Guess(f.name, variable, "; ".join(reasons) or "its kind is given", certain, draft.leaves)
+    why = "; ".join(reasons) or "its kind is given"
+    return Guess(f.name, variable, why, certain, draft.leaves, f.found, f.found_in_labels)
 
 
 def _from_zero(f: Facts) -> bool:

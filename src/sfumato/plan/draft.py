@@ -10,7 +10,9 @@ from dataclasses import replace
 import polars as pl
 
 from sfumato.data.codebook import Missing, Scalar
+from sfumato.data.entities import find
 from sfumato.data.extended import shown
+from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
@@ -78,7 +80,8 @@ def _head(title: str) -> Iterator[str]:
     yield "#        weight, household, record."
     yield "# Kinds: continuous, integer, categorical, ordinal, date, text, geographic."
     yield "sfumato: 1"
-    yield f"title: {json.dumps(title, ensure_ascii=False)}"
+    named = telling([entity.kind for entity in find(title)])  # a file may be named after somebody
+    yield f"title: {json.dumps('Untitled' if named else title, ensure_ascii=False)}"
 
 
 def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
