@@ -177,7 +177,10 @@ def _inside(f: Facts) -> Seeming | None:
     codes = (NEARLY_ALL if f.unique else _SOME) if f.looks(r"\S+") else 0.0
     least = {kind: max(f.looking.threshold, codes if kind in _WEAK else 0.0) for kind in f.found}
     held = [kind for kind in telling(f.found) if f.found[kind] >= least[kind]]
-    return Seeming(Role.IDENTIFIER, f"some texts hold {in_words(held)}", kind=Kind.TEXT) if held else None
+    if not held:
+        return None
+    more = "" if (text := _text(f)) is None else f"{text.reason}; "
+    return Seeming(Role.IDENTIFIER, f"{more}some texts hold {in_words(held)}", kind=Kind.TEXT)
 
 
 def _form(f: Facts) -> Seeming | None:

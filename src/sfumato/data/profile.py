@@ -199,7 +199,8 @@ def _guess(f: Facts, draft: Seeming) -> Guess:
     if kind in NUMERIC_KINDS and draft.role in _AMOUNTS and _from_zero(f):
         update["range"] = (0, None)
     told = {Kind.GEOGRAPHIC: "postcode", Kind.DATE: "date"}.get(kind)
-    if held := [k for k in f.found if in_words([k]) not in draft.reason and k != told]:
+    by_form = draft.certain and draft.role == Role.IDENTIFIER
+    if held := [k for k in f.found if not by_form and in_words([k]) not in draft.reason and k != told]:
         reasons.append(f"some texts hold {in_words(held)}")
     variable = f.variable.model_copy(update=update)
     certain = draft.certain and not f.proposed
