@@ -410,7 +410,8 @@ def json_page() -> str:
 
 _KEYS = {
     "plan": "the drafted plan as YAML",
-    "variables": "for each variable the guessed `role` and `kind`, and the `reason`",
+    "variables": "for each variable the guessed `role` and `kind`, and the `reason`; where texts hold personal data that have "
+    "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
     "release": "path of the release folder; `null` where a limit is exceeded and nothing was written",
     "ok": "whether every limit holds and nothing is refused",
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
