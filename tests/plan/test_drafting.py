@@ -6,6 +6,7 @@ import datetime as dt
 
 import numpy as np
 import polars as pl
+import pytest
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
@@ -18,6 +19,7 @@ def steps(frame):
 
 RNG = np.random.default_rng(8)
 N = 400
+YEAR = {"do": "coarsen_date", "to": "year"}
 
 
 def test_numbers_are_averaged_among_equal_keys():
@@ -37,9 +39,74 @@ def test_a_number_that_many_share_becomes_bands():
 def test_dates_become_years_or_leave():
     born = [dt.date(1950 + i % 50, 1 + i % 12, 1) for i in range(N)]
     found = steps(pl.DataFrame({"birth_date": born, "pay": RNG.lognormal(10, 1, N)}))
-    assert found.years == {"birth_date_year": "birth_date"}
+    assert found.years == {"birth_date": YEAR}
     few = steps(pl.DataFrame({"birth_date": born[:3]}))
-    assert (few.years, few.dropped) == ({}, ("birth_date",))
+    assert (few.years, few.dropped, few.unread) == ({}, ("birth_date",), ())
+
+
+@pytest.mark.parametrize(
+    ("written", "more"),
+    [
+        ("%Y-%m-%d", {}),
+        ("%d/%m/%Y", {}),
+        ("%m/%d/%Y", {}),
+        ("%d %B %Y", {}),
+        ("%Y%m%d", {"format": "%Y%m%d"}),
+    ],
+)
+def test_dates_in_texts_become_years(written, more):
+    born = pl.Series([dt.date(1950 + i % 50, 1 + i % 12, 1 + i % 28) for i in range(N)]).dt.strftime(written)
+    found = steps(pl.DataFrame({"dob": born.cast(pl.Int64) if more else born, "pay": RNG.lognormal(10, 1, N)}))
+    assert found.years == {"dob": YEAR | more}
+    assert found.unread == ()
+
+
+def test_a_few_texts_that_are_no_dates_become_missing():
+    born = [f"{1 + i % 28}/{1 + i % 12}/{1950 + i % 50}" for i in range(N - 1)] + ["31/02/1960"]
+    assert steps(pl.DataFrame({"dob": born})).years == {"dob": YEAR | {"invalid": "missing"}}
+
+
+def test_dates_that_can_be_read_in_two_centuries_leave():
+    born = [f"{1 + i % 28:02}/{1 + i % 12:02}/{50 + i % 50}" for i in range(N)]
+    found = steps(pl.DataFrame({"dob": born, "pay": RNG.lognormal(10, 1, N)}))
+    assert (found.years, found.dropped, found.unread) == ({}, ("dob",), ("dob",))
+
+
+HOMES = [f"{RNG.choice(['LS', 'LS', 'LS', 'W', 'EH'])}{RNG.integers(1, 9)} {i % 10}AB" for i in range(2000)]
+
+
+def test_postcodes_are_coarsened_as_far_as_their_combinations_need():
+    alone = steps(pl.DataFrame({"postcode": HOMES}))
+    assert alone.forms["postcode"].coarsen == {"do": "coarsen_postcode", "to": "district"}
+    many = {f"k{j}": RNG.choice(["a", "b", "c"], 2000) for j in range(3)}
+    names = dict(zip(("sex", "region", "job"), many.values(), strict=True))
+    beside = steps(pl.DataFrame({"postcode": HOMES, **names}))
+    assert beside.forms["postcode"].coarsen == {"do": "coarsen_postcode", "to": "area"}
+    assert steps(pl.DataFrame({"postcode": HOMES[:12]})).dropped == ()
+    assert steps(pl.DataFrame({"postcode": [f"QA{i} 1AA" for i in range(90)]})).dropped == ("postcode",)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes", "parameters"),
+    [
+        ("soc2020", [1111, 1112, 2211, 2212, 3111, 9273], {"scheme": "soc2020"}),
+        ("ISCO08", ["0110", "0210", "1111", "2211", "2212"], {"scheme": "isco"}),
+        ("sic", [1110, 1130, 47110, 47190], {"scheme": "sic"}),
+        ("icd10", ["I21.0", "I21.9", "J45.0", "E11.9"], {"scheme": "icd10"}),
+    ],
+)
+def test_codes_of_classifications_are_cut(name, codes, parameters):
+    column = pl.Series(name, [codes[i % len(codes)] for i in range(N)])
+    found = steps(column.to_frame())
+    coarsen = found.forms[name].coarsen
+    assert coarsen["do"] == "truncate_code"
+    assert coarsen["scheme"] == parameters["scheme"]
+    assert coarsen["keep"] < {"sic": 5}.get(name, 4)
+
+
+def test_coordinates_leave_and_it_is_said():
+    found = steps(pl.DataFrame({"lat": RNG.uniform(50, 51, N), "lon": RNG.uniform(0, 1, N)}))
+    assert found.dropped == found.coordinates == ("lat", "lon")
 
 
 def test_numbers_that_too_few_have_leave():

@@ -37,6 +37,8 @@ class Seeming:
         Its kind, where the rule tells it.
     leaves
         Whether it should leave the table, whatever its role.
+    scheme
+        Classification whose codes it holds.
     """
 
     role: Role
@@ -44,6 +46,7 @@ class Seeming:
     certain: bool = False
     kind: Kind | None = None
     leaves: bool = False
+    scheme: str | None = None
 
 
 _Rule = Callable[[Facts], Seeming | None]
@@ -206,11 +209,20 @@ def _identifier_name(f: Facts) -> Seeming | None:
     return None
 
 
+def _is_date(f: Facts) -> bool:
+    if f.dtype in (pl.Date, pl.Datetime):
+        return True
+    if f.dtype == pl.String:
+        return f.looks(_SOME_FORM) and f.looks(_DATE_FORM)
+    if not f.whole or not (f.low >= 18000101 and f.high <= 21991231) or len(f.distinct) < 2:
+        return False
+    days = _digits(f).str.to_date("%Y%m%d", strict=False)  # 19581231: few numbers of that size are dates by chance
+    return days.null_count() <= (1 - NEARLY_ALL) * len(days)
+
+
 def _date(f: Facts) -> Seeming | None:
     birth = f.named(r"dob|birth\w*|born|dateofbirth|birthdate")
-    if not (
-        f.dtype in (pl.Date, pl.Datetime) or (f.dtype == pl.String and f.looks(_SOME_FORM) and f.looks(_DATE_FORM))
-    ):
+    if not _is_date(f):
         if birth and f.whole and f.low >= 1850 and f.high <= 2100:
             return Seeming(Role.KEY, "a year of birth may be known to others", False)
         return None
@@ -299,6 +311,25 @@ def _other_id(f: Facts) -> Seeming | None:
     return None
 
 
+_SCHEMES = (
+    ("soc2020", r"soc", r"[1-9]\d{2,3}|[1-9]\d{5}", Role.KEY, "occupations (SOC)"),
+    ("isco", r"isco", r"\d{3,4}", Role.KEY, "occupations (ISCO)"),
+    ("sic", r"u?k? ?sic|nace", r"\d{4,5}|\d{1,2}[./]\d{1,2}(?:[./]\d)?", Role.KEY, "industries (SIC)"),
+    ("icd10", r"icd", r"(?i)[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?", Role.SENSITIVE, "diagnoses (ICD-10)"),
+)
+
+
+def _codes(f: Facts) -> Seeming | None:
+    """Codes of a classification, whose first characters name broader groups."""
+    if f.variable.kind in (Kind.CONTINUOUS, Kind.DATE) or not (f.text or f.whole):
+        return None
+    for scheme, name, form, role, what in _SCHEMES:
+        share = _digits(f).str.contains(rf"^(?:{form})$").mean() if f.named(name) and len(f.distinct) else None
+        if isinstance(share, float) and share >= NEARLY_ALL:
+            return Seeming(role, f"codes of {what} by name and form", False, Kind.CATEGORICAL, scheme=scheme)
+    return None
+
+
 def _named_id(f: Facts) -> bool:
     """Whether a word of the name ends as ids do: `UTILITYID`, but not `paid`."""
     return f.named(r"ids?|\w*id") and not f.named(_NO_IDS)
@@ -333,7 +364,7 @@ BY_FORM: tuple[_Rule, ...] = (
     _household,
     _weight,
 )
-BY_NAME: tuple[_Rule, ...] = (_other_id, _sensitive, _key, _text)
+BY_NAME: tuple[_Rule, ...] = (_codes, _other_id, _sensitive, _key, _text)
 
 
 def looks_identifying(facts: Facts, *, record: bool = True) -> str | None:

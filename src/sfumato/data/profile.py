@@ -49,6 +49,8 @@ class Guess:
         Share of its texts, those looked at, which hold personal data that have a form, by their kind. Confidential.
     found_in_labels
         The same of the labels of its values.
+    scheme
+        Classification whose codes it holds: `soc2020`, `isco`, `sic`, `icd10`.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Guess:
     leaves: bool = False
     found: Mapping[str, float] = field(default_factory=dict)
     found_in_labels: Mapping[str, float] = field(default_factory=dict)
+    scheme: str | None = None
 
 
 def profile(
@@ -205,7 +208,7 @@ def _guess(f: Facts, draft: Seeming) -> Guess:
     variable = f.variable.model_copy(update=update)
     certain = draft.certain and not f.proposed
     why = "; ".join(reasons) or "its kind is given"
-    return Guess(f.name, variable, why, certain, draft.leaves, f.found, f.found_in_labels)
+    return Guess(f.name, variable, why, certain, draft.leaves, f.found, f.found_in_labels, draft.scheme)
 
 
 def _from_zero(f: Facts) -> bool:

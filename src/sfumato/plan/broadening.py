@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.kinds import Facts
+from sfumato.plan.coarsening import Level
 
 __all__ = ["Broadened", "Form", "broaden", "in_small"]
 
@@ -36,11 +38,14 @@ class Form:
         Cut points.
     leaves
         Whether it is dropped.
+    coarsen
+        The step that comes first, with its parameters but the column.
     """
 
     keep: tuple[Scalar, ...] = ()
     band: tuple[float, ...] = ()
     leaves: bool = False
+    coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
 _Coded = tuple[Form, Ints]
@@ -76,6 +81,7 @@ def broaden(
     smallest: int,
     share: float = 0.05,
     apart: Ints | None = None,
+    levels: Mapping[str, Sequence[Level]] | None = None,
 ) -> Broadened:
     """Find forms of keys under which at most a share of the records stands in combinations of fewer than `smallest`.
 
@@ -96,6 +102,8 @@ def broaden(
         Largest share of the records that may stand in smaller ones.
     apart
         Classes that divide the records already, shape (n,).
+    levels
+        Those of them that a step coarsens first, with what it leaves of them, finest first.
 
     Examples
     --------
@@ -104,10 +112,13 @@ def broaden(
     >>> found.left, found.some_small
     (('sex',), False)
     """
-    columns = {
-        n: _Number(frame.get_column(n), v) if n in numbers else _Categories(frame.get_column(n), v, smallest)
-        for n, v in variables.items()
-    }
+    columns: dict[str, _Levels | _Number | _Categories] = {}
+    for n, v in variables.items():
+        if levels and n in levels:
+            columns[n] = _Levels(levels[n], smallest)
+        else:
+            column = frame.get_column(n)
+            columns[n] = _Number(column, v) if n in numbers else _Categories(column, v, smallest)
     together = np.zeros(frame.height, dtype=np.int64) if apart is None else apart
     forms: dict[str, list[_Coded]] = {}
     found = dict.fromkeys(variables, Form(leaves=True))
@@ -172,6 +183,22 @@ class _Categories:
             stays = pl.concat([kept, self.seen.filter(pl.col("missing"))])["code"].to_numpy()
             values = kept["value"] if self.dtype.is_numeric() else kept["value"].cast(pl.String)
             yield Form(keep=tuple(values.sort().to_list())), np.where(np.isin(self.codes, stays), self.codes, 0)
+
+
+class _Levels:
+    """The forms of a key that a step coarsens: as each level leaves it, then the commonest of the broadest."""
+
+    def __init__(self, levels: Sequence[Level], smallest: int) -> None:
+        self.levels = [(level.parameters, _Categories(level.values, level.variable, smallest)) for level in levels]
+        self.width = self.levels[-1][1].width
+
+    def forms(self) -> Iterator[_Coded]:
+        """As of other categories; of all levels but the broadest only the first."""
+        for parameters, categories in self.levels[:-1]:
+            yield Form(coarsen=parameters), categories.codes
+        parameters, categories = self.levels[-1]
+        for form, codes in categories.forms():
+            yield replace(form, coarsen=parameters), codes
 
 
 class _Number:

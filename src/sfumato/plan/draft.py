@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -124,11 +125,14 @@ def _steps(steps: Steps) -> Iterator[str]:
     if steps.dropped:
         yield "  # Direct identifiers, free text, places and further weights leave first."
         yield f"  - {{do: drop, columns: {_listed(steps.dropped)}}}"
-    for year, date in steps.years.items():
-        yield f"  # {date} is coarsened to the year."
-        yield f"  - {{do: derive, column: {_quoted(year)}, formula: {json.dumps(f'year(`{date}`)')}, role: key}}"
-    if steps.years:
-        yield f"  - {{do: drop, columns: {_listed(list(steps.years.values()))}}}"
+    if steps.coordinates:
+        yield "  # In place of coordinates a step to_grid could keep the area (pip install 'sfumato[geo]')."
+    for n in steps.unread:
+        yield f"  # How the dates of {n} are written could not be told: coarsen_date with a format would keep the year."
+    for alike in {json.dumps(parameters): parameters for parameters in steps.years.values()}.values():
+        dates = [n for n, parameters in steps.years.items() if parameters == alike]
+        yield f"  # Of {', '.join(dates)} the year stays."
+        yield _step(alike, dates)
     yield from _broadened(steps)
     if steps.filled:
         yield "  # Missing in so many combinations that these would single people out: the median takes their place."
@@ -144,6 +148,9 @@ def _broadened(steps: Steps) -> Iterator[str]:
         yield "  # With these too many people would be alone, or nearly alone, with what others may know of them."
         yield f"  - {{do: drop, columns: {_listed(steps.crowded)}}}"
     for n, form in steps.forms.items():
+        if form.coarsen:
+            yield f"  # Of {n} the broader group stays."
+            yield _step(form.coarsen, [n])
         if form.band:
             yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
             yield f"  - {{do: recode, columns: {_listed([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
@@ -154,6 +161,12 @@ def _broadened(steps: Steps) -> Iterator[str]:
     if steps.some_small:
         yield "  # Whoever still shares all of these with too few others is left out."
         yield f"  - {{do: suppress_strata, by: {_listed(steps.keys)}, min_count: {steps.smallest}}}"
+
+
+def _step(parameters: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """A step with its columns after its name."""
+    more = "".join(f", {key}: {json.dumps(v) if '%' in str(v) else v}" for key, v in parameters.items() if key != "do")
+    return f"  - {{do: {parameters['do']}, columns: {_listed(columns)}{more}}}"
 
 
 def _plain(number: float) -> float:

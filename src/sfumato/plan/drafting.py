@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.plan.averaging import hardly_masked, patterns_of
 from sfumato.plan.broadening import Broadened, Form, broaden, in_small
+from sfumato.plan.coarsening import Level, levels_of, year_of
 
 __all__ = ["BLUR", "MOST_COLUMNS", "K", "Steps", "draft_steps"]
 
@@ -23,6 +25,7 @@ BLUR = 0.1
 MOST_COLUMNS = 64
 """Most columns of one `centroids` step."""
 _SHARE = 0.05  # of the records, that may be left out
+_PLACE = (Role.KEY, Kind.GEOGRAPHIC)
 _LARGE = 25_000  # records above which grouping all together takes long
 
 
@@ -35,7 +38,11 @@ class Steps:
     dropped
         Columns that leave for what they are.
     years
-        Columns with the year of a date, and the date.
+        Dates of which the year stays, with the parameters of the step.
+    unread
+        Those of `dropped` that hold dates of which it cannot be told how they are written.
+    coordinates
+        Those of `dropped` that are coordinates.
     crowded
         Keys that leave because too few people would share all of them.
     forms
@@ -59,7 +66,9 @@ class Steps:
     """
 
     dropped: tuple[str, ...] = ()
-    years: Mapping[str, str] = field(default_factory=dict)
+    years: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
     crowded: tuple[str, ...] = ()
     forms: Mapping[str, Form] = field(default_factory=dict)
     some_small: bool = False
@@ -101,29 +110,32 @@ def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
     (('sex',), ('bmi',))
     """
     schema = frame.schema  # made anew at each look
-    dates = dict.fromkeys(g.name for g in guesses if _is_date(g.variable, schema[g.name]))
-    dropped = tuple(g.name for g in guesses if g.name not in dates and (g.leaves or _must_go(g.variable)))
-    years = {f"{n}_year": n for n in dates}
-    gone = {*dates, *dropped}
-    known = {g.name: g.variable for g in guesses if g.name not in gone}
-    known |= {year: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for year in years}
+    dates = [g for g in guesses if g.variable.kind == Kind.DATE and g.variable.role == Role.KEY and not g.leaves]
+    years = {g.name: year for g in dates if (year := year_of(frame.get_column(g.name), g.variable)) is not None}
+    levels = _levels(frame, [g for g in guesses if g.name not in years])
+    dropped = tuple(g.name for g in guesses if g.name not in {*years, *levels} and (g.leaves or _must_go(g.variable)))
+    known = {g.name: g.variable for g in guesses if g.name not in {*dropped, *years}}
+    known |= {n: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for n in years}
     columns = [frame.get_column(n) for n in known if n not in years]  # a name such as `^x$` would select by pattern
-    columns += [frame.get_column(n).dt.year().alias(year) for year, n in years.items()]
-    work = pl.DataFrame(columns)
-    steps = _protecting(work, known)
-    useless = {year: n for year, n in years.items() if year in steps.crowded}
-    return Steps(
-        **{
-            **vars(steps),
-            "dropped": (*dropped, *useless.values()),
-            "years": {year: n for year, n in years.items() if year not in useless},
-            "crowded": tuple(n for n in steps.crowded if n not in useless),
-        }
+    work = pl.DataFrame([*columns, *(year.values for year in years.values())])
+    steps = _protecting(work, known, levels)
+    useless = {n for n in years if n in steps.crowded}
+    places = [g.name for g in guesses if g.variable.kind == Kind.GEOGRAPHIC and schema[g.name].is_numeric()]
+    return replace(
+        steps,
+        dropped=(*dropped, *(n for n in years if n in useless)),
+        years={n: year.parameters for n, year in years.items() if n not in useless},
+        unread=tuple(g.name for g in dates if g.name not in years),
+        coordinates=tuple(n for n in places if n in dropped),
+        crowded=tuple(n for n in steps.crowded if n not in useless),
     )
 
 
-def _is_date(variable: Variable, dtype: pl.DataType) -> bool:
-    return variable.kind == Kind.DATE and variable.role == Role.KEY and dtype in (pl.Date, pl.Datetime)
+def _levels(frame: pl.DataFrame, guesses: Sequence[Guess]) -> dict[str, tuple[Level, ...]]:
+    """Postcodes and codes of classifications, with what steps can leave of them."""
+    may = [g for g in guesses if not g.leaves and (g.scheme or (g.variable.role, g.variable.kind) == _PLACE)]
+    found = {g.name: levels_of(frame.get_column(g.name), g.variable, g.scheme) for g in may}
+    return {n: levels for n, levels in found.items() if levels}
 
 
 def _must_go(variable: Variable) -> bool:
@@ -132,9 +144,12 @@ def _must_go(variable: Variable) -> bool:
     return variable.role == Role.IDENTIFIER or variable.kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
 
 
-def _protecting(work: pl.DataFrame, known: Mapping[str, Variable]) -> Steps:
+def _protecting(
+    work: pl.DataFrame, known: Mapping[str, Variable], levels: Mapping[str, Sequence[Level]] | None = None
+) -> Steps:
     """What becomes of keys and of sensitive numbers."""
-    numbers = {n: v for n, v in known.items() if _masked(v, work.get_column(n).dtype)}
+    levels = levels or {}
+    numbers = {n: v for n, v in known.items() if n not in levels and _masked(v, work.get_column(n).dtype)}
     facts = {n: Facts(work.get_column(n), v) for n, v in numbers.items()}
     constant = {n: f for n, f in facts.items() if f.values.is_empty() or f.low == f.high}
     fewest = 2 * K if work.height >= 2 * K else K
@@ -145,10 +160,10 @@ def _protecting(work: pl.DataFrame, known: Mapping[str, Variable]) -> Steps:
     cut = set(bands)
     averaged = {n: v for n, v in enough.items() if n not in cut}
     smallest = fewest if averaged else K
-    keys = {n: v for n, v in known.items() if n in cut or (v.role == Role.KEY and not v.numeric)}
-    found = broaden(work, keys, bands, smallest=smallest, share=_SHARE)
+    keys = {n: v for n, v in known.items() if n in cut or n in levels or (v.role == Role.KEY and not v.numeric)}
+    found = broaden(work, keys, bands, smallest=smallest, share=_SHARE, levels=levels)
     gaps = tuple(n for n in averaged if len(facts[n].values) < work.height)
-    within = _within_patterns(work, averaged, keys, bands, smallest) if gaps else None
+    within = _within_patterns(work, averaged, keys, bands, smallest, levels) if gaps else None
     if within is not None and within.left == found.left:
         found = within
     else:
@@ -173,13 +188,14 @@ def _within_patterns(
     keys: Mapping[str, Variable],
     bands: Sequence[str],
     smallest: int,
+    levels: Mapping[str, Sequence[Level]],
 ) -> Broadened | None:
     """The keys among records with the same numbers missing; None where these are too few, or told apart by codes."""
     patterns = patterns_of(work, averaged)
     several = any(Facts(work.get_column(n), v).kinds_of_missing > 1 for n, v in averaged.items())
     if several or in_small(patterns, smallest) > _SHARE * work.height:
         return None
-    return broaden(work, keys, bands, smallest=smallest, share=_SHARE, apart=patterns)
+    return broaden(work, keys, bands, smallest=smallest, share=_SHARE, apart=patterns, levels=levels)
 
 
 def _masked(variable: Variable, dtype: pl.DataType) -> bool:
