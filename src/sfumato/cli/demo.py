@@ -29,7 +29,7 @@ def demo(
     say([f"1. Inventing {records} people: {data}"])
     _invent(records, data)
     say(["", f"2. sfumato init {data} --out {plan}"])
-    init(data, out=plan)
+    init([data], out=plan)
     say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
     protect(plan, data=data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")

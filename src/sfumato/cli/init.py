@@ -18,7 +18,7 @@ EXAMPLE = "Example: sfumato init cohort.csv --out plan.yaml"
 
 
 def init(
-    data: Annotated[Path, typer.Argument(help="The data file.")],
+    data: Annotated[list[Path], typer.Argument(help="The data file; several make a plan of several tables.")],
     out: Out = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
     kinds: Annotated[
@@ -46,7 +46,7 @@ def init(
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
 ) -> None:
-    """Look at a file and draft a commented plan: a role and a kind for each variable, with the reason.
+    """Look at files and draft a commented plan: a role and a kind for each variable, with the reason.
 
     Nothing is guessed silently. Read the plan and change what is wrong before you use it. A plan that is there already
     may hold such changes, so it is written over only with --overwrite.
@@ -57,22 +57,33 @@ def init(
     from sfumato.data.profile import profile
     from sfumato.errors import FileError
     from sfumato.plan.draft import draft_plan
-    from sfumato.progress import split
+    from sfumato.plan.draft_tables import Drafted, draft_tables, named_tables
+    from sfumato.progress import split, within
 
-    refuse_same(out, data)
+    refuse_same(out, *data)
     how = Looking(tuple(names(kinds) or ()), sample, threshold)
     if out is not None and out.exists() and not overwrite:
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
-    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    tables = {name: open_table(Path(file), reading) for name, file in named_tables(data).items()}
     with working() as progress:
         looking, drafting = split(progress, (3, 7))
-        guesses = profile(table.frame, table.codebook, looking, how)
+        found = {
+            name: Drafted(file.name, table.frame, profile(table.frame, table.codebook, within(part, file.name), how))
+            for (name, table), file, part in zip(tables.items(), data, split(looking, [1] * len(data)), strict=True)
+        }
         drafting("drafting a plan", 0)
-        text = draft_plan(table.frame, guesses, data.stem)
+        if len(data) == 1:
+            (one,) = found.values()
+            text = draft_plan(one.frame, one.guesses, data[0].stem)
+        else:
+            text = draft_tables(found, ", ".join(file.stem for file in data))
     if json:
-        print_json({"plan": text, "variables": {g.name: _told(g) for g in guesses}})
+        told = {name: {g.name: _told(g) for g in one.guesses} for name, one in found.items()}
+        several = {"tables": {name: {"variables": variables} for name, variables in told.items()}}
+        print_json({"plan": text} | ({"variables": next(iter(told.values()))} if len(data) == 1 else several))
     if out is not None or not json:
         write_out(text, out)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
 
-__all__ = ["draft_plan"]
+__all__ = ["draft_body", "draft_plan", "head", "listed"]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
@@ -32,7 +32,8 @@ def _quoted(text: str) -> str:
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names as a list of YAML."""
     return "[" + ", ".join(_quoted(n) for n in names) + "]"
 
 
@@ -57,11 +58,16 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
         A plan that runs as it stands. It holds no count and no rare value: of the data it shows categories that many
         records have, and round cut points.
     """
+    return "\n".join([*head(title), *draft_body(frame, guesses)]) + "\n"
+
+
+def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], last: Iterable[str] = ()) -> list[str]:
+    """Give the lines on variables, steps and limits; parameters as in `draft_plan`, with lines for steps at the end."""
     steps = draft_steps(frame, guesses)
     if not (steps.keys or steps.averaged):  # a plan under which nobody could look anybody up protects nobody
         guesses = _more_keys(guesses)
         steps = draft_steps(frame, guesses)
-    return "\n".join([*_head(title), *_variables(guesses), *_steps(steps), *_limits(steps)]) + "\n"
+    return [*_variables(guesses), *_steps(steps), *last, *_limits(steps)]
 
 
 def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
@@ -75,7 +81,8 @@ def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
     ]
 
 
-def _head(title: str) -> Iterator[str]:
+def head(title: str) -> Iterator[str]:
+    """The first lines of a drafted plan."""
     yield "# A first plan, drafted from the data. Every line is a guess: read it, and change what is wrong."
     yield "# Roles: identifier (must not leave), key (an intruder may know it), sensitive, outcome, other,"
     yield "#        weight, household, record."
@@ -124,7 +131,7 @@ def _steps(steps: Steps) -> Iterator[str]:
     yield "steps:"
     if steps.dropped:
         yield "  # Direct identifiers, free text, places and further weights leave first."
-        yield f"  - {{do: drop, columns: {_listed(steps.dropped)}}}"
+        yield f"  - {{do: drop, columns: {listed(steps.dropped)}}}"
     if steps.coordinates:
         yield "  # In place of coordinates a step to_grid could keep the area (pip install 'sfumato[geo]')."
     for n in steps.unread:
@@ -136,7 +143,7 @@ def _steps(steps: Steps) -> Iterator[str]:
     yield from _broadened(steps)
     if steps.filled:
         yield "  # Missing in so many combinations that these would single people out: the median takes their place."
-        yield f"  - {{do: impute, columns: {_listed(steps.filled)}, method: median}}"
+        yield f"  - {{do: impute, columns: {listed(steps.filled)}, method: median}}"
     if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
     for i in range(0, len(steps.averaged), MOST_COLUMNS):
@@ -146,27 +153,27 @@ def _steps(steps: Steps) -> Iterator[str]:
 def _broadened(steps: Steps) -> Iterator[str]:
     if steps.crowded:
         yield "  # With these too many people would be alone, or nearly alone, with what others may know of them."
-        yield f"  - {{do: drop, columns: {_listed(steps.crowded)}}}"
+        yield f"  - {{do: drop, columns: {listed(steps.crowded)}}}"
     for n, form in steps.forms.items():
         if form.coarsen:
             yield f"  # Of {n} the broader group stays."
             yield _step(form.coarsen, [n])
         if form.band:
             yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
-            yield f"  - {{do: recode, columns: {_listed([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
+            yield f"  - {{do: recode, columns: {listed([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
         if form.keep:
             yield f"  # Categories of {n} that few people have become missing; those listed stay as they are."
             kept = ", ".join(f"{_scalar(v)}: {_scalar(v)}" for v in form.keep)
-            yield f"  - {{do: recode, columns: {_listed([n])}, map: {{{kept}}}, other: missing}}"
+            yield f"  - {{do: recode, columns: {listed([n])}, map: {{{kept}}}, other: missing}}"
     if steps.some_small:
         yield "  # Whoever still shares all of these with too few others is left out."
-        yield f"  - {{do: suppress_strata, by: {_listed(steps.keys)}, min_count: {steps.smallest}}}"
+        yield f"  - {{do: suppress_strata, by: {listed(steps.keys)}, min_count: {steps.smallest}}}"
 
 
 def _step(parameters: Mapping[str, Any], columns: Sequence[str]) -> str:
     """A step with its columns after its name."""
     more = "".join(f", {key}: {json.dumps(v) if '%' in str(v) else v}" for key, v in parameters.items() if key != "do")
-    return f"  - {{do: {parameters['do']}, columns: {_listed(columns)}{more}}}"
+    return f"  - {{do: {parameters['do']}, columns: {listed(columns)}{more}}}"
 
 
 def _plain(number: float) -> float:
@@ -180,8 +187,8 @@ def _scalar(value: Scalar) -> str:
 def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     by = steps.keys
     among = f" with equal {', '.join(by)}" if by else ""
-    parameters = [f"columns: {_listed(columns)}"]
-    parameters += [f"by: {_listed(by)}"] if by else []
+    parameters = [f"columns: {listed(columns)}"]
+    parameters += [f"by: {listed(by)}"] if by else []
     parameters += [f"k: {K}", "grouping: mdav", f"blur: {BLUR}"]
     parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
     if steps.within:

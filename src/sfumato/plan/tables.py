@@ -12,7 +12,7 @@ from sfumato.data.described import Described
 from sfumato.plan.limits import Limit
 from sfumato.plan.step import AnyStep
 
-__all__ = ["ACCESS", "MOST_TABLES", "Access", "DeclaredLink", "TablePlan", "refuse_names"]
+__all__ = ["ACCESS", "MOST_TABLES", "TAKEN", "Access", "DeclaredLink", "TablePlan", "refuse_names"]
 
 MOST_TABLES = 100
 """Most tables of a plan: every two are searched for links."""
@@ -20,7 +20,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 Access = Literal["open", "safeguarded", "controlled"]
 ACCESS: tuple[Access, ...] = get_args(Access)
 """Ways of access, the most open first."""
-_TAKEN = ("datapackage", "plan", "report")
+TAKEN = ("datapackage", "plan", "report")
+"""Names of a release's papers, which no table can have."""
 
 
 class TablePlan(Described):
@@ -116,6 +117,6 @@ def refuse_names(tables: dict[str, Any]) -> dict[str, Any]:
     if not all(_NAME.fullmatch(name) for name in tables):
         raise ValueError("names of tables are letters, digits, - and _, at most 64 of them, and become names of files")
     folded = [name.lower() for name in tables]
-    if len(set(folded)) < len(folded) or not set(folded).isdisjoint(_TAKEN):
-        raise ValueError(f"names of tables must differ in more than case, and not be {', '.join(_TAKEN)}")
+    if len(set(folded)) < len(folded) or not set(folded).isdisjoint(TAKEN):
+        raise ValueError(f"names of tables must differ in more than case, and not be {', '.join(TAKEN)}")
     return tables

@@ -1,0 +1,129 @@
+"""Draft a plan for several tables: each as for it alone, with codes of its own for the ids that they share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+import polars as pl
+
+from sfumato.data.entities import find
+from sfumato.data.looking import telling
+from sfumato.data.profile import Guess
+from sfumato.data.roles import Role
+from sfumato.errors import FileError
+from sfumato.plan.draft import draft_body, head, listed
+from sfumato.plan.tables import TAKEN
+
+__all__ = ["Drafted", "draft_tables", "named_tables"]
+
+_IDS = (Role.RECORD, Role.HOUSEHOLD)
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What is known of one table.
+
+    Parameters
+    ----------
+    file
+        Name of its file.
+    frame
+        The table.
+    guesses
+        What `profile` proposes.
+    """
+
+    file: str
+    frame: pl.DataFrame
+    guesses: Sequence[Guess]
+
+
+def named_tables(files: Sequence[PurePath]) -> dict[str, PurePath]:
+    """Give each file's table a name, of what its file is called.
+
+    Raises
+    ------
+    FileError
+        Where files lie in several folders, or one is given twice: a plan names files of one folder.
+
+    Examples
+    --------
+    >>> list(named_tables([PurePath("wave 1.csv"), PurePath("plan.csv")]))
+    ['wave_1', 'plan_table']
+    """
+    if len({file.parent for file in files}) > 1 or len({file.name.lower() for file in files}) < len(files):
+        raise FileError("A plan names files of one folder: put them into one, each under a name of its own.")
+    names: dict[str, PurePath] = {}
+    for file in files:
+        told = telling([entity.kind for entity in find(file.stem)])  # a file may be named after somebody
+        name = "" if told else re.sub(r"[^A-Za-z0-9_-]+", "_", file.stem).strip("_-")[:50]
+        name = f"{name or 'table'}_table" if name.lower() in (*TAKEN, "") else name
+        while name.lower() in {known.lower() for known in names}:
+            name += "_2"
+        names[name] = file
+    return names
+
+
+def draft_tables(tables: Mapping[str, Drafted], title: str) -> str:
+    """Write a commented plan of several tables as YAML.
+
+    Ids that several tables have get codes of their own in each (`pseudonymise`, scope `table`), so that nobody can put
+    the tables together by them; a comment says what to write where they should be joined.
+
+    Parameters
+    ----------
+    tables
+        The tables by name.
+    title
+        Title of the plan.
+    """
+    shared = _shared_ids(tables)
+    lines = [*head(title), "tables:"]
+    for name, table in tables.items():
+        own = [n for n in shared if n in table.frame.columns]
+        guesses = _with_ids(table.guesses, own)
+        known = {g.name for g in guesses if g.variable.role in _IDS}
+        lines += [f"  {name}:", f"    file: {json.dumps(table.file, ensure_ascii=False)}"]
+        lines += [f"    {line}" for line in draft_body(table.frame, guesses, _codes([n for n in own if n in known]))]
+    lines += _links(shared, tables)
+    return "\n".join(lines) + "\n"
+
+
+def _shared_ids(tables: Mapping[str, Drafted]) -> list[str]:
+    """Columns that are an id in one table and stand in another one too."""
+    ids = dict.fromkeys(g.name for table in tables.values() for g in table.guesses if g.variable.role in _IDS)
+    return [n for n in ids if sum(n in table.frame.columns for table in tables.values()) > 1]
+
+
+def _with_ids(guesses: Sequence[Guess], shared: Sequence[str]) -> list[Guess]:
+    """The guesses, with ids of another table's records as those of who belongs together."""
+    free = not any(g.variable.role == Role.HOUSEHOLD for g in guesses)
+    found = []
+    for guess in guesses:
+        if guess.name in shared and guess.variable.role not in _IDS and free:
+            variable = guess.variable.model_copy(update={"role": Role.HOUSEHOLD, "range": None})
+            guess = replace(guess, variable=variable, leaves=False, reason="an id of another table's records")
+            free = False
+        found.append(guess)
+    return found
+
+
+def _codes(ids: Sequence[str]) -> Iterator[str]:
+    if ids:
+        yield "  # Another table has these ids too: codes of its own keep anybody from putting the two together."
+        yield f"  - {{do: pseudonymise, columns: {listed(ids)}, scope: table}}"
+
+
+def _links(shared: Sequence[str], tables: Mapping[str, Drafted]) -> Iterator[str]:
+    """How the tables could be joined, as a comment."""
+    for n in shared:
+        having = {name: table for name, table in tables.items() if n in table.frame.columns}
+        to = next((name for name, table in having.items() if table.frame[n].is_unique().all()), None)
+        others = [name for name in having if name != to]
+        if to is not None and others:
+            yield f"# To join {others[0]} to {to} by {n}, write scope: project in both in place of scope: table, and:"
+            yield f"# links: [{{from: {others[0]}, to: {to}, on: {listed([n])}}}]"
