@@ -14,6 +14,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.pairing import Align
+from sfumato.release.secret import Secret
 from sfumato.release.several.choose import plan_for
 
 __all__ = ["compare"]
@@ -31,6 +32,7 @@ def compare(
     table: str | None = None,
     model: str | None = None,
     family: Family | None = None,
+    secret: bytes | Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
@@ -55,5 +57,6 @@ def compare(
         align=align,
         plan=plan_for(plan, table, second, first),
         how=Measuring(model=model, family=family),
+        secret=Secret.known(secret),
         progress=progress,
     )

@@ -25,6 +25,7 @@ from sfumato.release.named import Named
 from sfumato.release.package.papers import in_a_release, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
+from sfumato.release.secret import Secret
 from sfumato.release.several.choose import plan_for
 
 __all__ = ["risk"]
@@ -56,6 +57,7 @@ def risk(
     missing: str | None = None,
     w1: float = 0.01,
     w2: float = 0.05,
+    secret: bytes | Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table, or of a protected table against its original.
@@ -118,6 +120,9 @@ def risk(
         `category`.
     w1, w2
         Widths of the robust Mahalanobis risk.
+    secret
+        The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined; by
+        default that of `SFUMATO_SECRET`.
 
     Examples
     --------
@@ -168,6 +173,7 @@ def risk(
         earlier=past,
         named=named,
         how=replace(how, attacking=attacking),
+        secret=Secret.known(secret),
         progress=progress,
     )
 

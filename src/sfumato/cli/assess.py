@@ -32,6 +32,7 @@ from sfumato.cli.options import (
     Reading,
     Record,
     Sample,
+    SecretFile,
     Sensitive,
     Sheet,
     SkipRows,
@@ -84,6 +85,7 @@ def risk(
     ] = None,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
+    secret_file: SecretFile = None,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -104,6 +106,7 @@ def risk(
     from sfumato.api.risk import risk as measure
     from sfumato.cli.talk import finish, open_table
     from sfumato.cli.working import working
+    from sfumato.release.secret import Secret
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     scanned = keys is not None and data.suffix.lower() == ".parquet"  # read no more than the columns that are needed
@@ -134,6 +137,7 @@ def risk(
             missing=missing,
             w1=w1,
             w2=w2,
+            secret=Secret.known(secret_file),
             progress=progress,
         )
     finish(found, json)
@@ -150,6 +154,7 @@ def compare(
     table: Table = None,
     model: Model = None,
     family: Family = None,
+    secret_file: SecretFile = None,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -162,6 +167,7 @@ def compare(
     from sfumato.api.compare import compare as measure
     from sfumato.cli.talk import finish, open_table
     from sfumato.cli.working import working
+    from sfumato.release.secret import Secret
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     first, second = open_table(before, how), open_table(after, how)
@@ -177,6 +183,7 @@ def compare(
             table=table,
             model=model,
             family=family,
+            secret=Secret.known(secret_file),
             progress=progress,
         )
     finish(found, json)

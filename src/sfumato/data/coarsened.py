@@ -88,6 +88,11 @@ class Coarsened(ErrorModel):
             raise ValueError(f"nothing is said of {', '.join(untold)}: give how, bands, bounds or rounded")
         return self
 
+    @property
+    def only_bounds(self) -> bool:
+        """Whether all that is told is where values were cut off."""
+        return bool(self.bounds) and not (self.how or self.bands or self.rounded)
+
     def in_words(self, columns: Collection[str]) -> tuple[Coarsened, ...]:
         """Keep the words alone for some columns, whose values another step recoded as well.
 

@@ -32,6 +32,7 @@ class _Merged:
     new: Mapping[str, str]
     changed: int
     single: bool
+    ordered: bool
 
 
 class MergeRare(Method):
@@ -151,19 +152,18 @@ class MergeRare(Method):
             new = into_one(records, self.min_count, self.into or _OTHER)
         new = {old: name for old, name in new.items() if old != name}
         left = {new.get(old, old) for old in records}
-        return _Merged(new, sum(records[old] for old in new if old in records), len(records) > 1 and len(left) == 1)
+        changed = sum(records[old] for old in new if old in records)
+        return _Merged(new, changed, len(records) > 1 and len(left) == 1, self._ordered(variable))
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
         """The rule; never which categories were rare."""
-        return (Coarsened(self.columns, f"so that categories of fewer than {self.min_count} records {self._become}"),)
-
-    @property
-    def _become(self) -> str:
-        if self.into == _PARENT:
-            return "became their parent in the hierarchy, with the next smallest where that was as rare"
-        if self.into is not None:
-            return f"became {self.into}, with the next smallest where that was as rare"
-        return "became Other, with the next smallest where that was as rare (of ordered categories: joined a neighbour)"
+        merged: Mapping[str, _Merged] = states[0]
+        one = tuple(n for n, m in merged.items() if not m.ordered)
+        beside = tuple(n for n, m in merged.items() if m.ordered)
+        name = "their parent in the hierarchy" if self.into == _PARENT else self.into or _OTHER
+        rule = f"so that categories of fewer than {self.min_count} records"
+        told = ((one, f"{rule} became {name}"), (beside, f"{rule} were merged with their neighbour"))
+        return tuple(Coarsened(columns, how) for columns, how in told if columns)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many categories and records were merged."""

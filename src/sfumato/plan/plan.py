@@ -436,6 +436,7 @@ class Plan(Described):
             )
             for n in book.with_role(Role.IDENTIFIER)
         ]
+        problems += self._apart_from_earlier(codebook)
         for i, limit in enumerate(self.limits):
             if limit.measure not in figures():
                 said = f"there is no measure {limit.measure!r}; measures: {', '.join(figures())}"
@@ -498,6 +499,16 @@ class Plan(Described):
                     f"would draw anew for the same people, and could be averaged. Put this step before it"
                 )
 
+    def _apart_from_earlier(self, codebook: Codebook) -> Iterator[Problem]:
+        """Earlier releases, whose records are found by ids that a step replaces."""
+        record = codebook.the(Role.RECORD)
+        if self.earlier and any(step.replaces and record in step.changes for step in self.steps):
+            said = (
+                f"earlier releases are compared record by record, and a step replaces the ids in {record}: measure "
+                f"them with a plan without that step, which changes no other column"
+            )
+            yield self._problem(said, "earlier")
+
     def _strangers(self, codebook: Codebook) -> Iterator[str]:
         made = {n for step in self.steps for n in step.changes if step.name == "derive"}
         return (n for n in self.variables if n not in codebook and n not in made)
@@ -528,6 +539,12 @@ class Plan(Described):
     def replaced_late(self) -> tuple[str, ...]:
         """The columns of ids in whose place other ones stand, after masking (where nothing masks, coarsening) began."""
         return tuple(dict.fromkeys(n for step in self.late if step.replaces for n in step.changes))
+
+    @property
+    def late_changes(self) -> tuple[str, ...]:
+        """The columns that other steps than masking ones and replacing ones change after preparing."""
+        steps = (step for step in self.late if not (step.masks or step.replaces))
+        return tuple(dict.fromkeys(n for step in steps for n in step.changes))
 
     @property
     def late(self) -> tuple[Method, ...]:

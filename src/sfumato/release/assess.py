@@ -14,7 +14,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.profile import profile
 from sfumato.data.roles import Role
-from sfumato.draws import PUBLIC
+from sfumato.draws import PUBLIC, Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
@@ -32,6 +32,7 @@ from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_c
 from sfumato.release.named import Named
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.run import run_steps
+from sfumato.release.secret import Secret
 
 __all__ = ["compare", "h_rank", "risk", "risk_of_scan"]
 
@@ -41,6 +42,10 @@ GUESSED = (
 )
 OTHER_TYPE = (
     "{columns}: numbers in one table and categories in the other (coarsened, perhaps), left out of every comparison."
+)
+OTHER_IDS = (
+    "The plan pseudonymises the ids in {record}, so records of the two tables are joined only with the secret that the "
+    "release was made with: --secret-file FILE (secret= in Python), or SFUMATO_SECRET."
 )
 NO_KEYS = (
     "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
@@ -57,8 +62,13 @@ class _Tables:
     plan: Plan
 
     @classmethod
-    def prepare(cls, before: PolarsDataset, after: PolarsDataset | None, plan: Plan | None) -> _Tables:
-        """Run the plan's preparing steps on the original; a protected table has been through them."""
+    def prepare(
+        cls, before: PolarsDataset, after: PolarsDataset | None, plan: Plan | None, secret: Secret | None = None
+    ) -> _Tables:
+        """Run the plan's preparing steps on the original; a protected table has been through them.
+
+        Ids that the plan replaces become those of the protected table where the secret is known.
+        """
         plan = plan or Plan()
         before = replace(before, frame=plan.dated(before.frame))
         after = after if after is None else replace(after, frame=plan.dated(after.frame))
@@ -66,15 +76,18 @@ class _Tables:
         if plan.steps:
             plan.check(book)
         plan.check_kinds(before.frame)
-        ran = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), PUBLIC)
+        draws = PUBLIC if secret is None else Draws(secret.value)  # of one table alone, any ids will do
+        entered = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), draws).after
         if after is not None:
-            described = ran.after.codebook
-            for step in plan.steps[len(plan.preparing()) :]:
+            described = entered.codebook
+            if secret is not None:
+                entered = _with_given_ids(entered, after, plan, draws)
+            for step in plan.late:
                 described = step.describe(described)
             known = {n: v for n, v in described.items() if n in after.columns}
             sniffed = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
             after = PolarsDataset(after.frame, Codebook({**sniffed, **known}), after.suffix)
-        return cls(ran.after, after, plan)
+        return cls(entered, after, plan)
 
     @classmethod
     def of_release(cls, data: PolarsDataset, plan: Plan) -> _Tables:
@@ -140,7 +153,8 @@ class _Tables:
         """
         assert self.after is not None, "a pair needs two tables"
         asked = {n for names in given for n in names or ()}
-        changed = [n for n in self.before.columns if n not in asked and self._other_type(n)]
+        coarse = set(self.plan.coarsened_late) & set(self.after.columns)
+        changed = [n for n in self.before.columns if n not in asked and (n in coarse or self._other_type(n))]
         if not changed:
             return self, ()
         before = replace(self.before, frame=self.before.frame.drop(changed))
@@ -153,7 +167,9 @@ class _Tables:
             return False
         one, two = (t.frame.schema[column] for t in (self.before, self.after))
         texts = sum(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in (one, two))
-        return texts == 1 and (one.is_numeric() or two.is_numeric() or one.is_temporal() or two.is_temporal())
+        dates = one.is_temporal() + two.is_temporal()
+        numbers = one.is_numeric() or two.is_numeric()
+        return (texts == 1 and bool(numbers or dates)) or (dates == 1 and numbers)
 
     def by(self, given: Sequence[str] | None) -> tuple[str, ...]:
         """The strata asked for, else the plan's."""
@@ -169,6 +185,14 @@ class _Tables:
             return given
         known = self.before.codebook.the(Role.RECORD)
         return known if known and self.after is not None and known in self.after.columns else None
+
+    def told_apart(self, record: str | None, secret: Secret | None) -> bool:
+        """Whether the plan replaced the ids on which the tables are to be joined, and nobody gave the secret."""
+        return (
+            secret is None
+            and record is not None
+            and any(step.replaces and record in step.changes for step in self.plan.steps)
+        )
 
     def pair(
         self, columns: Sequence[str] | None, by: Sequence[str] | None, record: str | None, align: Align | None
@@ -186,6 +210,18 @@ class _Tables:
         )
 
 
+def _with_given_ids(before: PolarsDataset, after: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDataset:
+    """The original with the ids that late steps of its plan gave to the release."""
+    for step in (step for step in plan.late if step.replaces and set(step.changes) <= set(before.columns)):
+        if getattr(step, "format", None) == "number" and len(before) != len(after):
+            raise DataError(
+                f"{step.name} numbered the ids of a release from which steps left records out, so that they are not "
+                "found again in the original. Take format: code."
+            )
+        before = run_steps([step], before, draws).after
+    return before
+
+
 def risk(
     data: PolarsDataset,
     protected: PolarsDataset | None = None,
@@ -200,6 +236,7 @@ def risk(
     earlier: Before | None = None,
     named: Named | None = None,
     how: Measuring | None = None,
+    secret: Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table as it is, or of a protected table against its original.
@@ -231,6 +268,8 @@ def risk(
     named
         Roles over those of the plan, of the file and of what is guessed: keys make the classes of group `keys`,
         sensitive variables are measured whatever their kind.
+    secret
+        The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined.
 
     Raises
     ------
@@ -245,8 +284,10 @@ def risk(
             return found
         release = _Tables.of_release(with_record(data, record), plan or Plan())
         return found + _beside(release, earlier, disclosure or Disclosure(), how, progress)
-    tables = _Tables.prepare(data, protected, plan).named(named)
+    tables = _Tables.prepare(data, protected, plan, secret).named(named)
     record = tables.record(record)
+    if align is None and tables.told_apart(record, secret):
+        raise DataError(OTHER_IDS.format(record=record))
     if record is None and align is None:
         raise DataError(
             "To compare records of two tables, name the column with the record's id (--record NAME), or say that row "
@@ -379,6 +420,7 @@ def compare(
     align: Align | None = None,
     plan: Plan | None = None,
     how: Measuring | None = None,
+    secret: Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
@@ -386,8 +428,14 @@ def compare(
     Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
     which a note says. Parameters as in `risk`.
     """
-    tables, notes = _Tables.prepare(before, after, plan).comparable(columns, by, [record] if record else None)
-    pair = tables.pair(columns, by, tables.record(record), align)
+    prepared = _Tables.prepare(before, after, plan, secret)
+    joined, apart = prepared.record(record), ()
+    if align is None and prepared.told_apart(joined, secret):
+        if record is not None:
+            raise DataError(OTHER_IDS.format(record=record))
+        apart, joined = (OTHER_IDS.format(record=joined),), None
+    tables, notes = prepared.comparable(columns, by, [joined] if joined else None)
+    pair = tables.pair(columns, by, joined, align)
     whole = pair.tables
     subject = Subject(
         PolarsDataset(whole.after, tables.codebook),
@@ -395,7 +443,7 @@ def compare(
         pair=pair,
         how=how or Measuring(),
     )
-    return _judged(Findings(notes=notes) + measure(subject, progress, "compare"), tables.plan)
+    return _judged(Findings(notes=(*apart, *notes)) + measure(subject, progress, "compare"), tables.plan)
 
 
 def h_rank(

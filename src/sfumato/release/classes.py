@@ -135,7 +135,7 @@ def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Find
     told = []
     if not any(f.value is not None and _of_risk(f.measure) for f in findings):
         told.append(NO_RISK)
-    coarsened = {n for step in plan.steps if step.coarsens for n in step.changes}
+    coarsened = {n for step in plan.steps if step.coarsens and not step.stays_comparable for n in step.changes}
     bare = [n for n in keys if n in codebook and n not in coarsened and n not in plan.strata]
     bound = any(f.group == KEYS and f.limit is not None for f in findings)
     if bare and not bound:

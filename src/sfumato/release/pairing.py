@@ -114,7 +114,10 @@ def _joined(
     first = pl.DataFrame({"id": one}).with_row_index("before")
     both = first.join(pl.DataFrame({"id": two}).with_row_index("after"), on="id").sort("id")
     if both.is_empty():
-        raise DataError(f"No id of {record!r} stands in both tables. Are they the same people's, with the same ids?")
+        raise DataError(
+            f"No id of {record!r} stands in both tables. Are they the same people's, with the same ids? Where a step "
+            "pseudonymised them, give the plan and the secret that the release was made with (--plan, --secret-file)."
+        )
     notes: tuple[str, ...] = ()
     if both.height < max(before.height, after.height):
         notes = ("Some records stand in one of the tables only; measures that compare records leave them out.",)

@@ -219,16 +219,23 @@ def _unnumbered(data: PolarsDataset) -> PolarsDataset:
 def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     """The table as it enters the first masking step beside the result, joined on the run's own record numbers.
 
-    Columns that were coarsened in between are left out of the first: they cannot be compared.
+    Columns that were coarsened in between, or changed their type, are left out of the first: they cannot be compared.
+    Ids that were replaced in between are those of the release in both.
     """
-    before, after = ran.before.frame.drop(plan.coarsened_late, strict=False), ran.after.frame
+    after = ran.after.frame
+    other_type = [n for n in plan.late_changes if _changed_type(ran.before.frame, after, n)]
+    left_out = dict.fromkeys((*plan.coarsened_late, *other_type))
+    before = ran.before.frame.drop(left_out, strict=False)
     whole, notes = None, []
     if before.height != after.height:
-        whole = (before.drop(ROW), after.drop(ROW))
+        whole = (before.drop(ROW, *plan.replaced_late, strict=False), after.drop(ROW))
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
         notes.append("Steps left records out: measures that compare records are of those that are left.")
+    before = _with_released_ids(plan, before, after)
     if coarse := [n for n in plan.coarsened_late if n in ran.after.columns]:
         notes.append(f"{', '.join(coarse)}: coarsened, so left out of every comparison of values.")
+    if changed := [n for n in other_type if n not in plan.coarsened_late]:
+        notes.append(f"{', '.join(changed)}: of another type than before, so left out of every comparison of values.")
     book = ran.after.codebook
     both = [n for n in plan.masked if n in ran.before.frame.columns and n in after.columns]
     masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
@@ -242,6 +249,23 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     known = Codebook({**ran.before.codebook, **book}).without(ROW)
     tables = (before.drop(ROW), after.drop(ROW))
     return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
+
+
+def _changed_type(before: pl.DataFrame, after: pl.DataFrame, column: str) -> bool:
+    """Whether a column holds numbers before or after, and something else in the other table."""
+    if column not in before.columns or column not in after.columns:
+        return False
+    one, two = before.schema[column], after.schema[column]
+    return pl.Null not in (one, two) and _counts(one) != _counts(two)
+
+
+def _with_released_ids(plan: Plan, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """The table before with the ids that the release has in the place of its own."""
+    replaced = [n for n in plan.replaced_late if n in before.columns and n in after.columns]
+    if not replaced:
+        return before
+    given = before.drop(replaced).join(after.select(ROW, *replaced), on=ROW, how="left", maintain_order="left")
+    return given.select(before.columns)
 
 
 def _counts(dtype: pl.DataType) -> bool:

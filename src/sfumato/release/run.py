@@ -10,6 +10,7 @@ import polars as pl
 
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
+from sfumato.data.error_model import Bounds
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
@@ -137,8 +138,42 @@ def _told(disclosed: Sequence[Disclosed], step: Method, said: Sequence[Disclosed
     """
     explained = {n for part in said if not isinstance(part, Coarsened) for n in part.columns}
     merged = {n for part in said if isinstance(part, Averaged) for n in part.merged}
+    disclosed, said = _both_ends(disclosed, said, {*step.changes} - explained)
     recoded = {n for part in disclosed if isinstance(part, Coarsened) for n in part.columns}
     return [*_in_words(disclosed, {*step.changes} - explained | merged), *_in_words(said, recoded)]
+
+
+def _both_ends(
+    disclosed: Sequence[Disclosed], said: Sequence[Disclosed], changed: Collection[str]
+) -> tuple[list[Disclosed], list[Disclosed]]:
+    """Put the bounds of a column that was coded at one end and then at the other into one part, where both hold."""
+    own = {
+        n: ends for part in said if isinstance(part, Coarsened) and part.only_bounds for n, ends in part.bounds.items()
+    }
+    known = [part for part in disclosed if isinstance(part, Coarsened)]
+    held = {n: ends for part in known if part.only_bounds for n, ends in part.bounds.items()}
+    once = [n for n in own if n in held and n in changed and sum(n in part.columns for part in known) == 1]
+    merged = {n: both for n in once if (both := _joined(held[n], own[n])) is not None}
+    if not merged:
+        return list(disclosed), list(said)
+    rest = [p for part in disclosed for p in _without(part, merged)]
+    new = [p for part in said for p in _without(part, merged)]
+    return rest, [*new, Coarsened(tuple(merged), bounds=merged)]
+
+
+def _joined(one: Bounds, two: Bounds) -> Bounds | None:
+    """Two bounds, each open at the end that the other is not; None where they are not so."""
+    low, high = (a if b is None else b for a, b in zip(one, two, strict=True))
+    apart = (one[0] is None) == (two[1] is None) and (one[1] is None) == (two[0] is None)
+    return (low, high) if apart and low is not None and high is not None and low < high else None
+
+
+def _without(part: Disclosed, columns: Collection[str]) -> Iterator[Disclosed]:
+    """A part of a disclosure, without bounds of some columns; nothing where it tells of these alone."""
+    if not isinstance(part, Coarsened) or not part.only_bounds:
+        yield part
+    elif bounds := {n: ends for n, ends in part.bounds.items() if n not in columns}:
+        yield Coarsened(tuple(bounds), bounds=bounds)
 
 
 def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[Disclosed]:

@@ -44,6 +44,23 @@ class Secret:
     def __post_init__(self) -> None:
         Draws(self.value)  # refuses a secret that is too short
 
+    @classmethod
+    def known(
+        cls, given: bytes | Secret | str | PathLike[str] | None = None, environ: Mapping[str, str] = os.environ
+    ) -> Secret | None:
+        """The secret that is given (itself, its bytes, or its file), else that of `SFUMATO_SECRET`; None where none is.
+
+        Raises
+        ------
+        SecretError
+            As in `find`.
+        """
+        if isinstance(given, Secret):
+            return given
+        if isinstance(given, bytes):
+            return cls(given)
+        return cls.find(given, environ) if given is not None or VARIABLE in environ else None
+
     @property
     def fingerprint(self) -> str:
         """Twelve hexadecimal digits by which the same secret is known again.

@@ -11,6 +11,9 @@ from sfumato.draws import MAKE_SECRET
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.k_anonymity import k_anonymity
 from sfumato.measures.saying import FEW_ALIKE, listed
+from sfumato.methods.base import Method
+from sfumato.methods.coarsen_date import CoarsenDate
+from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import missing_rule
 from sfumato.release.secret import Secret
@@ -39,8 +42,12 @@ def warnings_of(
     drawn
         Names of the methods that drew at random.
     """
-    yield from _lost_secret(secret, drawn)
-    yield from _real_number(plan, after)
+    yield from _lost_secret(secret, drawn - {step.name for step in plan.steps if step.replaces})
+    yield from _lost_pseudonyms(secret, [step for step in plan.steps if step.replaces and step.name in drawn])
+    if not any(after.codebook.the(Role.RECORD) in step.changes for step in plan.steps if step.replaces):
+        yield from _real_number(after)
+    yield from _told_by_dates(plan, after)
+    yield from _told_by_derived(plan, after)
     yield from _alone_by_others(plan, after, keys)
 
 
@@ -55,12 +62,56 @@ def _lost_secret(secret: Secret, drawn: Set[str]) -> Iterator[str]:
         )
 
 
-def _real_number(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+def _lost_pseudonyms(secret: Secret, steps: Sequence[Method]) -> Iterator[str]:
+    """Say what comes of pseudonyms whose secret is not kept."""
+    if steps and not secret.repeatable:
+        columns = listed([*dict.fromkeys(n for step in steps for n in step.changes)])
+        yield (
+            f"No secret was given, so the pseudonyms of {columns} cannot be made again: no other table and no later "
+            f"release joins with them. Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every "
+            f"time: --secret-file key, or secret= in Python."
+        )
+
+
+def _told_by_dates(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+    """Say that dates leave beside what is left of others of the same people, which gives some of these back."""
+    steps = [step for step in plan.steps if isinstance(step, CoarsenDate)]
+    coarse = dict.fromkeys(n for step in steps for n in step.columns if n in after.columns)
+    fine = [n for n, dtype in after.frame.schema.items() if n not in coarse and dtype in (pl.Date, pl.Datetime)]
+    ages = {step.beside: step.columns for step in steps if step.beside in fine}
+    for reference, columns in ages.items():
+        yield (
+            f"The age in {listed([n for n in columns if n in coarse])} leaves beside the date in {reference} at "
+            f"which it was reached, which tells the date of birth to a year, and closer where somebody has several. "
+            f"Coarsen that date too, or drop it."
+        )
+    others = [n for n in fine if n not in ages]
+    if coarse and others:
+        yield (
+            f"{listed([*coarse])} was made coarser, but {listed(others)} leaves as exact dates: whoever knows how "
+            f"far two dates of a person are apart reads one from the other. Coarsen all dates alike (coarsen_date), "
+            f"or drop them."
+        )
+
+
+def _told_by_derived(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+    """Say that columns leave which were computed from exact values of others that were coarsened afterwards."""
+    for i, step in enumerate(plan.steps):
+        if not isinstance(step, CoarsenDate | TopCode):
+            continue
+        made = [s for s in plan.steps[:i] if s.name == "derive" and set(s.reads) & set(step.columns)]
+        later = {n for s in plan.steps[i:] if s.masks or s.coarsens for n in s.changes}
+        told = [n for s in made for n in s.changes if n in after.columns and n not in later]
+        if told:
+            yield (
+                f"{listed(told)} was computed from {listed(step.columns)} before {step.name} changed it, and leaves "
+                f"as it is: it may give exact values back. Compute it afterwards, or protect it too."
+            )
+
+
+def _real_number(after: PolarsDataset) -> Iterator[str]:
     """Say that the released ids may be numbers that others know."""
     record = after.codebook.the(Role.RECORD)
-    replaced = {n for step in plan.steps if step.replaces for n in step.changes}
-    if record in replaced:
-        return
     if record is not None and record in after.columns and _looks_real(after.frame[record]):
         yield (
             f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
