@@ -457,6 +457,8 @@ _KEYS = {
     "created": "the day on which it was made",
     "version": "the version of sfumato that made it",
     "data": "name of the data file",
+    "access": "how the release is accessed, as the plan says; `null` where it does not",
+    "consent": "what people agreed to, as the plan says; `null` where it does not",
     "unchanged": "columns that are as they were",
     "measures": "every measure, or the one that was named: its `name`, `title`, and `what` it is; what it `needs`; its "
     "`form` (`share`, `count` or `number`); where protection or utility is `better` (`low`, `high`, `near` its baseline, or "

@@ -45,3 +45,21 @@ def test_a_record_column_that_looks_real_is_told():
     same = FRAME.with_columns(pl.col("id") + 9_434_765_870, town=pl.lit("a"))
     (said,) = warnings(same)
     assert "does not look like" in said
+
+
+def open_release(**more):
+    plan = sf.Plan(
+        variables=VARIABLES | {"bmi": {"role": "sensitive", "kind": "continuous"}, "town": {"role": "identifier"}},
+        steps=[sf.steps.Drop(columns=["town"]), sf.steps.Centroids(columns=["bmi"], by=["sex"], k=5)],
+        **more,
+    )
+    return [said for said in sf.protect(plan, FRAME, secret=SECRET).report.warnings if "access" in said]
+
+
+def test_sensitive_variables_open_to_everybody_want_consent():
+    (said,) = open_release(access="open")
+    assert "bmi" in said
+    assert "consent" in said
+    assert open_release(access="open", consent="Use in research, by anybody.") == []
+    assert open_release(access="safeguarded") == []
+    assert open_release() == []

@@ -101,6 +101,8 @@ class Plan(Described):
         Links between tables that the release keeps; every other one that is found stops it.
     access
         How the release is accessed: `open`, `safeguarded` (registered users) or `controlled` (a safe room).
+    consent
+        What people agreed to that allows this release, in words for its readers; it holds nothing about single people.
 
     Examples
     --------
@@ -123,6 +125,7 @@ class Plan(Described):
     tables: dict[str, TablePlan] = Field(default_factory=dict)
     links: tuple[DeclaredLink, ...] = ()
     access: Access | None = None
+    consent: str | None = None
 
     _lines: Lines = PrivateAttr(default_factory=dict)
     _base: Path = PrivateAttr(default_factory=Path)
@@ -212,6 +215,8 @@ class Plan(Described):
             values["order"] = self.order
         if self.access:
             values["access"] = self.access
+        if self.consent:
+            values["consent"] = self.consent
         return values
 
     def _own(self) -> dict[str, Any]:
@@ -247,6 +252,7 @@ class Plan(Described):
             limits=own.limits,
             order=self.order,
             access=self.access_of(name),
+            consent=self.consent,
         )
         plan._lines = {path[2:]: line for path, line in self._lines.items() if path[:2] == ("tables", name)}
         plan._base, plan._table = self._base, name

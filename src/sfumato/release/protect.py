@@ -106,6 +106,8 @@ def protect(
             *(warning for step in ran.steps for warning in step.warnings),
         ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
+        access=plan.access,
+        consent=plan.consent,
     )
     return Release(in_release_order(after, plan, draws), report, plan, renderer)
 

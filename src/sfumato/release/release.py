@@ -103,6 +103,8 @@ class Release:
             version=self.report.version,
             fingerprint=self.report.fingerprint,
             plan_digest=self.plan.digest,
+            access=self.plan.access,
+            consent=self.plan.consent,
         )
         with whole_folder(Path(folder), overwrite=overwrite) as work:
             notes = self.write_data(work)

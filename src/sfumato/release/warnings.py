@@ -49,6 +49,7 @@ def warnings_of(
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
     yield from _alone_by_others(plan, after, keys)
+    yield from _without_consent(plan, after)
 
 
 def _lost_secret(secret: Secret, drawn: Set[str]) -> Iterator[str]:
@@ -138,4 +139,16 @@ def _alone_by_others(plan: Plan, after: PolarsDataset, keys: Sequence[str]) -> I
         yield (
             f"Some people would be nearly alone if an intruder also knew {listed(named)} (role other: they leave as "
             "they are, and no figure counts them). Give role key to those that can be known of people."
+        )
+
+
+def _without_consent(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+    """Say that what people may want kept private is open to everybody, and nobody said that they agreed."""
+    sensitive = [n for n in after.codebook.with_role(Role.SENSITIVE) if n in after.columns]
+    if plan.access == "open" and not plan.consent and sensitive:
+        named = sensitive if len(sensitive) <= _MOST_NAMED else [*sensitive[:_MOST_NAMED], "others"]
+        yield (
+            f"The release is open to everybody (access: open) and holds {listed(named)} (role sensitive), and the plan "
+            "does not say what people agreed to. Say it under consent, restrict access (safeguarded or controlled), or "
+            "leave these out."
         )

@@ -32,6 +32,10 @@ def show_card(card: Card, console: Console) -> None:
     console.print()
     console.print(plain_text(papers.title, style="bold"))
     console.print(plain_text(f"{papers.data.name}, made {papers.created} with sfumato {papers.version}", style="dim"))
+    if papers.access:
+        console.print(plain_text(f"Access: {papers.access}", style="dim"))
+    if papers.consent:
+        console.print(plain_text(f"What people agreed to: {papers.consent}", style="dim"))
     noisy = [e for e in card.entries if e.noise_sd is not None]
     if noisy:
         table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))

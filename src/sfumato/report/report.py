@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -86,6 +86,8 @@ class Report:
         What the report draws.
     internal
         Whether confidential values may be in it.
+    access, consent
+        How the release is accessed, and what people agreed to, as the plan says.
     """
 
     title: str
@@ -101,6 +103,8 @@ class Report:
     warnings: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
     internal: bool = True
+    access: str | None = None
+    consent: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -135,9 +139,23 @@ class TablesReport:
     internal: bool = True
 
     @property
+    def access(self) -> str | None:
+        """How all tables are accessed, where that is the same of all."""
+        return _common({report.access for report in self.tables.values()})
+
+    @property
+    def consent(self) -> str | None:
+        """What people agreed to."""
+        return _common({report.consent for report in self.tables.values()})
+
+    @property
     def ok(self) -> bool:
         """Whether every table may leave, and nothing speaks against their leaving together."""
         return all(report.ok for report in self.tables.values()) and not self.refusals
+
+
+def _common(said: Set[str | None]) -> str | None:
+    return next(iter(said)) if len(said) == 1 else None
 
 
 class Renderer(Protocol):

@@ -96,6 +96,8 @@ class Card:
             "created": papers.created,
             "version": papers.version,
             "data": papers.data.name,
+            "access": papers.access,
+            "consent": papers.consent,
             "variables": variables,
             "unchanged": [n for n in papers.columns if not papers.disclosure.of(n)],
             "disclosure": papers.disclosure.to_plain(),

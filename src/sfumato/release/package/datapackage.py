@@ -117,6 +117,8 @@ def datapackage(
     fingerprint: str,
     plan_digest: str,
     several: bool = False,
+    access: str | None = None,
+    consent: str | None = None,
 ) -> bytes:
     """Describe a release.
 
@@ -126,6 +128,8 @@ def datapackage(
         Its tables.
     title, description, created, version
         Of the release, the day, and sfumato's version.
+    access, consent
+        How the release is accessed, and what people agreed to, as the plan says.
     fingerprint, plan_digest
         By which the same secret and the same plan are known again.
     several
@@ -147,6 +151,8 @@ def datapackage(
         "title": title,
         **({"description": description} if description else {}),
         "created": created,
+        **({"access": access} if access else {}),
+        **({"consent": consent} if consent else {}),
         "resources": described,
         "sfumato": run,
     }

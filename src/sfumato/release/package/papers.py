@@ -46,6 +46,10 @@ class Papers:
         What the plan calls columns that have another name in the data file, by their name there.
     table
         Name of the table in a release of several; else empty.
+    access
+        How the release is accessed: `open`, `safeguarded`, `controlled`; None where nobody said.
+    consent
+        What people agreed to; None where nobody said.
     """
 
     title: str
@@ -58,6 +62,8 @@ class Papers:
     fingerprint: str
     names: dict[str, str] = field(default_factory=dict)
     table: str = ""
+    access: str | None = None
+    consent: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -153,6 +159,10 @@ def in_a_release(data: Path) -> bool:
         return False
 
 
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
 def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any], several: bool) -> Papers:
     run = package["sfumato"]
     own = resource["sfumato"] if several else run
@@ -174,4 +184,6 @@ def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any],
         fingerprint=str(run["fingerprint"]),
         names=names,
         table=str(resource["name"]) if several else "",
+        access=_text(package.get("access")),
+        consent=_text(package.get("consent")),
     )

@@ -112,6 +112,8 @@ class TablesRelease:
             fingerprint=report.fingerprint,
             plan_digest=self.plan.digest,
             several=True,
+            access=self.plan.access_of(names[0]),  # one folder, one way of access
+            consent=self.plan.consent,
         )
         documents = {"datapackage.json": package, "plan.yaml": report.plan_yaml.encode()}
         if self.renderer is not None:
