@@ -429,7 +429,8 @@ def compare(
     which a note says. Parameters as in `risk`.
     """
     prepared = _Tables.prepare(before, after, plan, secret)
-    joined, apart = prepared.record(record), ()
+    joined = prepared.record(record)
+    apart: tuple[str, ...] = ()
     if align is None and prepared.told_apart(joined, secret):
         if record is not None:
             raise DataError(OTHER_IDS.format(record=record))
