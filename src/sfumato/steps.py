@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from sfumato.methods.coarsen_date import CoarsenDate as CoarsenDate
     from sfumato.methods.coarsen_postcode import CoarsenPostcode as CoarsenPostcode
     from sfumato.methods.complete_cases import CompleteCases as CompleteCases
+    from sfumato.methods.count_text import CountText as CountText
     from sfumato.methods.derive import Derive as Derive
     from sfumato.methods.drop import Drop as Drop
     from sfumato.methods.impute import Impute as Impute
+    from sfumato.methods.map_text import MapText as MapText
     from sfumato.methods.merge_rare import MergeRare as MergeRare
     from sfumato.methods.noise.method import Noise as Noise
     from sfumato.methods.pram.method import Pram as Pram
     from sfumato.methods.pseudonymise import Pseudonymise as Pseudonymise
     from sfumato.methods.recode import Recode as Recode
+    from sfumato.methods.redact import Redact as Redact
     from sfumato.methods.sample import Sample as Sample
     from sfumato.methods.suppress_cells import SuppressCells as SuppressCells
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
