@@ -28,8 +28,12 @@ if TYPE_CHECKING:
     from sfumato.methods.suppress_cells import SuppressCells as SuppressCells
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
     from sfumato.methods.swap.method import Swap as Swap
+    from sfumato.methods.to_grid import ToGrid as ToGrid
+    from sfumato.methods.to_line import ToLine as ToLine
+    from sfumato.methods.to_polygon import ToPolygon as ToPolygon
     from sfumato.methods.top_code import TopCode as TopCode
     from sfumato.methods.truncate_code import TruncateCode as TruncateCode
+    from sfumato.methods.typify import Typify as Typify
 
 
 def _classes() -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, model_validator
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.described import Described
 from sfumato.data.disclosure import Disclosed
+from sfumato.data.files.named import NamedFile, files_in
 from sfumato.data.query import Query
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
@@ -194,6 +195,11 @@ class Method(Described):
     def reads(self) -> tuple[str, ...]:
         """Other columns from which it computes values."""
         return ()
+
+    @property
+    def files(self) -> tuple[NamedFile, ...]:
+        """The files that its parameters name; a plan says from which folder they are seen."""
+        return tuple(files_in([getattr(self, name) for name in type(self).model_fields]))
 
     def check(self, codebook: Codebook) -> list[str]:
         """Tell what is wrong with the step for a table with this codebook, before any data are touched."""

@@ -115,7 +115,9 @@ class Parameter:
             where, place = ("steps", self.step, self.field), f"{self.path} = {value:g}"
             raise PlanError([Problem(sentence, path=where, place=place) for sentence in said]) from None
         steps = [changed if i == self.step else s for i, s in enumerate(self.plan.steps)]
-        return Plan(**{**{name: getattr(self.plan, name) for name in Plan.model_fields}, "steps": steps})
+        return Plan(**{**{name: getattr(self.plan, name) for name in Plan.model_fields}, "steps": steps}).beside(
+            self.plan
+        )
 
 
 def _given(plan: Plan, number: int) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from sfumato.data.detectors import looks_identifying
 from sfumato.data.extended import shown
 from sfumato.data.files.hierarchies import HierarchyFiles, digest
 from sfumato.data.files.infer import infer
+from sfumato.data.files.named import AS_RUN
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Facts, sniff_kinds
 from sfumato.data.problems import problems_of
@@ -174,8 +175,7 @@ class Plan(Described):
         except UnicodeDecodeError:
             raise PlanError([f"{str(path)!r} is not a text file in UTF-8"]) from None
         plan = cls.from_yaml(text)
-        plan._base = Path(path).parent
-        return plan
+        return plan._seen_from(Path(path).parent)
 
     @classmethod
     def from_yaml(cls, text: str) -> Plan:
@@ -296,8 +296,8 @@ class Plan(Described):
         return self._table
 
     def _as_run(self, step: int) -> dict[str, Any]:
-        """The parameters of a step; of hierarchies in files the digests and the folder's name, not where it lies."""
-        values = {"do": self.steps[step].name, **self.steps[step].model_dump()}
+        """The parameters of a step; of files that it names the digests and their names, not where they lie."""
+        values = {"do": self.steps[step].name, **self.steps[step].model_dump(context=AS_RUN)}
         if values.get("hierarchies"):
             values["hierarchies"]["folder"] = Path(values["hierarchies"]["folder"]).name
         if found := self._hierarchies.get(step):
@@ -305,8 +305,13 @@ class Plan(Described):
         return values
 
     def beside(self, other: Plan) -> Plan:
-        """The plan, as if it lay where another does: folders that it names are looked for there."""
-        self._base = other._base
+        """The plan, as if it lay where another does: files and folders that it names are looked for there."""
+        return self._seen_from(other._base)
+
+    def _seen_from(self, base: Path) -> Plan:
+        self._base = base
+        for file in (file for step in self.steps for file in step.files):
+            file.lies_beside(base)
         return self
 
     @cached_property
