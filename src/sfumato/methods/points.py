@@ -201,8 +201,10 @@ class PointStep(Method):
 
 def told_codes(codebook: Codebook, *columns: str) -> tuple[Missing, ...]:
     """The missing codes of columns as categories of a text."""
-    codes = (code for n in columns if n in codebook for code in codebook[n].missing)
-    return tuple({code_text(code): Missing(code=code_text(code), label=code.label) for code in codes}.values())
+    found: dict[str, Missing] = {}
+    for code in (code for n in columns if n in codebook for code in codebook[n].missing):
+        found.setdefault(code_text(code), Missing(code=code_text(code), label=code.label))
+    return tuple(found.values())
 
 
 def swapped_or_outside(

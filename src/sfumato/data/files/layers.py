@@ -110,7 +110,7 @@ class Shapes:
         x, y = moved(x, y, crs, self.crs)
         known = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         points = shapely.points(x[known], y[known])
-        at, shape = shapely.STRtree(self.shapes).query(points, predicate="intersects")
+        shape, at = shapely.STRtree(points).query(self.shapes, predicate="intersects")  # shapes are prepared once
         order = np.lexsort((shape, at))
         return known[at[order]], shape[order].astype(np.int64)
 
@@ -267,7 +267,8 @@ def _geojson(path: Path, attribute: str) -> tuple[NDArray[np.object_], list[Any]
         features = whole["features"]
         if whole["type"] != "FeatureCollection" or not isinstance(features, list):
             raise KeyError
-        shapes = shapely.from_geojson([json.dumps(feature["geometry"]) for feature in features])
+        texts = [json.dumps(feature["geometry"]) if feature["geometry"] else None for feature in features]
+        shapes = shapely.from_geojson(np.array(texts, dtype=object))
         attributes = [feature.get("properties") or {} for feature in features]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, shapely.errors.ShapelyError):
         raise FileError(f"{path.name!r} is no GeoJSON with a collection of features") from None

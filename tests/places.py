@@ -1,0 +1,61 @@
+"""Invented layers of a map, for the tests of steps that take points."""
+
+import atexit
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from sfumato.data.files.layers import LayerFile
+
+FOLDER = Path(tempfile.mkdtemp(prefix="sfumato-layers-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+
+
+def ring(west, south, east, north):
+    return [[west, south], [east, south], [east, north], [west, north], [west, south]]
+
+
+def square(west, south, east, north, **attributes):
+    """A polygon, as a feature."""
+    return feature("Polygon", [ring(west, south, east, north)], attributes)
+
+
+def line(*places, **attributes):
+    return feature("LineString", [list(place) for place in places], attributes)
+
+
+def feature(kind, coordinates, attributes):
+    return {"type": "Feature", "properties": attributes, "geometry": {"type": kind, "coordinates": coordinates}}
+
+
+def write(path, *features, crs=None):
+    """Write features as GeoJSON; `crs` as older files have it."""
+    whole = {"type": "FeatureCollection", "features": list(features)}
+    if crs is not None:
+        whole["crs"] = {"type": "name", "properties": {"name": f"urn:ogc:def:crs:EPSG::{crs}"}}
+    Path(path).write_text(json.dumps(whole))
+    return str(path)
+
+
+def lawful_layer(name, *features, kind=LayerFile, **more):
+    """A layer that is named as a plan as run names it, so that such a plan reads back as itself."""
+    write(FOLDER / name, *features)
+    file = kind(path=str(FOLDER / name))
+    file = kind(path=name, sha256=file.digest(), **more)
+    file.lies_beside(FOLDER)
+    return file
+
+
+def write_raster(path, values, west=0.0, north=2.0, width=1.0, crs=4326):
+    """Write a GeoTIFF of one band."""
+    import numpy as np
+    import rasterio
+
+    values = np.asarray(values, dtype="float32")
+    rows, columns = values.shape
+    transform = rasterio.transform.from_origin(west, north, width, width)
+    shape = {"height": rows, "width": columns, "count": 1, "dtype": "float32", "nodata": -9999.0}
+    with rasterio.open(path, "w", driver="GTiff", crs=crs and f"EPSG:{crs}", transform=transform, **shape) as raster:
+        raster.write(values, 1)
+    return str(path)
