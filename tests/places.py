@@ -54,7 +54,7 @@ def write_raster(path, values, west=0.0, north=2.0, width=1.0, crs=4326):
 
     values = np.asarray(values, dtype="float32")
     rows, columns = values.shape
-    transform = rasterio.transform.from_origin(west, north, width, width)
+    transform = rasterio.Affine(width, 0, west, 0, -width, north)
     shape = {"height": rows, "width": columns, "count": 1, "dtype": "float32", "nodata": -9999.0}
     with rasterio.open(path, "w", driver="GTiff", crs=crs and f"EPSG:{crs}", transform=transform, **shape) as raster:
         raster.write(values, 1)

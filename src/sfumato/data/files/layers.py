@@ -354,13 +354,15 @@ class Raster:
 
     values: NDArray[np.float64] = field(repr=False)
     crs: CRS
-    _inverse: Any = field(repr=False)
+    _inverse: tuple[float, ...] = field(repr=False)
 
     def cell(self, x: Floats, y: Floats, crs: CRS) -> Ints:
         """Number of the cell that each point lies in, shape (n,); -1 outside."""
         x, y = moved(x, y, crs, self.crs)
         known = np.isfinite(x) & np.isfinite(y)
-        column, row = (np.floor(part) for part in self._inverse * (np.where(known, x, 0), np.where(known, y, 0)))
+        x, y = np.where(known, x, 0), np.where(known, y, 0)
+        a, b, c, d, e, f = self._inverse
+        column, row = np.floor(a * x + b * y + c), np.floor(d * x + e * y + f)
         rows, columns = self.values.shape
         inside = known & (column >= 0) & (column < columns) & (row >= 0) & (row < rows)
         return np.where(inside, row * columns + column, -1).astype(np.int64)
@@ -390,4 +392,4 @@ def read_raster(file: LayerFile) -> Raster:
             told, transform = raster.crs.to_wkt() if raster.crs else None, raster.transform
     except rasterio.errors.RasterioError:
         raise FileError(f"{file.name!r} cannot be read as a raster") from None
-    return Raster(band.astype(np.float64).filled(np.nan), _system(file, told), ~transform)
+    return Raster(band.astype(np.float64).filled(np.nan), _system(file, told), tuple((~transform)[:6]))
