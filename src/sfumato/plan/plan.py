@@ -255,8 +255,8 @@ class Plan(Described):
             consent=self.consent,
         )
         plan._lines = {path[2:]: line for path, line in self._lines.items() if path[:2] == ("tables", name)}
-        plan._base, plan._table = self._base, name
-        return plan
+        plan._table = name
+        return plan._seen_from(self._base)
 
     def with_table(self, name: str, plan: Plan) -> Plan:
         """The plan with other variables, steps and limits of one of several tables.
