@@ -86,7 +86,7 @@ def test_all_errors_at_once_with_their_lines():
     )
     assert [p.split(":")[0] for p in found] == ["line 4", "line 11", "line 12", "line 17"]
     assert "there is no such key" in found[1]
-    assert "complete_cases, derive" in found[2]
+    assert "do` must name a method: anonymise, centroids," in found[2]
 
 
 def test_problems_are_values_with_line_path_and_message():

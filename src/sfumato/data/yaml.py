@@ -138,7 +138,7 @@ def plain(value: Any) -> Any:
 
 
 def dump_yaml(value: Mapping[str, Any]) -> str:
-    """Write plain values, block style above and one line for each variable and step."""
+    """Write plain values, block style above and one line for each variable and step (of each of several tables)."""
     yaml = YAML()
     yaml.width = 4096
     out = StringIO()
@@ -149,7 +149,9 @@ def dump_yaml(value: Mapping[str, Any]) -> str:
 def _flow_below(value: Mapping[str, Any]) -> CommentedMap:
     top = CommentedMap()
     for key, part in value.items():
-        if isinstance(part, Mapping):
+        if key == "tables":
+            top[key] = CommentedMap({name: _flow_below(table) for name, table in part.items()})
+        elif isinstance(part, Mapping):
             top[key] = CommentedMap({k: _flow(v) for k, v in part.items()})
         elif isinstance(part, Sequence) and not isinstance(part, str):
             top[key] = CommentedSeq([_flow(v) for v in part])

@@ -21,10 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.described import Described
 from sfumato.data.detectors import looks_identifying
-from sfumato.data.extended import shown
 from sfumato.data.files.hierarchies import HierarchyFiles, digest
 from sfumato.data.files.infer import infer
 from sfumato.data.files.named import AS_RUN
@@ -37,7 +36,9 @@ from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
+from sfumato.plan.known import merged, unfit
 from sfumato.plan.limits import Limit
+from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
 from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
 
@@ -46,8 +47,6 @@ __all__ = ["FORMAT", "EarlierRelease", "Plan"]
 FORMAT: Literal[1] = 1
 """Version of the plan's format."""
 
-_KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
-"""Steps whose own disclosure tells what they add to an earlier error."""
 _ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
 
 
@@ -208,7 +207,8 @@ class Plan(Described):
                 name: {"file": t.file, **self.table(name)._own(), **({"access": t.access} if t.access else {})}
                 for name, t in self.tables.items()
             }
-            values["links"] = [{"from": link.from_, "to": link.to, "on": list(link.on)} for link in self.links]
+            if self.links:
+                values["links"] = [{"from": link.from_, "to": link.to, "on": list(link.on)} for link in self.links]
         else:
             values |= self._own()
         if self.order:
@@ -338,11 +338,11 @@ class Plan(Described):
 
         A kind that both leave open is told from the data.
         """
-        merged = {n: _merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
+        both = {n: merged(self.variables.get(n), known[n] if n in known else Variable()) for n in frame.columns}
         for n, hierarchy in ((n, h) for found in self._hierarchies.values() for n, h in found.items()):
-            if n in merged:
-                merged[n] = merged[n].model_copy(update={"hierarchy": hierarchy.to_variable()})
-        return sniff_kinds(frame, Codebook(merged))
+            if n in both:
+                both[n] = both[n].model_copy(update={"hierarchy": hierarchy.to_variable()})
+        return sniff_kinds(frame, Codebook(both))
 
     def check_kinds(self, frame: pl.DataFrame) -> None:
         """Refuse kinds that the plan states and the data do not have.
@@ -356,7 +356,7 @@ class Plan(Described):
         problems = [
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
-            if (why := _unfit(frame[n], variable)) is not None
+            if (why := unfit(frame[n], variable)) is not None
             and not (variable.kind == Kind.DATE and self._read_by_its_step(n))
         ]
         if problems:
@@ -433,9 +433,7 @@ class Plan(Described):
             found = [
                 *step.check(book),
                 *self._perhaps_codes(step, codebook),
-                *self._unmasked(i),
-                *self._untold(i),
-                *self._unkeyed(i, book),
+                *sequence_problems(self.steps[:i], step, book),
             ]
             problems += [self._problem(p, "steps", i, place=f"step {i + 1} ({step.name})") for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
@@ -473,41 +471,6 @@ class Plan(Described):
                 yield (
                     f"column {n!r} holds whole numbers, which may be codes. If they are amounts, say so under "
                     f"variables: {n}: {{kind: integer}} (or continuous)"
-                )
-
-    def _untold(self, i: int) -> Iterator[str]:
-        """What a step would do to columns whose error an earlier one discloses: the disclosure became untrue."""
-        step = self.steps[i]
-        for earlier in (s for s in self.steps[:i] if s.draws_error):
-            untrue = f"after {earlier.name}, whose disclosure would then be untrue: put this step before it"
-            if step.name not in _KEEPS_LAW and (again := sorted(set(step.changes) & set(earlier.changes))):
-                yield f"it changes {', '.join(again)} {untrue}"
-            if step.name != "drop" and (moved := sorted(set(step.changes) & set(earlier.strata))):
-                yield f"it changes the strata {', '.join(moved)} {untrue}"
-            if read := sorted(set(step.reads) & set(earlier.changes)):
-                yield f"it computes from {', '.join(read)} {untrue}"
-
-    def _unmasked(self, i: int) -> Iterator[str]:
-        """What would be put in the place of a protected column; where its error is disclosed, `_untold` says so."""
-        step = self.steps[i]
-        earlier = [s for s in self.steps[:i] if s.coarsens or (s.masks and not s.draws_error)]
-        done = {n: f"{s.name} {'masked' if s.masks else 'coarsened'}" for s in earlier for n in s.changes}
-        for n in step.changes if step.name == "derive" else ():
-            if n in done:
-                yield (
-                    f"it overwrites {n}, which {done[n]}: what is released would not be what is disclosed "
-                    "and measured. Give the new column another name, or put this step before that one"
-                )
-
-    def _unkeyed(self, i: int, codebook: Codebook) -> Iterator[str]:
-        """Ids that a step draws on and that an earlier one replaced: in each scope the same person would draw anew."""
-        for role in self.steps[i].keyed_on:
-            column = codebook.the(role)
-            earlier = next((s for s in self.steps[:i] if s.replaces and column in s.changes), None)
-            if earlier is not None:
-                yield (
-                    f"its draws are keyed on {column}, which {earlier.name} replaced: releases with another scope "
-                    f"would draw anew for the same people, and could be averaged. Put this step before it"
                 )
 
     def _apart_from_earlier(self, codebook: Codebook) -> Iterator[Problem]:
@@ -593,49 +556,6 @@ _EMPTY: dict[str, Any] = {
     "tables": {},
     "links": (),
 }
-
-
-def _unfit(values: pl.Series, variable: Variable) -> str | None:
-    """Why a column cannot be of the kind stated; None where it can."""
-    if variable.numeric and not (values.dtype.is_numeric() or values.dtype in (pl.Boolean, pl.Null)):
-        if values.null_count() == values.len():
-            return None
-        return "some of its cells are text: mend them, give them codes under `missing`, or state another kind"
-    if variable.kind == Kind.INTEGER and values.dtype.is_float():
-        present = values.drop_nulls().drop_nans()
-        if (present != present.round()).any():
-            return "it holds fractions: state continuous"
-    texts = values.dtype == pl.String and values.null_count() < values.len()
-    if variable.kind == Kind.DATE and texts and not infer(values)[0].dtype.is_temporal():
-        return (
-            "some of its texts are no dates in ISO 8601, which are written 2020-12-31, 2020-12-31 12:30 or "
-            "2020-12-31T12:30:00: write them so, state kind text, drop the column, or say how they are written in a "
-            "step coarsen_date (`format`)"
-        )
-    if variable.order and values.dtype == pl.String:
-        known = {str(v) for v in variable.order} | {str(shown(m.code)) for m in variable.missing}
-        if not set(values.drop_nulls().unique()) <= known:
-            return "`order` does not list all its values"
-    return None
-
-
-def _merged(said: Variable | None, known: Variable) -> Variable:
-    """The plan's word where it says something, else what the file knows; missing codes are those of both."""
-    if said is None:
-        return known
-    update = {name: getattr(said, name) for name in said.model_fields_set}
-    of_file = known.missing if said.missing_from_file else ()
-    update |= {"missing": _joined(said.missing, of_file), "missing_from_file": True}
-    return known.model_copy(update=update)
-
-
-def _joined(said: tuple[Missing, ...], known: tuple[Missing, ...]) -> tuple[Missing, ...]:
-    """The codes of a plan, then those that only the file has; a label is the file's where the plan gives none."""
-    of_file = {(m.code, m.low, m.high): m for m in known}
-    of_plan = {(m.code, m.low, m.high): m for m in said}
-    labels = {key: m.label for key, m in of_file.items()}
-    named = {key: m.model_copy(update={"label": m.label or labels.get(key)}) for key, m in of_plan.items()}
-    return (*named.values(), *(m for key, m in of_file.items() if key not in of_plan))
 
 
 def _where(path: Sequence[str | int]) -> str:
