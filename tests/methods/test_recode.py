@@ -248,3 +248,78 @@ def test_a_level_that_is_not_there_is_found_before_the_run():
     book = Codebook({"town": Variable(hierarchy=TOWNS), "village": Variable()})
     assert Recode(columns=["town"], level=4).check(book) == ["the hierarchy of 'town' has levels up to 3, not 4"]
     assert "it has no hierarchy" in Recode(columns=["village"], level=1).check(book)[0]
+
+
+def banded(values, known=None, labels=None, **band):
+    step = Recode(columns=["x"], band=band, labels=labels)
+    return run(step, pl.DataFrame({"x": values}), Codebook({"x": Variable(**(known or {}))}))
+
+
+def sizes(ran):
+    return dict(ran.after.frame["x"].value_counts().rows())
+
+
+def test_bands_with_equally_many_records_are_learned():
+    ran = banded([float(i) for i in range(1, 101)], n=4)
+    assert sizes(ran) == {"below 25.8": 25, "25.8 to below 50.5": 25, "50.5 to below 75.2": 25, "75.2 and over": 25}
+    (told,) = ran.disclosure
+    assert told.bands["25.8 to below 50.5"] == (25.8, 50.5)
+    assert ran.after.codebook["x"].order == tuple(told.bands)
+    assert ran.steps[0].warnings == ()
+
+
+def test_bands_of_whole_numbers_are_named_by_their_first_and_last():
+    assert sizes(banded(list(range(1, 101)), n=4)) == {"below 26": 25, "26-50": 25, "51-75": 25, "76 and over": 25}
+    assert set(sizes(banded([*range(-50, 50)], n=4))) == {"below -25", "-25 to -1", "0-24", "25 and over"}
+    given = run(Recode(columns=["age"], band=[25, 40])).after.frame["age"].to_list()
+    assert "25 to below 40" in given  # labels of given cut points stay as they were
+
+
+def test_bands_of_equal_width_do_not_tell_the_lowest_and_highest_value():
+    """They lie between the fifth lowest and the fifth highest value."""
+    values = [*range(100), 10_000]
+    low, high = sorted(values)[4], sorted(values)[-5]
+    told = banded([float(v) for v in values], n=4, method="equal").disclosure.parts[0]
+    points = [round(low + (high - low) * i / 4, 1) for i in (1, 2, 3)]
+    assert [b[0] for b in told.bands.values()][1:] == points
+
+
+def test_bands_on_a_logarithmic_scale_take_what_is_not_positive_into_the_first():
+    values = [0.0] * 20 + [10.0 ** (i / 50) for i in range(301)]
+    ran = banded(values, n=3, method="log")
+    points = [b[0] for b in ran.disclosure.parts[0].bands.values()][1:]
+    assert points[1] / points[0] == pytest.approx(10**1.95, rel=0.01)  # from 10^.08 to 10^5.92 in three
+    assert ran.after.frame["x"][0].startswith("below")
+
+
+def test_empty_bands_are_merged_and_it_is_told():
+    ran = banded([1.0] * 10 + [2.0] * 10 + [100.0] * 10, n=5, method="equal")
+    assert all(n > 0 for n in sizes(ran).values())
+    assert len(sizes(ran)) == len(ran.disclosure.parts[0].bands) == 2
+    assert "fewer than 5 bands" in ran.steps[0].warnings[0]
+    assert sizes(banded([1] * 50 + [2] * 10, n=4)) == {"below 2": 50, "2 and over": 10}
+    with pytest.raises(DataError, match="too alike or too few"):
+        banded([3] * 20, n=2)
+    with pytest.raises(DataError, match="too alike or too few"):
+        banded([None, None, 1], n=2, method="equal")
+
+
+def test_names_of_learned_bands():
+    values = [float(i) for i in range(30)]
+    assert sizes(banded(values, labels=["low", "mid", "high"], n=3)) == {"low": 10, "mid": 10, "high": 10}
+    with pytest.raises(DataError, match="Fewer bands than `labels`"):
+        banded([1.0] * 50 + [2.0], labels=["low", "mid", "high"], n=3)
+    with pytest.raises(ValidationError):
+        Recode(columns=["x"], band={"n": 3}, labels=["low", "high"])
+    with pytest.raises(ValidationError):
+        Recode(columns=["x"], band={"n": 1})
+    known = {"missing": ["low"]}
+    assert (
+        "label of a missing code"
+        in Recode(columns=["x"], band={"n": 2}, labels=["low", "high"]).check(Codebook({"x": Variable(**known)}))[0]
+    )
+
+
+def test_missing_codes_take_no_part_in_learned_bands():
+    ran = banded([*range(100), *[-9] * 50], {"missing": [-9]}, n=2)
+    assert sizes(ran) == {"below 50": 50, "50 and over": 50, "-9": 50}

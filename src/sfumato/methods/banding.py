@@ -120,7 +120,11 @@ def cut_points(values: NDArray[np.float64], count: NDArray[np.int64], bands: Ban
     [25.75, 50.5, 75.25]
     """
     if bands.method == "quantile":
-        return [counted_quantile(values, count, i / bands.n) for i in range(1, bands.n)]
+        points = [counted_quantile(values, count, i / bands.n) for i in range(1, bands.n)]
+        if len(values) < 2:
+            return points
+        above = float(values[0] + values[1]) / 2  # where so many have the lowest value that nobody would be below
+        return [max(p, above) for p in points]
     if bands.method == "log":
         values, count = values[values > 0], count[values > 0]
     if count.sum() < 2 * _APART:

@@ -178,7 +178,9 @@ class TruncateCode(ByValue):
         if (scheme := self._scheme) is not None:
             return (Coarsened(self.columns, f"to the first {self._kept} characters of codes of {scheme.title}"),)
         left = (
-            f"to the first {self.keep} characters" if self.keep else f"to codes without the last {self.drop} characters"
+            f"to the first {self.keep} characters"
+            if self.keep
+            else f"to codes without their last characters ({self.drop})"
         )
         return (Coarsened(self.columns, left),)
 

@@ -510,6 +510,12 @@ class Plan(Described):
         return tuple(dict.fromkeys(n for step in coarse for n in step.changes))
 
     @property
+    def coarsened_comparably(self) -> tuple[str, ...]:
+        """The numbers that stay numbers when they are coarsened after masking began, or where nothing masks."""
+        comparable = (step for step in self.late if step.coarsens and step.stays_comparable)
+        return tuple(dict.fromkeys(n for step in comparable for n in step.changes if n not in self.coarsened_late))
+
+    @property
     def replaced_late(self) -> tuple[str, ...]:
         """The columns of ids in whose place other ones stand, after masking (where nothing masks, coarsening) began."""
         return tuple(dict.fromkeys(n for step in self.late if step.replaces for n in step.changes))

@@ -239,7 +239,8 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     if changed := [n for n in other_type if n not in plan.coarsened_late]:
         notes.append(f"{', '.join(changed)}: of another type than before, so left out of every comparison of values.")
     book = ran.after.codebook
-    both = [n for n in plan.masked if n in ran.before.frame.columns and n in after.columns]
+    compared = dict.fromkeys((*plan.masked, *plan.coarsened_comparably))
+    both = [n for n in compared if n in ran.before.frame.columns and n in after.columns]
     masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
     there = [n for n in masked if n in before.columns]
     columns = tuple(n for n in there if after.schema[n].is_numeric() and _counts(before.schema[n]))
