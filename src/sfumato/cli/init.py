@@ -67,7 +67,8 @@ def init(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
-    tables = {name: open_table(Path(file), reading) for name, file in named_tables(data).items()}
+    named = named_tables(data) if len(data) > 1 else {data[0].stem: data[0]}
+    tables = {name: open_table(Path(file), reading) for name, file in named.items()}
     with working() as progress:
         looking, drafting = split(progress, (3, 7))
         found = {

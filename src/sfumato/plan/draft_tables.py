@@ -16,7 +16,6 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.errors import FileError
 from sfumato.plan.draft import draft_body, head, listed
-from sfumato.plan.tables import TAKEN
 
 __all__ = ["Drafted", "draft_tables", "named_tables"]
 
@@ -55,6 +54,8 @@ def named_tables(files: Sequence[PurePath]) -> dict[str, PurePath]:
     >>> list(named_tables([PurePath("wave 1.csv"), PurePath("plan.csv")]))
     ['wave_1', 'plan_table']
     """
+    from sfumato.plan.tables import TAKEN  # with all methods, which a draft of one table does not need
+
     if len({file.parent for file in files}) > 1 or len({file.name.lower() for file in files}) < len(files):
         raise FileError("A plan names files of one folder: put them into one, each under a name of its own.")
     names: dict[str, PurePath] = {}
