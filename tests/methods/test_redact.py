@@ -1,10 +1,15 @@
+import socket
+import sys
+import time
+
 import polars as pl
 import pytest
 from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.entities import KINDS
-from sfumato.errors import DataError, PlanError
+from sfumato.data.presidio import KINDS_OF_PRESIDIO, find_more
+from sfumato.errors import DataError, MissingExtra, PlanError
 from sfumato.methods.redact import NAMES_ARE_LEFT, Redact
 from sfumato.plan.plan import Plan
 from tests.methods.tables import run
@@ -78,3 +83,45 @@ def test_what_is_unknown_or_no_text_is_refused():
         Redact(columns=["notes"], entities=["phone"], replace={"card": "x"})
     with pytest.raises(DataError, match="Column 'notes' holds numbers; redact takes texts: drop leaves"):
         run(Redact(columns=["notes"]), pl.DataFrame({"notes": [7700900123.0]}), Codebook({"notes": Variable()}))
+
+
+def test_presidio_finds_more_without_a_model_and_without_the_network(monkeypatch):
+    def refuse(*args, **more):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    ran = redacted(
+        "jo@example.org, wallet 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2, AB51 ABC, 00:1B:44:11:3A:B7, 943 476 5919, LS2 9JT",
+        "Jo Bloggs of Garrowick",
+        None,
+        engine="presidio",
+    )
+    assert ran.after.frame["notes"].to_list() == [
+        "[email], wallet [wallet], [vehicle], [mac], [nhs number], [postcode]",
+        "Jo Bloggs of Garrowick",  # no model, so no names
+        None,
+    ]
+    assert "spacy" not in {name for name in sys.modules if name == "spacy.lang.en"}
+    only = redacted("AB51 ABC 07700 900123", engine="presidio", entities=["vehicle"])
+    assert only.after.frame["notes"].to_list() == ["[vehicle] 07700 900123"]
+
+
+def test_without_presidio_the_line_that_installs_it_is_given(monkeypatch):
+    monkeypatch.setattr("sfumato.data.presidio.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"pip install 'sfumato\[pii\]'"):
+        Redact(columns=["notes"], engine="presidio").check(BOOK)
+
+
+@pytest.mark.parametrize("piece", ["a", "a.", "1 ", "a@", "x-", "0"])
+def test_presidio_takes_bounded_time_for_long_texts(piece):
+    began = time.perf_counter()
+    find_more((piece * 100_000)[:100_000])
+    assert time.perf_counter() - began < 60
+
+
+def test_what_stands_across_pieces_is_found():
+    text = "x" * 795 + " jo@example.org " + "y" * 3000 + " AB51 ABC"
+    assert [e.kind for e in find_more(text)] == ["email", "vehicle"]
+    assert {"vehicle", "mac", "wallet"} == set(KINDS_OF_PRESIDIO) - set(KINDS)

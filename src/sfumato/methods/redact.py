@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.entities import KINDS, Entity, found
+from sfumato.data.presidio import KINDS_OF_PRESIDIO, found_more, need_presidio
 from sfumato.data.query import Counts
 from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.methods.texts import refuse_no_text, text_problems, there
@@ -38,7 +39,7 @@ class Redact(Method):
         The columns of texts.
     entities
         What is looked for: `email`, `url`, `ip`, `phone`, `postcode`, `nhs_number`, `ni_number`, `iban`, `card` and
-        `date`; all of them where nothing is said.
+        `date`, with `presidio` also `wallet`, `mac` and `vehicle`; all of them where nothing is said.
     engine
         `pattern`: sfumato's own patterns. `presidio`: the recognisers of Presidio as well (extra `pii`), without a
         model of language, so that it finds no names either.
@@ -55,25 +56,32 @@ class Redact(Method):
 
     do: Literal["redact"] = "redact"
     columns: tuple[str, ...] = Field(min_length=1)
-    entities: tuple[str, ...] = Field(default=KINDS, min_length=1)
+    entities: tuple[str, ...] | None = Field(default=None, min_length=1)
     engine: Literal["pattern", "presidio"] = "pattern"
     replace: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _known(self) -> Redact:
-        known = KINDS
-        if unknown := [kind for kind in self.entities if kind not in known]:
+        known = KINDS if self.engine == "pattern" else KINDS_OF_PRESIDIO
+        if unknown := [kind for kind in self.kinds if kind not in known]:
             raise ValueError(f"there is no entity {', '.join(unknown)}; entities: {', '.join(known)}")
-        if unasked := [kind for kind in self.replace if kind not in self.entities]:
+        if unasked := [kind for kind in self.replace if kind not in self.kinds]:
             raise ValueError(f"`replace` names {', '.join(unasked)}, not among `entities`")
         return self
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What is looked for."""
+        return self.entities or (KINDS if self.engine == "pattern" else KINDS_OF_PRESIDIO)
 
     def word(self, kind: str) -> str:
         """What takes the place of an entity."""
         return self.replace.get(kind, f"[{kind.replace('_', ' ')}]")
 
     def check(self, codebook: Codebook) -> list[str]:
-        """Texts are needed."""
+        """Texts are needed, and the extra where its engine is asked for."""
+        if self.engine == "presidio":
+            need_presidio()
         return [*super().check(codebook), *text_problems(codebook, self.columns, _INSTEAD)]
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
@@ -108,7 +116,8 @@ class Redact(Method):
         return _Redacted(new, dict(replaced), sum(records[text] for text in new))
 
     def _finder(self) -> Callable[[pl.Series], Mapping[str, Sequence[Entity]]]:
-        return lambda texts: found(texts, self.entities)
+        look = found if self.engine == "pattern" else found_more
+        return lambda texts: look(texts, self.kinds)
 
     def _without(self, text: str, entities: Sequence[Entity]) -> str:
         """A text with a word in the place of each find."""
@@ -120,7 +129,7 @@ class Redact(Method):
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Coarsened, ...]:
         """What was looked for."""
-        words = ", ".join(kind.replace("_", " ") for kind in self.entities)
+        words = ", ".join(kind.replace("_", " ") for kind in self.kinds)
         return (Coarsened(self.columns, f"so that what has the form of these is replaced by a word: {words}"),)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
