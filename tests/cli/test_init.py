@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+import polars as pl
 import pytest
 
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.files import Table, write_table
 from sfumato.examples import cohort
 from tests.real_data import real_data
 
@@ -54,3 +58,59 @@ def test_the_cohort(sfumato, tmp_path, monkeypatch, records):
     assert sfumato("init", "cohort.csv", "--out", "plan.yaml").returncode == 0
     done = sfumato("protect", "plan.yaml", "cohort.csv", "--out", "release")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def contacts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = ["none", "ring 020 7946 0958", "mail jo@example.org", "none"]
+    pl.DataFrame({"sex": ["f", "m"] * 20, "said": said * 10}).write_csv("contacts.csv")
+
+
+def told(sfumato, *options):
+    done = sfumato("init", "contacts.csv", "--json", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_is_found_within_texts_is_told_in_words_and_its_share_in_json_only(sfumato, contacts):
+    found = told(sfumato)
+    assert found["variables"]["said"]["found"] == {"email": 0.25, "phone": 0.25}
+    assert "found" not in found["variables"]["sex"]
+    assert "some texts hold e-mail addresses and telephone numbers" in found["plan"]
+    assert not re.search(r"0\.25|25%|jo@|7946", found["plan"])
+    assert "drop, columns: [said]" in found["plan"]
+
+
+def test_kinds_sample_and_threshold(sfumato, contacts):
+    assert told(sfumato, "--kinds", "phone,iban")["variables"]["said"]["found"] == {"phone": 0.25}
+    assert told(sfumato, "--kinds", "iban")["variables"]["said"]["role"] == "other"
+    assert told(sfumato, "--threshold", "0.3")["variables"]["said"]["role"] == "other"
+    assert told(sfumato, "--sample", "1")["variables"]["sex"]["role"] == "key"
+    for options, word in (
+        (("--kinds", "mail"), "'mail'"),
+        (("--threshold", "2"), "threshold"),
+        (("--sample", "0"), "sample"),
+    ):
+        done = sfumato("init", "contacts.csv", *options)
+        assert done.returncode == 2
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_value_labels_of_other_programs_do_not_leave(sfumato, tmp_path, monkeypatch, suffix):
+    monkeypatch.chdir(tmp_path)
+    frame = pl.DataFrame({"ward": [1, 2] * 20, "sex": ["f", "m", "m", "f"] * 10})
+    book = Codebook({"ward": Variable(labels={1: "Sister Jo, jo@example.org", 2: "call 020 7946 0958"})})
+    write_table(Table(frame, book.only(frame.columns), suffix), tmp_path / f"wards{suffix}")
+    assert sfumato("init", f"wards{suffix}", "--out", "plan.yaml").returncode == 0
+    assert "some value labels hold e-mail addresses and telephone numbers" in (tmp_path / "plan.yaml").read_text()
+    done = sfumato("protect", "plan.yaml", f"wards{suffix}", "--out", "release")
+    assert done.returncode == 0, done.stderr
+    written = b"".join(path.read_bytes() for path in (tmp_path / "release").iterdir())
+    assert b"example.org" not in written
+    (tmp_path / "silent.yaml").write_text("sfumato: 1\n")
+    refused = sfumato("protect", "silent.yaml", f"wards{suffix}", "--out", "other")
+    assert refused.returncode == 2
+    assert "value labels" in refused.stderr
+    assert "jo@" not in refused.stderr

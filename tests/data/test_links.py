@@ -37,6 +37,10 @@ DAYS = [dt.date(2020, 1, 31), dt.date(2021, 2, 28)]
         (pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"])), pl.Series(["c", "b"], dtype=pl.Enum(["c", "b"]))),
         ([10**12, 5], [10**12, 6]),
         ([[1, 2], [3]], [[3], [4]]),
+        (pl.Series(["1.50", "2.25"]).cast(pl.Decimal(10, 2)), [1.5, 9.0]),
+        ([dt.timedelta(1), None], [dt.timedelta(hours=24), dt.timedelta(2)]),
+        ([dt.time(1), dt.time(2)], [dt.time(2), dt.time(3)]),
+        ([dt.datetime(2020, 1, 1, tzinfo=dt.UTC), None], [dt.date(2020, 1, 1), dt.date(2021, 1, 1)]),
     ],
 )
 def test_equal_values_of_unlike_types_join(one, two):
@@ -70,6 +74,12 @@ def test_links_come_by_size_then_share_then_name():
         (("b",), 0.5),
         (("u", "v"), 1.0),
     ]
+
+
+def test_tables_without_rows_or_values_have_no_links():
+    for empty in ({"x": pl.Series([], dtype=pl.Int64)}, {"x": [None, None]}):
+        assert found(empty, empty) == set()
+        assert found(empty, {"x": [1, 2]}) == set()
 
 
 # The order of the rows.

@@ -2,6 +2,8 @@
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.detectors import looks_identifying
@@ -149,3 +151,24 @@ def test_a_file_name_that_names_somebody_is_no_title():
     frame = pl.DataFrame({"sex": ["f", "m"] * 30})
     assert Plan.from_yaml(draft_plan(frame, profile(frame, Codebook()), "jo@example.org")).title == "Untitled"
     assert Plan.from_yaml(draft_plan(frame, profile(frame, Codebook()), "survey 2020")).title == "survey 2020"
+
+
+PERSONAL = ["jo@example.org", "020 7946 0958", "+44 7700 900123", "LS2 9JT", "943 476 5919", "GB82WEST12345698765432"]
+
+
+@given(
+    st.sampled_from(PERSONAL),
+    st.lists(st.sampled_from(["she", "said", "no", "twice", "(again)", "ärger", "at", "5"]), max_size=8),
+    st.lists(st.sampled_from(["and", "then", "left", "über", "2nd"]), max_size=8),
+    st.integers(0, 30),
+)
+def test_wherever_it_stands_it_is_found_and_stays_out_of_the_plan(personal, before, after, others):
+    """In texts of any length, beside any number of others that hold nothing."""
+    text = " ".join([*before, personal, "," if after else "", *after])
+    frame = pl.DataFrame({"note": [text, *["nothing to say"] * others], "sex": ["f"] * (others + 1)})
+    guesses = profile(frame, Codebook())
+    assert guesses[0].variable.role in ("identifier", "key")
+    plan = draft_plan(frame, guesses, "t")
+    assert personal not in plan
+    changed = [n for s in Plan.from_yaml(plan).steps if s.name in ("drop", "coarsen_postcode") for n in s.columns]
+    assert "note" in changed

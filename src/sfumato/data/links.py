@@ -295,7 +295,9 @@ def _text(column: pl.Series) -> pl.Series:
         ).to_series()
     if column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary):
         return pl.Series([None if v is None else str(v) for v in column.to_list()], dtype=pl.String)
-    return written(column)
+    if column.dtype == pl.Duration:
+        return column.dt.total_microseconds().cast(pl.String)
+    return written(column.cast(pl.Float64) if column.dtype.is_decimal() else column)
 
 
 def _same_order(a: pl.DataFrame, b: pl.DataFrame, codes: dict[str, tuple[Ints, Ints]]) -> bool:
