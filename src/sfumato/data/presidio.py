@@ -1,8 +1,8 @@
 """The recognisers of Presidio that need no model of language, and never the network.
 
 Presidio's own analyser wants a model (spaCy), which finds names as well, and lets its recogniser of e-mail addresses
-download a list of domains. Here each recogniser is asked by itself, the British ones too, which are off by default. Web addresses are left to
-sfumato's own pattern: Presidio's takes minutes for a text that is made to hold it up.
+download a list of domains. Here each recogniser is asked by itself, the British ones too, which are off by default. Web
+addresses are left to sfumato's own pattern: Presidio's takes minutes for a text that is made to hold it up.
 """
 
 from __future__ import annotations
