@@ -206,7 +206,7 @@ def excel_dates(serials: pl.Series) -> pl.DataFrame:
 
     Examples
     --------
-    >>> read = excel_dates(pl.Series([1, 59, 60, 61, 21_278.75, 0]))
+    >>> read = excel_dates(pl.Series([1.0, 59, 60, 61, 21_278.75, 0]))
     >>> [str(day) for day in read["one"]]
     ['1900-01-01', '1900-02-28', '1900-02-01', '1900-03-01', '1958-04-03', 'None']
     >>> read["grain"].to_list()

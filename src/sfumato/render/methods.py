@@ -71,6 +71,8 @@ def show_method(method: Mapping[str, Any], console: Console) -> None:
     up; says nothing about what the other columns give away.
     <BLANKLINE>
       columns (required)  The columns to leave out.
+      reason              Why, for the readers of the release:
+                          `cannot be aggregated`.
     <BLANKLINE>
     """
     from rich.table import Table
