@@ -89,3 +89,11 @@ def test_names_are_made_of_files(files, names):
 def test_files_of_several_folders_are_refused(files):
     with pytest.raises(FileError, match="one folder"):
         named_tables([PurePath(f) for f in files])
+
+
+def test_a_plan_with_another_table_has_another_digest():
+    plan = drafted(study())
+    before = plan.digest
+    other = plan.with_table("visits", plan.table("people"))
+    assert other.digest != before
+    assert plan.digest == before

@@ -149,7 +149,7 @@ def dump_yaml(value: Mapping[str, Any]) -> str:
 def _flow_below(value: Mapping[str, Any]) -> CommentedMap:
     top = CommentedMap()
     for key, part in value.items():
-        if key == "tables":
+        if key == "tables" and isinstance(part, Mapping) and all(isinstance(each, Mapping) for each in part.values()):
             top[key] = CommentedMap({name: _flow_below(table) for name, table in part.items()})
         elif isinstance(part, Mapping):
             top[key] = CommentedMap({k: _flow(v) for k, v in part.items()})

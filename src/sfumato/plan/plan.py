@@ -310,6 +310,8 @@ class Plan(Described):
 
     def _seen_from(self, base: Path) -> Plan:
         self._base = base
+        for known in ("digest", "_hierarchies"):  # of what a copy was made from
+            self.__dict__.pop(known, None)
         steps = (*self.steps, *(step for table in self.tables.values() for step in table.steps))
         for file in (file for step in steps for file in step.files):
             file.lies_beside(base)

@@ -61,7 +61,7 @@ def show_method(method: Mapping[str, Any], console: Console) -> None:
     >>> from rich.console import Console
     >>> from sfumato.methods.registry import methods_told
     >>> drop = next(method for method in methods_told() if method["name"] == "drop")
-    >>> show_method(drop, Console(file=sys.stdout, width=60))
+    >>> show_method(drop, Console(file=sys.stdout, width=60))  # doctest: +NORMALIZE_WHITESPACE
     <BLANKLINE>
     drop
     <BLANKLINE>
