@@ -1,7 +1,5 @@
 import socket
-import time
 
-import numpy as np
 import polars as pl
 import pytest
 from pydantic import ValidationError
@@ -208,14 +206,6 @@ def test_no_socket_is_opened_and_no_warning_given(monkeypatch):
 
     assert cells(LONDON).after.frame["cell"].to_list() == ["TQ3080"]  # warnings are errors in the tests
     assert not pyproj.network.is_network_enabled()
-
-
-def test_a_million_points_take_seconds():
-    rng = np.random.default_rng(1)
-    places = pl.DataFrame({"lon": rng.uniform(-4, 0, 1_000_000), "lat": rng.uniform(51, 55, 1_000_000)})
-    began = time.perf_counter()
-    run(ToGrid(x="lon", y="lat", crs=4326), places, Codebook({"lon": Variable(), "lat": Variable()}))
-    assert time.perf_counter() - began < 60  # about three seconds
 
 
 def test_systems_are_kept_as_they_are_named():

@@ -149,10 +149,13 @@ class Pseudonymise(Method):
 
     def _codes(self, unit: _Units, draws: StepDraws) -> pl.Series:
         """Both words of each unit's block, so that no two have the same."""
+        import pyarrow as pa
+
         distinct, place = np.unique(unit, return_inverse=True)
-        raw = draws.draws.words(distinct, self._purpose(draws)).astype(">u8").tobytes().hex()
-        codes = [raw[i : i + 32] for i in range(0, len(raw), 32)]
-        return pl.Series(codes, dtype=pl.String).gather(place.reshape(-1))
+        raw = draws.draws.words(distinct, self._purpose(draws)).astype(">u8").tobytes()
+        blocks = pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(distinct), [None, pa.py_buffer(raw)])
+        codes = pl.Series(pl.from_arrow(blocks.cast(pa.binary()))).bin.encode("hex")
+        return codes.gather(place.reshape(-1))
 
     def _numbers(self, unit: _Units, codebook: Codebook, known: _Units, draws: StepDraws) -> pl.Series:
         """Each unit's place in a keyed order of all of them, without numbers that are missing codes."""

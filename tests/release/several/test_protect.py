@@ -1,6 +1,7 @@
 """Several tables under one plan: each its own release, and nothing between them but what the plan declares."""
 
 import json
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -54,6 +55,16 @@ def plan(links=(LINK,), farmers=FARMERS, visits=VISITS, **more):
     )
 
 
+@cache
+def released():
+    return sf.protect(plan(), tables(), secret=SECRET)
+
+
+@cache
+def unlinked():
+    return sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
+
+
 def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
     whole = plan()
     release = sf.protect(whole, tables(), secret=SECRET)
@@ -78,7 +89,7 @@ def test_a_link_that_the_plan_does_not_declare_stops_the_release(tmp_path):
 
 
 def test_the_folder_holds_every_table_and_one_set_of_papers(tmp_path):
-    release = sf.protect(plan(), tables(), secret=SECRET)
+    release = released()
     release.write(tmp_path / "out", internal_report=tmp_path / "internal.html")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {"farmers.parquet", "visits.parquet", "datapackage.json", "report.html", "plan.yaml"}
@@ -97,7 +108,7 @@ def test_the_folder_holds_every_table_and_one_set_of_papers(tmp_path):
 
 
 def test_a_release_is_replaced_only_where_it_holds_nothing_else(tmp_path):
-    release = sf.protect(plan(), tables(), secret=SECRET)
+    release = released()
     release.write(tmp_path / "out")
     with pytest.raises(ReleaseExists):
         release.write(tmp_path / "out")
@@ -108,7 +119,7 @@ def test_a_release_is_replaced_only_where_it_holds_nothing_else(tmp_path):
 
 
 def test_tables_with_another_access_go_to_a_folder_of_their_own(tmp_path):
-    release = sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
+    release = unlinked()
     assert release.ok
     release.write(tmp_path / "out")
     assert {path.name for path in tmp_path.iterdir()} == {"out", "out-controlled"}
@@ -119,7 +130,7 @@ def test_tables_with_another_access_go_to_a_folder_of_their_own(tmp_path):
 
 
 def test_nothing_is_written_where_one_folder_is_taken(tmp_path):
-    release = sf.protect(plan(links=(), farmers=WITHOUT_FARM), tables(), secret=SECRET)
+    release = unlinked()
     (tmp_path / "out-controlled").mkdir()
     with pytest.raises(ReleaseExists):
         release.write(tmp_path / "out")
@@ -188,7 +199,7 @@ def test_data_must_be_those_of_the_plan():
 
 
 def test_whatever_reads_a_release_knows_its_tables(tmp_path):
-    release = sf.protect(plan(), tables(), secret=SECRET)
+    release = released()
     release.write(tmp_path / "out")
     with pytest.raises(FileError, match=r"several tables: name one \(--table, table=\): farmers, visits"):
         sf.card(tmp_path / "out")
