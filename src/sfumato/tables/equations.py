@@ -1,0 +1,353 @@
+"""One system of equations for any set of tables of the same data: each total is the sum of its parts.
+
+Cells that are the same are one: a cell in two tables, and a total with a single part that is not empty. Zeros that are
+published and have no contributors take no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import lsqr
+
+from sfumato.errors import DataError
+from sfumato.tables.axis import Axis
+from sfumato.tables.table import CONTRIBUTORS, STATUS, Table, keyed
+
+__all__ = ["Merged", "NotAdditive", "System", "equations"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_NOISE = 1e-9
+"""Share of the largest value by which totals may differ from their parts by floating-point sums alone."""
+
+
+@dataclass(frozen=True)
+class System:
+    """Cells and the equations that hold between them: M a = 0.
+
+    Parameters
+    ----------
+    matrix
+        A row for each equation, a column for each cell: 1 for the parts of a total, -1 for the total.
+    value
+        Value of each cell, NaN where it is not known.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"sex": ["Total", "f", "m"], "count": [5.0, 3.0, 2.0]})
+    >>> system = equations(Table.of(rows)).system
+    >>> system.matrix.toarray().tolist(), system.value.tolist()
+    ([[-1, 1, 1]], [5.0, 3.0, 2.0])
+    """
+
+    matrix: sp.csr_array
+    value: Floats
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.value)
+
+
+class NotAdditive(DataError):
+    """A table in which totals differ from the sums of their parts.
+
+    The message names variables only; `where` names the cells.
+
+    Parameters
+    ----------
+    message
+        What is wrong.
+    where
+        The totals that differ: a column for each variable, and `along`, the variable that is summed over.
+    """
+
+    def __init__(self, message: str, where: pl.DataFrame) -> None:
+        super().__init__(message)
+        self.where = where
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A system, and where the cells of the tables are in it.
+
+    Parameters
+    ----------
+    system
+        The distinct cells that take part, and their equations.
+    cell
+        For each table, the cell of the system that each of its lines is; -1 for a zero that takes no part.
+    adjusted
+        Largest change that made the values additive; 0 where they were.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"town": ["Total", "North", "Leeds", "South"], "count": [5.0, 3.0, 3.0, 2.0]})
+    >>> from sfumato.data.hierarchy import Hierarchy
+    >>> table = Table.of(rows, hierarchies={"town": Hierarchy((("Leeds", "North"), ("South",)))})
+    >>> merged = equations(table)  # the North is Leeds
+    >>> merged.cell[0].tolist(), merged.gather([np.ones(4)], "sum").tolist()
+    ([0, 1, 1, 2], [1.0, 2.0, 1.0])
+    """
+
+    system: System
+    cell: tuple[Ints, ...]
+    adjusted: float = field(default=0.0)
+
+    @cached_property
+    def _flat(self) -> Ints:
+        return np.concatenate([np.empty(0, dtype=np.int64), *self.cell])
+
+    def gather(
+        self, given: Sequence[NDArray[Any]], how: Literal["sum", "max", "min", "any"], empty: float = 0.0
+    ) -> NDArray[np.float64]:
+        """What holds for each cell of the system, from what is given for the lines of each table.
+
+        Parameters
+        ----------
+        given
+            An array for each table.
+        how
+            What copies of a cell make together: costs are added (`sum`), a status holds for all (`any`), levels are the
+            largest. NaN says nothing.
+        empty
+            For a cell of which nothing is said.
+        """
+        flat = np.concatenate([np.asarray(one, dtype=np.float64) for one in given])
+        told = (self._flat >= 0) & ~np.isnan(flat)
+        cell, flat = self._flat[told], flat[told]
+        if how == "sum":
+            out = np.bincount(cell, weights=flat, minlength=self.system.size)
+            return np.where(np.bincount(cell, minlength=self.system.size) > 0, out, empty)
+        lowest = how != "min"
+        out = np.full(self.system.size, -np.inf if lowest else np.inf)
+        (np.maximum if lowest else np.minimum).at(out, cell, flat)
+        return np.where(np.isinf(out) & (np.bincount(cell, minlength=self.system.size) == 0), empty, out)
+
+    def spread(self, values: NDArray[Any], empty: Any) -> tuple[NDArray[Any], ...]:
+        """What holds for the lines of each table, from what holds for each cell; `empty` for zeros without a cell."""
+        if not len(values):
+            return tuple(np.full(len(cell), empty) for cell in self.cell)
+        return tuple(np.where(cell >= 0, values[np.maximum(cell, 0)], empty) for cell in self.cell)
+
+
+def equations(*tables: Table, tolerance: float | None = None) -> Merged:
+    """Write the equations between all cells of tables of the same data.
+
+    Parameters
+    ----------
+    tables
+        One or several; variables of one name are one, and a cell is known by its codes without totals.
+    tolerance
+        Largest difference of a total from the sum of its parts that is taken for rounding. Values are then changed as
+        little as needed, in proportion, to make them additive. Without one, floating-point noise only.
+
+    Returns
+    -------
+    Merged
+
+    Raises
+    ------
+    NotAdditive
+        Where known totals differ by more from the sums of their parts, or copies of a cell from each other.
+    """
+    axes = _axes(tables)
+    places = np.concatenate([_placed(table, axes) for table in tables])
+    kept = np.concatenate([~_void(table) for table in tables])
+    values = np.concatenate([table.values for table in tables])
+    # `same`: one number for each distinct place; zeros that take no part are places too, so that a hidden total of
+    # nothing but zeros is seen to be one
+    keys, same = np.unique(keyed(places, [len(axis.codes) for axis in axes]), return_inverse=True)
+    first = _firsts(same, len(keys))
+    void = np.ones(len(keys), dtype=bool)
+    np.logical_and.at(void, same, ~kept)
+    scale = float(np.nanmax(np.abs(values), initial=0.0))
+    allowed = max(tolerance or 0.0, _NOISE * scale)
+    value = _agreed(values, same, len(keys), allowed, places, axes)
+    rows, columns, signs, along = _relations(axes, places[first], keys, void)
+    one = _merged_places(rows, columns, signs, void)
+    names, cell = np.unique(one[~void], return_inverse=True)
+    of_place = np.full(len(keys), -1, dtype=np.int64)
+    of_place[~void] = cell
+    count = len(names)
+    told = value[~void]
+    joined = _agreed(told, cell, count, allowed, places[first][~void], axes)
+    matrix, kept_rows = _matrix(rows, of_place[columns], signs, count)
+    where = (places[first], rows, columns, signs, along, kept_rows, axes)
+    joined, moved = _additive(matrix, joined, allowed, where)
+    parts = np.cumsum([len(table) for table in tables])[:-1]
+    cells = tuple(np.asarray(part, dtype=np.int64) for part in np.split(of_place[same], parts))
+    return Merged(System(matrix, joined), cells, moved)
+
+
+def _axes(tables: Sequence[Table]) -> list[Axis]:
+    """The variables of all tables, each with all its trees."""
+    found: dict[str, list[Axis]] = {}
+    for table in tables:
+        for axis in table.axes:
+            found.setdefault(axis.name, []).append(axis)
+    return [reduce(Axis.joined, same) for _, same in sorted(found.items())]
+
+
+def _placed(table: Table, axes: Sequence[Axis]) -> Ints:
+    """Places of a table's cells among the codes of all tables' variables; `Total` in those it does not have."""
+    out = np.zeros((len(table), len(axes)), dtype=np.int64)
+    for column, axis in enumerate(axes):
+        if axis.name in table.variables:
+            at = table.variables.index(axis.name)
+            own = table.axes[at]
+            renamed = np.array([axis.place[code] for code in own.codes], dtype=np.int64)
+            out[:, column] = renamed[table.places[:, at]]
+    return out
+
+
+def _void(table: Table) -> Bools:
+    """Zeros that are published and have no contributors: nobody is behind them, and everybody may know."""
+    value = table.values
+    if np.any(value < 0):
+        return np.zeros(len(table), dtype=bool)  # a zero may be a sum of what cancels
+    void = value == 0
+    contributors = table.column(CONTRIBUTORS)
+    if contributors is not None:
+        void &= ~(contributors > 0)
+    if STATUS in table.cells.columns:
+        void &= ~table.cells[STATUS].cast(pl.String).is_in(["u", "x"]).fill_null(False).to_numpy()
+    return np.asarray(void)
+
+
+def _firsts(same: Ints, count: int) -> Ints:
+    first = np.full(count, len(same), dtype=np.int64)
+    np.minimum.at(first, same, np.arange(len(same)))
+    return first
+
+
+def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints, axes: Sequence[Axis]) -> Floats:
+    """The one value of copies: the first that is known, where no other differs by more than is allowed."""
+    known = np.flatnonzero(~np.isnan(values))
+    out = np.full(count, np.nan)
+    out[same[known][::-1]] = values[known][::-1]
+    wrong = known[np.abs(values[known] - out[same[known]]) > allowed]
+    if len(wrong):
+        raise NotAdditive(
+            "Totals contradict each other: a cell that stands in two places of the tables, or a total with a single "
+            "part, has two values. Give the same value, or a tolerance for rounding.",
+            _named(axes, places[wrong], [""] * len(wrong)),
+        )
+    return out
+
+
+def _relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tuple[Ints, Ints, Ints, list[str]]:
+    """Every sum between listed places, as entries: number of the sum, place, sign; and what each is summed over."""
+    sizes = [len(axis.codes) for axis in axes]
+    rows, columns, signs, along = [np.empty(0, dtype=np.int64)], [], [], []
+    begun = 0
+    for column, axis in enumerate(axes):
+        weight = int(np.prod(sizes[column + 1 :], dtype=np.int64))
+        for parents in axis.parents:
+            above = parents[places[:, column]]
+            part = np.flatnonzero(above >= 0)
+            wanted = keys[part] + (above[part] - places[part, column]) * weight
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            there = keys[at] == wanted
+            totals, row = np.unique(at[there], return_inverse=True)
+            if not len(totals):
+                continue
+            rows += [begun + row, begun + np.arange(len(totals))]
+            columns += [part[there], totals]
+            signs += [np.ones(len(row), dtype=np.int64), np.full(len(totals), -1, dtype=np.int64)]
+            along += [axis.name] * len(totals)
+            begun += len(totals)
+    if not columns:
+        return rows[0], rows[0], rows[0], []
+    all_rows, all_columns, all_signs = np.concatenate(rows), np.concatenate(columns), np.concatenate(signs)
+    live = ~void[all_columns]
+    return all_rows[live], all_columns[live], all_signs[live], along
+
+
+def _merged_places(rows: Ints, columns: Ints, signs: Ints, void: Bools) -> Ints:
+    """The first place that each is the same as: a total with one part left is that part."""
+    count = len(void)
+    sums = int(rows.max(initial=-1)) + 1
+    parts = np.bincount(rows[signs > 0], minlength=sums)
+    total = np.full(sums, -1, dtype=np.int64)
+    total[rows[signs < 0]] = columns[signs < 0]
+    lone = (signs > 0) & (parts[rows] == 1) & (total[rows] >= 0) if len(rows) else np.zeros(0, dtype=bool)
+    links = sp.coo_array((np.ones(int(lone.sum())), (total[rows[lone]], columns[lone])), shape=(count, count))
+    _, group = connected_components(links, directed=False)
+    return _firsts(group.astype(np.int64), int(group.max(initial=-1)) + 1)[group]
+
+
+def _matrix(rows: Ints, cells: Ints, signs: Ints, count: int) -> tuple[sp.csr_array, Ints]:
+    """The equations, without those that say nothing and those said before; and which sums they are."""
+    sums = int(rows.max(initial=-1)) + 1
+    full = sp.coo_array((signs, (rows, cells)), shape=(sums, count)).tocsr()
+    full.sum_duplicates()
+    full.eliminate_zeros()
+    full.sort_indices()
+    seen: dict[bytes, int] = {}
+    starts = full.indptr
+    for row in range(sums):
+        span = slice(starts[row], starts[row + 1])
+        if span.start < span.stop:
+            seen.setdefault(full.indices[span].tobytes() + b"|" + full.data[span].tobytes(), row)
+    kept = np.array(sorted(seen.values()), dtype=np.int64)
+    matrix = full[kept].astype(np.int8)
+    return sp.csr_array(matrix), kept
+
+
+_Where = tuple[Ints, Ints, Ints, Ints, list[str], Ints, Sequence[Axis]]
+
+
+def _additive(matrix: sp.csr_array, value: Floats, allowed: float, where: _Where) -> tuple[Floats, float]:
+    """Values that add up, and how far they had to be moved; refuses where that is further than allowed."""
+    if not matrix.shape[0]:
+        return value, 0.0
+    hidden = np.isnan(value)
+    known = (abs(matrix) @ hidden.astype(np.float64)) == 0
+    rest = matrix @ np.where(hidden, 0.0, value)
+    off = known & (np.abs(rest) > allowed * (1 + 1e-9))
+    if np.any(off):
+        _refuse(np.flatnonzero(off), where)
+    scale = float(np.max(np.abs(np.where(hidden, 0.0, value)), initial=0.0))
+    if np.max(np.abs(rest[known]), initial=0.0) <= _NOISE * scale:
+        return value, 0.0
+    return _moved(matrix[known], value, rest[known])
+
+
+def _moved(matrix: sp.csr_array, value: Floats, rest: Floats) -> tuple[Floats, float]:
+    """Nearest additive values, differences measured in proportion to the root of each value."""
+    root = np.sqrt(np.abs(np.where(np.isnan(value), 0.0, value)))
+    scaled = matrix.astype(np.float64) @ sp.diags_array(root)
+    step = root * lsqr(scaled, -rest, atol=1e-14, btol=1e-14, iter_lim=20 * (matrix.shape[1] + 10))[0]
+    return value + step, float(np.max(np.abs(step), initial=0.0))
+
+
+def _refuse(off: Ints, where: _Where) -> None:
+    places, rows, columns, signs, along, kept, axes = where
+    sums = kept[off]
+    total = {int(row): int(column) for row, column, sign in zip(rows, columns, signs, strict=True) if sign < 0}
+    names = sorted({along[i] for i in sums})
+    spots = np.array([total.get(int(i), 0) for i in sums], dtype=np.int64)
+    raise NotAdditive(
+        f"The table is not additive: totals over {', '.join(map(repr, names))} differ from the sums of their parts. "
+        "Give the right totals, or a tolerance for values that were rounded.",
+        _named(axes, places[spots], [along[i] for i in sums]),
+    )
+
+
+def _named(axes: Sequence[Axis], places: Ints, along: Sequence[str]) -> pl.DataFrame:
+    columns = {axis.name: [axis.codes[i] for i in places[:, at]] for at, axis in enumerate(axes)}
+    return pl.DataFrame(
+        {**columns, "along": list(along)}, schema={**dict.fromkeys(columns, pl.String), "along": pl.String}
+    )

@@ -1,0 +1,230 @@
+"""A table of totals: variables with their codes, and a line for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import DataError
+from sfumato.tables.axis import TOTAL, Axis
+
+__all__ = [
+    "CONTRIBUTORS",
+    "LARGEST",
+    "LOWER",
+    "LOWER_LEVEL",
+    "RESERVED",
+    "SECOND",
+    "SINGLE",
+    "STATUS",
+    "UPPER",
+    "UPPER_LEVEL",
+    "Table",
+    "largest_name",
+]
+
+COUNT = "count"
+CONTRIBUTORS = "contributors"
+LARGEST = "largest"
+SECOND = "second"
+STATUS = "status"
+LOWER_LEVEL = "lower_level"
+UPPER_LEVEL = "upper_level"
+LOWER = "lower"
+UPPER = "upper"
+CELL_KEY = "cell_key"
+SINGLE = "sfumato:single"
+"""In memory only: a number for the one contributor of a cell, the same in every cell; null where there are several."""
+
+RESERVED = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY)
+"""Columns of a table file that are no variables, beside its value."""
+
+
+def largest_name(rank: int) -> str:
+    """Column of the contribution of a rank, from 1.
+
+    Examples
+    --------
+    >>> largest_name(1), largest_name(2), largest_name(3)
+    ('largest', 'second', 'sfumato:largest 3')
+    """
+    return {1: LARGEST, 2: SECOND}.get(rank, f"sfumato:largest {rank}")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of totals in the long form: a line for each cell, totals among them.
+
+    Parameters
+    ----------
+    axes
+        The variables.
+    cells
+        A text column for each variable (`Total` where summed over), the value's column, and what else is known of a
+        cell: `contributors`, `largest`, `second`, `status`, ... Cells that are not listed are empty or not wanted.
+    value
+        Name of the value's column; null in it is a value that is not told.
+    notes
+        What building or reading it had to say.
+
+    Raises
+    ------
+    DataError
+        Unknown codes, a cell twice, a column that is missing.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"sex": ["Total", "f", "m"], "count": [5.0, 3.0, 2.0]})
+    >>> table = Table.of(rows)
+    >>> len(table), table.variables, table.axes[0].codes
+    (3, ('sex',), ('Total', 'f', 'm'))
+    """
+
+    axes: tuple[Axis, ...]
+    cells: pl.DataFrame
+    value: str = COUNT
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if missing := [n for n in (*self.variables, self.value) if n not in self.cells.columns]:
+            raise DataError(f"A table needs the column {', '.join(map(repr, missing))}.")
+        keys = self.keys
+        if len(np.unique(keys)) < len(keys):
+            raise DataError("A table lists a cell twice: the same codes stand in two rows. Give each cell one row.")
+        if np.any(np.diff(keys) < 0):
+            object.__setattr__(self, "cells", self.cells[np.argsort(keys, kind="stable")])
+            for cached in ("keys", "places"):
+                self.__dict__.pop(cached, None)
+
+    def __len__(self) -> int:
+        return self.cells.height
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variables."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def hierarchies(self) -> dict[str, tuple[Hierarchy, ...]]:
+        """The trees of each variable."""
+        return {axis.name: axis.groupings for axis in self.axes}
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Place of each cell's codes among those of its variables, shape (cells, variables)."""
+        columns = [_places(axis, self.cells[axis.name]) for axis in self.axes]
+        return np.stack(columns, axis=1) if columns else np.empty((len(self), 0), dtype=np.int64)
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        """One number for each cell, in the order of the table; shape (cells,)."""
+        return keyed(self.places, [len(axis.codes) for axis in self.axes])
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values, NaN where they are not told; shape (cells,)."""
+        return floats(self.cells, self.value)
+
+    def column(self, name: str) -> NDArray[np.float64] | None:
+        """Another column as floats, NaN where it tells nothing; None where the table has none."""
+        return floats(self.cells, name) if name in self.cells.columns else None
+
+    def with_columns(self, **columns: pl.Series | NDArray[Any] | Sequence[Any]) -> Table:
+        """The table with further columns, or others."""
+        return replace(self, cells=self.cells.with_columns(pl.Series(n, v) for n, v in columns.items()))
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        value: str = COUNT,
+        hierarchies: Mapping[str, Hierarchy | Sequence[Hierarchy]] | None = None,
+        contributors: str | None = None,
+    ) -> Table:
+        """Take a table that is ready-made: every column is a variable but the value's and the reserved ones.
+
+        Parameters
+        ----------
+        frame
+            The long form. A variable without a hierarchy has the codes that stand in its column.
+        value
+            Name of the value's column.
+        hierarchies
+            The tree, or trees, of variables.
+        contributors
+            The column of the number of contributors, where it is not named `contributors`.
+
+        Raises
+        ------
+        DataError
+            Columns that are missing or of the wrong type, unknown codes, cells listed twice.
+        """
+        if contributors and contributors != CONTRIBUTORS:
+            if contributors not in frame.columns or CONTRIBUTORS in frame.columns:
+                raise DataError(f"The number of contributors is one column: {contributors!r}, or {CONTRIBUTORS!r}.")
+            frame = frame.rename({contributors: CONTRIBUTORS})
+        if value not in frame.columns:
+            raise DataError(f"The table has no column {value!r} for its value. Name the column that holds it.")
+        names = [n for n in frame.columns if n != value and n not in RESERVED and not n.startswith("sfumato:")]
+        given = {n: (h,) if isinstance(h, Hierarchy) else tuple(h) for n, h in (hierarchies or {}).items()}
+        if unknown := [n for n in given if n not in names]:
+            raise DataError(
+                f"There is a hierarchy of {', '.join(map(repr, unknown))}, which is no variable of the table."
+            )
+        frame = frame.with_columns(pl.col(n).cast(pl.String) for n in names)
+        if empty := [n for n in names if frame[n].null_count()]:
+            raise DataError(f"Column {empty[0]!r} has cells without a code. Where it is summed over, write {TOTAL}.")
+        axes = tuple(Axis(n, given[n]) if n in given else _flat(n, frame[n]) for n in names)
+        return cls(axes, frame.select(*names, pl.exclude(names)), value)
+
+
+def _flat(name: str, codes: pl.Series) -> Axis:
+    found = codes.filter(codes != TOTAL).unique().sort().to_list()
+    if not found:
+        raise DataError(f"Column {name!r} holds {TOTAL} only. Leave it out.")
+    return Axis.flat(name, found)
+
+
+def _places(axis: Axis, codes: pl.Series) -> NDArray[np.int64]:
+    kinds = pl.DataFrame({"code": list(axis.codes), "place": range(len(axis.codes))})
+    found = codes.cast(pl.String).rename("code").to_frame().join(kinds, on="code", how="left", maintain_order="left")
+    if found["place"].null_count():
+        raise DataError(f"Column {axis.name!r} holds codes that its hierarchy does not list.")
+    return found["place"].to_numpy().astype(np.int64)
+
+
+def keyed(places: NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number for each row of places, in the order of the rows' codes.
+
+    Examples
+    --------
+    >>> keyed(np.array([[0, 1], [1, 0]]), [2, 3]).tolist()
+    [1, 3]
+    """
+    if float(np.prod([float(n) for n in sizes])) >= 2**62:
+        raise DataError("The table has more possible cells than can be numbered. Leave out a variable.")
+    out = np.zeros(len(places), dtype=np.int64)
+    for column, size in enumerate(sizes):
+        out = out * size + places[:, column]
+    return out
+
+
+def floats(frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
+    """A column as floats, NaN where there is none.
+
+    Raises
+    ------
+    DataError
+        Where it holds no numbers.
+    """
+    column = frame[name]
+    if not (column.dtype.is_numeric() or column.dtype == pl.Null) and column.null_count() < len(column):
+        raise DataError(f"Column {name!r} holds text; a numeric column is needed here.")
+    return column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().astype(np.float64)
