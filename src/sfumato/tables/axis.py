@@ -216,13 +216,13 @@ def qualified(name: str, paths: Iterable[Sequence[str]]) -> dict[tuple[str, ...]
     Returns
     -------
     dict
-        By path the names of its codes, from the finest to the broadest, without levels that repeat the one above and
-        hold nothing else.
+        By path the names of its codes, from the broadest to the finest. A code that repeats the one above and is all
+        that it holds is one with it.
 
     Examples
     --------
     >>> list(qualified("A21", [("1", "X"), ("2", "X"), ("2", "Y"), ("Z", "Z")]).values())
-    [('1/X', '1'), ('2/X', '2'), ('Y', '2'), ('Z',)]
+    [('1', '1/X'), ('2', '2/X'), ('2', 'Y'), ('Z', 'Z')]
     """
     given = [tuple(path) for path in dict.fromkeys(map(tuple, paths))]
     parts: dict[tuple[str, ...], set[str]] = {}
@@ -241,7 +241,7 @@ def qualified(name: str, paths: Iterable[Sequence[str]]) -> dict[tuple[str, ...]
         twice = bearers.get(node[-1], 0) > 1 and len(node) > 1
         names[node] = above if node in alone else f"{above}/{node[-1]}" if twice else node[-1]
     _refuse_clashes(name, names, alone)
-    return {path: tuple(dict.fromkeys(names[path[:i]] for i in range(len(path), 0, -1))) for path in given}
+    return {path: tuple(names[path[:i]] for i in range(1, len(path) + 1)) for path in given}
 
 
 def _refuse_clashes(name: str, names: Mapping[tuple[str, ...], str], alone: set[tuple[str, ...]]) -> None:

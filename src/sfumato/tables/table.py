@@ -16,12 +16,15 @@ from sfumato.errors import DataError
 from sfumato.tables.axis import TOTAL, Axis
 
 __all__ = [
+    "ASKED",
     "CONTRIBUTORS",
+    "COUNT",
     "LARGEST",
     "LOWER",
     "LOWER_LEVEL",
     "RESERVED",
     "SECOND",
+    "SHADOW",
     "SINGLE",
     "STATUS",
     "UPPER",
@@ -42,6 +45,11 @@ UPPER = "upper"
 CELL_KEY = "cell_key"
 SINGLE = "sfumato:single"
 """In memory only: a number for the one contributor of a cell, the same in every cell; null where there are several."""
+
+SHADOW = "sfumato:shadow"
+"""In memory only: the sum of the sizes of contributions, where it is not the value: negative ones, sampling weights."""
+ASKED = "sfumato:asked"
+"""In memory only: the largest contribution of one who is to be protected, where some gave that up."""
 
 RESERVED = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY)
 """Columns of a table file that are no variables, beside its value."""

@@ -1,0 +1,403 @@
+"""Tables from records: one question for the finest cells, and margins rolled up from these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.dataset import Dataset
+from sfumato.data.hierarchy import Hierarchy, as_texts
+from sfumato.data.query import COUNT as RECORDS
+from sfumato.data.query import Counts
+from sfumato.errors import DataError
+from sfumato.kernels.grid import NO_GRID, decimals
+from sfumato.kernels.tabular.rollup import Contributions, Rolled, Upward, roll_up
+from sfumato.tables.asked import By, Chain, Trees, asked_tables, given_trees
+from sfumato.tables.axis import Axis, qualified
+from sfumato.tables.table import ASKED, CONTRIBUTORS, COUNT, RESERVED, SHADOW, SINGLE, Table, keyed, largest_name
+
+__all__ = ["MISSING", "build"]
+
+MISSING = "missing"
+"""The code of records that have none."""
+RANKS = 3
+_MOST_CELLS = 50_000_000
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+def build(
+    data: Dataset,
+    by: By,
+    value: str | None = None,
+    *,
+    count: str | None = None,
+    contributors: str | None = None,
+    holdings: str | None = None,
+    weight: str | None = None,
+    waived: str | None = None,
+    requested: str | None = None,
+    hierarchies: Trees | None = None,
+    margins: bool | Sequence[str] = True,
+    ranks: int = RANKS,
+) -> Table:
+    """Build tables of counts or of a value from records: every cell that is not empty, with its margins.
+
+    Parameters
+    ----------
+    data
+        The records.
+    by
+        Variables, as a list or with commas; several lists make linked tables of the same data. `A10>A21>A88` are nested
+        columns of one variable.
+    value
+        What is summed; without it records are counted. A record without a value is in no cell.
+    count
+        A column of how many records each row stands for.
+    contributors
+        Whose record it is. Without it each record (or unit of `count`) is of its own.
+    holdings
+        Who owns the contributor: a holding is one contributor. Where it is missing, the contributor is its own.
+    weight
+        Sampling weight: totals are weighted; a contribution counts as often as its rounded weight.
+    waived, requested
+        A column of 0 and 1, or false and true: who gave up protection, or who alone asked for it. Rules on shares then
+        protect the others only.
+    hierarchies
+        A tree for a variable, or several that group it otherwise. Those of the codebook are taken where none is given.
+    margins
+        Whether totals are listed: of all variables, of none (finest cells only), or of those named.
+    ranks
+        How many of the largest contributions are kept, for rules on more than two.
+
+    Returns
+    -------
+    Table
+        The same, bit by bit, for any order of the records and on any engine.
+
+    Raises
+    ------
+    DataError
+        Columns that are not there or of the wrong type, codes that a hierarchy does not list, negative counts.
+
+    Examples
+    --------
+    >>> from sfumato.engines.polars import PolarsDataset
+    >>> firms = pl.DataFrame({"town": ["a", "a", "b"], "turnover": [5.0, 2.0, 1.5]})
+    >>> build(PolarsDataset(firms, Codebook()), ["town"], "turnover").cells.select("town", "turnover", "contributors")
+    shape: (3, 3)
+    ┌───────┬──────────┬──────────────┐
+    │ town  ┆ turnover ┆ contributors │
+    │ ---   ┆ ---      ┆ ---          │
+    │ str   ┆ f64      ┆ i64          │
+    ╞═══════╪══════════╪══════════════╡
+    │ Total ┆ 8.5      ┆ 3            │
+    │ a     ┆ 7.0      ┆ 2            │
+    │ b     ┆ 1.5      ┆ 1            │
+    └───────┴──────────┴──────────────┘
+    """
+    tables = asked_tables(by)
+    named = _Named(value, count, contributors, holdings, weight, waived, requested)
+    columns = list(dict.fromkeys(c for table in tables for chain in table for c in chain.columns))
+    _refuse(data.codebook, columns, named, tables)
+    records = _records(data, columns, named)
+    trees = _trees(hierarchies, tables, data.codebook)
+    axes, leaves, levels = _axes(records, tables, trees)
+    given, grid = _contributions(records, named, keyed(leaves, [len(axis.codes) for axis in axes]))
+    rolled = [
+        roll_up(given, [len(axis.codes) for axis in axes], _upward(axes, table, levels, margins), ranks if value else 0)
+        for table in tables
+    ]
+    return _table(axes, _first_of(rolled), value, grid, named)
+
+
+@dataclass(frozen=True)
+class _Named:
+    """The columns that say whose what is."""
+
+    value: str | None
+    count: str | None
+    contributors: str | None
+    holdings: str | None
+    weight: str | None
+    waived: str | None
+    requested: str | None
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(n for n in vars(self).values() if n))
+
+
+def _refuse(codebook: Codebook, columns: Sequence[str], named: _Named, tables: Sequence[Sequence[Chain]]) -> None:
+    for name in (*columns, *named.columns):
+        codebook[name]  # refuses a column that is not there
+    if both := [name for name in columns if name in named.columns and name != named.contributors]:
+        raise DataError(f"{both[0]!r} is a variable of the table and its value. A column has one part to play.")
+    if named.value in RESERVED or named.value in {chain.variable for table in tables for chain in table}:
+        raise DataError(f"{named.value!r} is a name that table files need for themselves. Rename the column.")
+    if named.value is None and COUNT in {chain.variable for table in tables for chain in table}:
+        raise DataError(f"{COUNT!r} is the name of the counts in a table. Rename the column.")
+    if named.waived and named.requested:
+        raise DataError("Either some gave up protection (`waived`), or some asked for it (`requested`): give one.")
+    if named.count and named.weight:
+        raise DataError("A row has a sampling weight, or stands for `count` records. Give one of both.")
+
+
+def _records(data: Dataset, columns: Sequence[str], named: _Named) -> pl.DataFrame:
+    """One line for each group of records that are the same in all that matters; codes as texts."""
+    answer = data.ask(Counts((*columns, *(n for n in named.columns if n not in columns))))
+    schema, book = answer.schema, data.codebook
+    if named.value is not None:
+        _refuse_texts(answer, named.value)
+        answer = answer.filter(~book.missing(named.value, schema[named.value]))
+    for name in (named.count, named.weight, named.waived, named.requested, named.contributors):
+        if name and answer.select(book.missing(name, schema[name]).any()).item():
+            raise DataError(f"Column {name!r} has missing values. Give each record one, or leave the record out.")
+    for name in (named.count, named.weight):
+        if name:
+            _refuse_texts(answer, name)
+            _refuse_odd(answer[name].cast(pl.Float64).to_numpy(), name, whole=name == named.count)
+    texts = [
+        pl.when(pl.col(n).is_null() | (pl.col(n).is_nan() if schema[n].is_float() else pl.lit(False)))
+        .then(pl.lit(None, dtype=pl.String))
+        .otherwise(as_texts(pl.col(n), schema[n]))
+        .alias(f"sfumato:code {n}")
+        for n in columns
+    ]
+    if named.holdings:
+        texts.append(book.missing(named.holdings, schema[named.holdings]).alias("sfumato:no holding"))
+    out = answer.with_columns(texts)
+    return out.filter(pl.col(named.count) > 0) if named.count else out
+
+
+def _refuse_texts(frame: pl.DataFrame, name: str) -> None:
+    dtype = frame.schema[name]
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise DataError(f"Column {name!r} holds no numbers; a numeric column is needed here.")
+
+
+def _refuse_odd(x: Floats, name: str, whole: bool) -> None:
+    if np.any(x < 0) or not np.all(np.isfinite(x)):
+        raise DataError(f"Column {name!r} has negative or infinite numbers, which neither counts nor weights are.")
+    if whole and np.any(x != np.floor(x)):
+        raise DataError(f"Column {name!r} has numbers that are not whole. Sampling weights go into `weight`.")
+
+
+def _trees(given: Trees | None, tables: Sequence[Sequence[Chain]], book: Codebook) -> dict[str, tuple[Hierarchy, ...]]:
+    """Hierarchies that were given, else those of the codebook, for variables of one column."""
+    names = [chain.variable for table in tables for chain in table]
+    out = given_trees(given, names)
+    nested = {chain.variable for table in tables for chain in table if len(chain.columns) > 1}
+    for name in names:
+        if name not in out and name not in nested and (own := Hierarchy.of(book[name])) is not None:
+            out[name] = (own,)
+    return out
+
+
+_Levels = Mapping[Chain, Sequence[Sequence[int]]]
+"""For each chain the codes that each place is counted in, without `Total`."""
+
+
+def _axes(
+    records: pl.DataFrame, tables: Sequence[Sequence[Chain]], trees: Mapping[str, tuple[Hierarchy, ...]]
+) -> tuple[list[Axis], Ints, _Levels]:
+    """The variables, the place of each line's finest codes, and what these are counted in."""
+    chains: dict[str, list[Chain]] = {}
+    for chain in (chain for table in tables for chain in table):
+        held = chains.setdefault(chain.variable, [])
+        if chain not in held:
+            held.append(chain)
+    axes: list[Axis] = []
+    places: list[Ints] = []
+    levels: dict[Chain, list[list[int]]] = {}
+    for name, own in chains.items():
+        axis, place, targets = _axis(records, name, own, trees.get(name, ()))
+        axes.append(axis)
+        places.append(place)
+        levels |= targets
+    return axes, np.stack(places, axis=1), levels
+
+
+def _axis(
+    records: pl.DataFrame, name: str, chains: Sequence[Chain], trees: Sequence[Hierarchy]
+) -> tuple[Axis, Ints, dict[Chain, list[list[int]]]]:
+    columns = list(dict.fromkeys(c for chain in chains for c in chain.columns))
+    texts = records.select(pl.col(f"sfumato:code {c}").alias(c) for c in columns)
+    kinds = texts.unique().sort(columns, nulls_last=True)
+    filled = kinds.select(pl.col(c).fill_null(MISSING) for c in columns)
+    if _mixed(kinds, filled):
+        raise DataError(f"{name!r} has records without a code, and the code {MISSING!r}. Rename that code.")
+    longest = [c for c in chains if c.columns[-1] == name]
+    named = {c: qualified(name, filled.select(c.columns).iter_rows()) for c in longest}
+    paths = {c: [named[c][row] for row in filled.select(c.columns).iter_rows()] for c in longest}
+    finest = [path[-1] for path in paths[longest[0]]]
+    if any([path[-1] for path in rows] != finest for rows in paths.values()):
+        raise DataError(f"A code of {name!r} lies under two parents in one of its groupings. Give it two codes.")
+    axis = Axis(name, _groupings(name, list(paths.values()), trees, kinds[columns[-1]].null_count() > 0))
+    unknown = [code for code in finest if code not in axis.place]
+    if unknown:
+        raise DataError(f"Column {name!r} holds codes that its hierarchy does not list. Add them to it.")
+    leaf = np.array([axis.place[code] for code in finest], dtype=np.int64)
+    if not np.isin(leaf, axis.finest).all():
+        raise DataError(f"Column {name!r} holds codes that its hierarchy has as totals of others. Give the finest.")
+    targets = {chain: _targets(axis, chain, longest, paths, leaf, bool(trees)) for chain in chains}
+    at = texts.join(
+        kinds.with_row_index("sfumato:kind"), on=columns, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return axis, leaf[at["sfumato:kind"].to_numpy()], targets
+
+
+def _mixed(kinds: pl.DataFrame, filled: pl.DataFrame) -> bool:
+    return filled.n_unique() < kinds.height
+
+
+def _groupings(
+    name: str, chains: Sequence[Sequence[tuple[str, ...]]], trees: Sequence[Hierarchy], missing: bool
+) -> tuple[Hierarchy, ...]:
+    """A tree for each chain of columns, beside those that were given; where these stand alone they list all codes."""
+    nested = [rows for rows in chains if len(rows) and len(rows[0]) > 1]
+    out = [Hierarchy(tuple(dict.fromkeys(_upwards(path) for path in rows))) for rows in nested]
+    lone = (Hierarchy(((MISSING,),)),) if missing and trees else ()
+    if not out and not trees:
+        return (Hierarchy(tuple(dict.fromkeys((path[-1],) for path in chains[0]))),) if chains[0] else _none(name)
+    return (*out, *trees, *lone)
+
+
+def _none(name: str) -> tuple[Hierarchy, ...]:
+    raise DataError(f"No record has a value, so there is no table by {name!r}.")
+
+
+def _upwards(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reversed(path)))
+
+
+def _targets(
+    axis: Axis,
+    chain: Chain,
+    longest: Sequence[Chain],
+    paths: Mapping[Chain, Sequence[tuple[str, ...]]],
+    leaf: Ints,
+    trees: bool,
+) -> list[list[int]]:
+    """Which codes each place is counted in where a table asks for this chain, without `Total`; finest first."""
+    out: list[list[int]] = [[] for _ in axis.codes]
+    if trees:
+        for place in leaf:
+            out[place] = [int(place), *(i for i in axis.above[place] if i not in (0, int(place)))]
+        return out
+    whole = next(c for c in longest if c.columns[: len(chain.columns)] == chain.columns)
+    for place, path in zip(leaf, paths[whole], strict=True):
+        codes = dict.fromkeys(reversed(path[: len(chain.columns)]))
+        out[place] = [axis.place[code] for code in codes]
+    return out
+
+
+def _upward(
+    axes: Sequence[Axis], table: Sequence[Chain], levels: _Levels, margins: bool | Sequence[str]
+) -> list[Upward]:
+    """For each variable the codes that each place is counted in; `Total` alone where the table does not have it."""
+    chains = {chain.variable: chain for chain in table}
+    if not isinstance(margins, bool) and (odd := [n for n in margins if n not in {axis.name for axis in axes}]):
+        raise DataError(f"`margins` names {', '.join(map(repr, odd))}, which is no variable of the table.")
+    out = []
+    for axis in axes:
+        if axis.name not in chains:
+            out.append(Upward.of([[0]] * len(axis.codes)))
+            continue
+        wanted = margins if isinstance(margins, bool) else axis.name in margins
+        own = levels[chains[axis.name]]
+        out.append(Upward.of([sorted([0, *codes]) if wanted else codes[:1] for codes in own]))
+    return out
+
+
+def _contributions(records: pl.DataFrame, named: _Named, key: Ints) -> tuple[Contributions, int]:
+    """What every line contributes, and the decimal places of the value."""
+    many = records[RECORDS].to_numpy().astype(np.int64)
+    value = records[named.value].cast(pl.Float64).to_numpy() if named.value else np.ones(len(key))
+    if not np.all(np.isfinite(value)):
+        raise DataError(f"Column {named.value!r} has infinite values. Leave these records out.")
+    grid = decimals(value) if named.value else 0
+    heads = many * records[named.count].cast(pl.Int64).to_numpy() if named.count else many
+    units, factor = heads, heads.astype(np.float64)
+    each = np.ones_like(many)
+    if named.weight:
+        weight = records[named.weight].cast(pl.Float64).to_numpy()
+        each = np.maximum(np.floor(weight + 0.5), 1.0).astype(np.int64)
+        units, factor = many * each, many * weight
+        grid = NO_GRID if np.any(weight != np.floor(weight)) else grid
+    who, owned = _owners(records, named)
+    return Contributions(
+        key,
+        who,
+        value * factor,
+        np.where(owned, value * heads, value),
+        np.where(owned, 1, heads),
+        np.where(owned, each, units),
+        _asked(records, named),
+    ), grid
+
+
+def _owners(records: pl.DataFrame, named: _Named) -> tuple[Ints, NDArray[np.bool_]]:
+    """A number for each contributor; whether a line has one, or its records are each of their own."""
+    rows = np.arange(records.height)
+    if named.contributors:
+        own = records[named.contributors].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+        owned = np.ones(records.height, dtype=bool)
+    else:
+        own, owned = rows, np.zeros(records.height, dtype=bool)
+    if named.holdings:
+        held = ~records["sfumato:no holding"].to_numpy()
+        holding = records[named.holdings].cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        own = np.where(held, holding, own + int(holding.max(initial=0)) + 1)
+        owned |= held
+    return own, owned
+
+
+def _asked(records: pl.DataFrame, named: _Named) -> NDArray[np.bool_]:
+    """Whom rules on shares protect."""
+    name = named.waived or named.requested
+    if not name:
+        return np.ones(records.height, dtype=bool)
+    flags = records[name].cast(pl.Float64, strict=False)
+    if flags.null_count() or not flags.is_in([0.0, 1.0]).all():
+        raise DataError(f"Column {name!r} says who gave up protection or asked for it: it takes 0 and 1.")
+    said: NDArray[np.bool_] = flags.to_numpy() == 1.0
+    return ~said if named.waived else said
+
+
+def _first_of(rolled: Sequence[Rolled]) -> Rolled:
+    """The cells of all tables, each once."""
+    every = {n: np.concatenate([getattr(one, n) for one in rolled]) for n in Rolled.__dataclass_fields__}
+    _, first = np.unique(every["key"], return_index=True)
+    return Rolled(**{n: part[first] for n, part in every.items()})
+
+
+def _table(axes: Sequence[Axis], cells: Rolled, value: str | None, grid: int, named: _Named) -> Table:
+    columns: dict[str, Any] = {}
+    rest = cells.key
+    for axis in reversed(axes):
+        codes = pl.Series(axis.name, list(axis.codes))
+        columns[axis.name] = codes.gather(rest % len(axis.codes))
+        rest = rest // len(axis.codes)
+    columns = {axis.name: columns[axis.name] for axis in axes}
+
+    def on_grid(x: Floats) -> Floats:
+        return np.round(x, grid) + 0.0 if grid < NO_GRID else x
+
+    columns[value or COUNT] = on_grid(cells.value)
+    columns[CONTRIBUTORS] = cells.units
+    for rank in range(cells.largest.shape[1]):
+        columns[largest_name(rank + 1)] = on_grid(cells.largest[:, rank])
+    if value and (named.weight or np.any(cells.total > cells.value + 1e-9 * np.abs(cells.value))):
+        columns[SHADOW] = on_grid(cells.total)
+    if named.waived or named.requested:
+        columns[ASKED] = on_grid(cells.asked)
+    single = pl.Series(SINGLE, cells.single)
+    columns[SINGLE] = single.set(single < 0, None)
+    return Table(tuple(axes), pl.DataFrame(columns), value or COUNT)
