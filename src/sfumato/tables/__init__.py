@@ -1,1 +1,60 @@
-"""Protected tables."""
+"""Tables of counts and sums: built, judged, protected, audited.
+
+::
+
+    table = sf.tables.build(sf.read("firms.csv"), by=["industry", "region"], value="turnover")
+    judged = sf.tables.judge(table, ["n(3)", "p(10)"])
+
+Names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+TYPE_CHECKING = False  # as in `typing`, whose import alone would take longer than all else here
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sfumato.tables.axis import Axis as Axis
+    from sfumato.tables.build import build as build
+    from sfumato.tables.equations import System as System
+    from sfumato.tables.equations import equations as equations
+    from sfumato.tables.judge import judge as judge
+    from sfumato.tables.rules import Rule as Rule
+    from sfumato.tables.table import Table as Table
+
+_HOMES = {
+    "Axis": "sfumato.tables.axis",
+    "Rule": "sfumato.tables.rules",
+    "System": "sfumato.tables.equations",
+    "Table": "sfumato.tables.table",
+    "build": "sfumato.tables.build",
+    "equations": "sfumato.tables.equations",
+    "judge": "sfumato.tables.judge",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sfumato.tables' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Facade(ModuleType):
+    """The package; a module of it that bears the name of a function does not take the function's place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Facade
