@@ -1,0 +1,162 @@
+"""What a suppression pattern must reach: for each primary cell, how far its value must be able to move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["FAR", "Goals", "beside", "boxes", "goals_of", "room"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+FAR = 1000.0
+"""Flows are bounded by so many times the amount asked for: LPs stay well scaled, patterns only safer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Goals:
+    """What must be possible under the pattern, one goal a place.
+
+    Parameters
+    ----------
+    cell
+        The primary cell that must be able to move.
+    sign
+        1: upwards, -1: downwards, 0: the way up and the way down together.
+    amount
+        How far at least; 1 for a cone.
+    cone
+        Any distance above nothing will do: only whether a cell can move at all counts.
+    known
+        The cell that the attacker knows beside what is published; -1: none (an outsider).
+    """
+
+    cell: Ints
+    sign: Ints
+    amount: Floats
+    cone: Bools
+    known: Ints
+
+    def __len__(self) -> int:
+        """How many goals there are."""
+        return len(self.cell)
+
+    def __getitem__(self, places: NDArray[np.generic]) -> Goals:
+        """The goals at some places."""
+        return Goals(*(part[places] for part in (self.cell, self.sign, self.amount, self.cone, self.known)))
+
+
+def room(value: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """How far each cell may fall and rise by what the attacker knew before; what is next to nothing is nothing.
+
+    Examples
+    --------
+    >>> down, up = room(np.array([3.0, 0.0]), np.array([0.0, 0.0]), np.array([np.inf, np.inf]))
+    >>> down.tolist(), up.tolist()
+    ([3.0, 0.0], [inf, inf])
+    """
+    least = 1e-9 * max(1.0, float(np.max(np.abs(value), initial=0.0)))
+    down, up = value - lower, upper - value
+    return np.where(down > least, down, 0.0), np.where(up > least, up, 0.0)
+
+
+def goals_of(
+    primary: Bools,
+    down: Floats,
+    up: Floats,
+    levels: tuple[Floats | None, Floats | None, Floats | None],
+    insiders: tuple[Ints, Ints] | None = None,
+) -> Goals:
+    """List the goals of a table.
+
+    Parameters
+    ----------
+    primary
+        Cells that must be protected, shape (cells,).
+    down, up
+        How far cells may fall and rise, from `room`.
+    levels
+        Lower, upper and sliding protection levels; all None: no primary cell may be determined exactly. Primary cells
+        without a positive level must not be determined exactly either.
+    insiders
+        Pairs (primary cell, cell that the attacker knows) that must hold too.
+
+    Examples
+    --------
+    >>> goals = goals_of(np.array([True, False]), np.ones(2), np.ones(2), (np.array([1.0, 0]), np.array([2.0, 0]), None))
+    >>> goals.sign.tolist(), goals.amount.tolist()
+    ([1, -1], [2.0, 1.0])
+    """
+    given = [np.zeros(len(primary)) if level is None else np.nan_to_num(level) for level in levels]
+    lower, higher, sliding = (np.where(primary, np.maximum(level, 0.0), 0.0) for level in given)
+    either = primary & (lower <= 0) & (higher <= 0) & (sliding <= 0)
+    even = bool(np.all((down > 0) == (up > 0)))  # then whatever can rise can fall
+    parts = [
+        (higher > 0, 1, higher, False),
+        (lower > 0, -1, lower, False),
+        (sliding > lower + higher, 0, sliding, False),
+        (either, 1 if even else 0, np.ones(len(primary)), True),
+    ]
+    found = []
+    for which, sign, amount, cone in parts:
+        cells = np.flatnonzero(which)
+        found.append((cells, np.full(len(cells), sign), amount[cells], np.full(len(cells), cone)))
+    cell, sign_, amount_, cone_ = (np.concatenate(x) for x in zip(*found, strict=True))
+    known = np.full(len(cell), -1)
+    order = np.lexsort((-sign_, cell))
+    goals = Goals(cell, sign_, amount_, cone_, known)[order]
+    return goals if insiders is None else _with_insiders(goals, insiders)
+
+
+def _with_insiders(goals: Goals, insiders: tuple[Ints, Ints]) -> Goals:
+    """Repeat the goals of a cell for whoever knows another one."""
+    parts = [goals]
+    for cell, known in zip(*insiders, strict=True):
+        of = goals[goals.cell == cell]
+        parts.append(Goals(of.cell, of.sign, of.amount, of.cone, np.full(len(of), known)))
+    names = ("cell", "sign", "amount", "cone", "known")
+    return Goals(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def beside(matrix: sp.csr_array, primary: Bools, alone: Bools) -> tuple[Ints, Ints]:
+    """Pairs (primary cell, another cell of one contributor) that stand in one equation.
+
+    The Handbook's minimum: whoever is alone in a hidden cell subtracts it, and must not find a neighbour in the row.
+
+    Examples
+    --------
+    >>> row = sp.csr_array(np.array([[1, 1, 1, -1]]))
+    >>> pairs = beside(row, np.array([True, True, False, False]), np.array([True, False, False, False]))
+    >>> [pair.tolist() for pair in pairs]
+    [[1], [0]]
+    """
+    known = primary & alone
+    ones = abs(matrix).astype(np.int64)
+    near = sp.coo_array(ones.T[np.flatnonzero(primary)] @ ones[:, np.flatnonzero(known)])
+    cell, other = np.flatnonzero(primary)[near.row], np.flatnonzero(known)[near.col]
+    keep = cell != other
+    order = np.lexsort((other[keep], cell[keep]))
+    return cell[keep][order].astype(np.int64), other[keep][order].astype(np.int64)
+
+
+def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """How far cells may fall and rise for the sake of one goal, in units of its amount.
+
+    Examples
+    --------
+    >>> goals = goals_of(np.array([True, False]), np.ones(2), np.ones(2), (None, np.array([2.0, 0]), None))
+    >>> [side.tolist() for side in boxes(goals, 0, np.array([4.0, 1.0]), np.array([np.inf, 0.0]))]
+    [[2.0, 0.5], [1000.0, 0.0]]
+    """
+    if goals.cone[place]:
+        falls, rises = FAR * (down > 0), FAR * (up > 0)
+    else:
+        falls, rises = np.minimum(down / goals.amount[place], FAR), np.minimum(up / goals.amount[place], FAR)
+    if goals.known[place] >= 0:
+        falls[goals.known[place]] = rises[goals.known[place]] = 0.0
+    return falls, rises

@@ -1,0 +1,115 @@
+"""The linear programs behind suppression, warm started: how far can a cell move, and what does it cost to let it."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["Flows", "Reach", "quiet_solver"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def quiet_solver() -> highspy.Highs:
+    """A solver that says nothing, uses one thread and draws the same numbers every time.
+
+    Examples
+    --------
+    >>> quiet_solver().getNumCol()
+    0
+    """
+    solver = highspy.Highs()
+    for name, value in (("output_flag", False), ("threads", 1), ("random_seed", 0), ("parallel", "off")):
+        solver.setOptionValue(name, value)
+    return solver
+
+
+def program(matrix: sp.csc_array, cost: Floats, low: Floats, high: Floats) -> highspy.Highs:
+    """A linear program `minimise cost z, matrix z = 0, low <= z <= high`, to be solved again and again."""
+    solver = quiet_solver()
+    solver.setOptionValue("presolve", "off")
+    solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = matrix.shape
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, low, high
+    lp.row_lower_ = lp.row_upper_ = np.zeros(matrix.shape[0])
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
+    solver.passModel(lp)
+    return solver
+
+
+class Reach:
+    """How far a cell can move when every cell moves within its box and all equations hold."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self.cells = matrix.shape[1]
+        self.transposed = sp.csr_array(matrix.T)
+        zeros = np.zeros(self.cells)
+        self.solver = program(sp.csc_array(matrix), zeros, zeros, zeros)
+        self.every = np.arange(self.cells, dtype=np.int32)
+        self.aim: int | None = None
+        self.solved = 0
+
+    def box(self, low: Floats, high: Floats) -> None:
+        """Let every cell move from `low` to `high`."""
+        self.solver.changeColsBounds(self.cells, self.every, low, high)
+
+    def bound(self, cell: int, low: float, high: float) -> None:
+        """Change the box of one cell."""
+        self.solver.changeColBounds(cell, low, high)
+
+    def farthest(self, cell: int, sign: int) -> tuple[float, Floats]:
+        """How far a cell can move upwards (sign 1) or downwards (-1), and how the others move with it."""
+        if self.aim is not None and self.aim != cell:
+            self.solver.changeColCost(self.aim, 0.0)  # one aim at a time
+        self.solver.changeColCost(cell, -float(sign))
+        self.aim = cell
+        self.solved += 1
+        self.solver.run()
+        moved = np.asarray(self.solver.getSolution().col_value)
+        return sign * moved[cell], moved
+
+    def prices(self, cell: int, sign: int) -> Floats:
+        """What each cell's room was worth in the last program: `prices z = sign z_cell` for every z with M z = 0."""
+        dual = np.round(np.asarray(self.solver.getSolution().row_dual), 7)
+        worth = self.transposed @ dual
+        worth[cell] += sign
+        return worth
+
+
+class Flows:
+    """The cheapest way to let a cell move by a given amount: `min cost (z+ + z-)`, M (z+ - z-) = 0."""
+
+    def __init__(self, matrix: sp.csr_array) -> None:
+        self.cells = matrix.shape[1]
+        both = sp.csc_array(sp.hstack([matrix, -matrix]))
+        zeros = np.zeros(2 * self.cells)
+        self.solver = program(both, zeros, zeros, zeros)
+        self.every = np.arange(2 * self.cells, dtype=np.int32)
+        self.solved = 0
+
+    def cost(self, cost: Floats) -> None:
+        """What a unit of movement costs in each cell."""
+        self.solver.changeColsCost(2 * self.cells, self.every, np.concatenate([cost, cost]))
+
+    def cheapest(self, cell: int, sign: int, amount: float, down: Floats, up: Floats) -> Floats | None:
+        """How all cells move, at least cost, when a cell moves by an amount; None where it cannot."""
+        low, high = np.zeros(2 * self.cells), np.concatenate([up, down])
+        moves, back = (cell, self.cells + cell) if sign > 0 else (self.cells + cell, cell)
+        if high[moves] < amount * (1 - 1e-9):
+            return None
+        low[moves], high[moves], high[back] = amount, amount, 0.0
+        self.solver.changeColsBounds(2 * self.cells, self.every, low, high)
+        self.solved += 1
+        self.solver.run()
+        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        moved = np.asarray(self.solver.getSolution().col_value)
+        return moved[: self.cells] - moved[self.cells :]
