@@ -18,16 +18,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals, boxes
-from sfumato.kernels.tabular.programs import Flows
+from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.progress import Progress, quiet
+from sfumato.tables.suppress.problem import Equations, Problem, farthest, prepare
+from sfumato.tables.suppress.result import Suppression
 
-__all__ = ["Witnesses", "clean", "cover"]
+__all__ = ["Witnesses", "clean", "cover", "flow_pattern", "suppress_flow"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 TINY = 1e-7
+MANY = 1500
+"""With more goals than that, one pass must do."""
 
 
 @dataclass
@@ -44,9 +48,9 @@ class Witnesses:
 
     def __post_init__(self) -> None:
         self.support = self.support or [None] * len(self.goals)
-        self.mates: dict[tuple[int, int], list[int]] = {}
-        for i in range(len(self.goals)):
-            self.mates.setdefault((int(self.goals.cell[i]), int(self.goals.known[i])), []).append(i)
+        self.mates: dict[int, list[int]] = {}
+        for i, cell in enumerate(self.goals.cell.tolist()):
+            self.mates.setdefault(cell, []).append(i)
 
     def route(self, goal: int, open_: Bools) -> Floats | None:
         """The cheapest flow of a goal through open cells, by the costs that are set; None where there is none."""
@@ -55,43 +59,49 @@ class Witnesses:
         return self.flows.cheapest(cell, sign, 1.0, np.where(open_, falls, 0.0), np.where(open_, rises, 0.0))
 
     def settle(self, goal: int, moved: Floats) -> None:
-        """Keep a flow as the proof of a goal, and of the opposite one where its reverse would do."""
+        """Keep a flow as the proof of a goal, and of its cell's others where it, or its reverse, would do."""
         used = np.flatnonzero(np.abs(moved) > TINY)
         self.support[goal] = used
-        for other in self.mates[int(self.goals.cell[goal]), int(self.goals.known[goal])]:
-            if other != goal and self.support[other] is None and self._reversed(goal, other, moved):
+        for other in self.mates[int(self.goals.cell[goal])]:
+            if other != goal and self.support[other] is None and self._proves(goal, other, moved):
                 self.support[other] = used
 
-    def _reversed(self, goal: int, other: int, moved: Floats) -> bool:
-        back = moved * float(self.goals.sign[goal] * self.goals.sign[other])
+    def _proves(self, goal: int, other: int, moved: Floats) -> bool:
+        if self.goals.cone[goal] and not self.goals.cone[other]:
+            return False
         falls, rises = boxes(self.goals, other, self.down, self.up)
-        return bool(np.all(back <= rises + TINY) and np.all(-back <= falls + TINY))
+        other_way = moved * float(self.goals.sign[goal] * self.goals.sign[other])
+        if not self.goals.cone[goal] and not self.goals.cone[other]:
+            other_way *= min(1.0, self.goals.amount[goal] / self.goals.amount[other])
+            if self.goals.amount[goal] < self.goals.amount[other] * (1 - 1e-12):
+                return False
+        return bool(np.all(other_way <= rises + TINY) and np.all(-other_way <= falls + TINY))
 
     def held(self) -> Witnesses:
         """A copy to go back to."""
         return replace(self, hidden=self.hidden.copy(), support=list(self.support))
 
 
-def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> bool:
-    """Give every goal without a proof its cheapest flow, and hide what it moves; False where one has none.
+def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> None:
+    """Give every goal without a proof its cheapest flow, and hide what it moves.
 
-    When the time is over, all open cells that goals could need are hidden at once: the pattern is never unsafe.
+    When the time is over, all open cells are hidden at once: the pattern is never unsafe.
     """
     cost = np.where(state.hidden, 0.0, state.cost)
-    complete = True
     for goal in order.tolist():
         if state.support[goal] is not None:
             continue
-        state.flows.cost(cost)
-        moved = state.route(goal, open_)
+        moved = None
+        if monotonic() <= until:
+            state.flows.cost(cost)
+            moved = state.route(goal, open_)
         if moved is None:
-            complete = False
-            continue
+            state.hidden |= open_
+            return
         new = (np.abs(moved) > TINY) & ~state.hidden
         state.hidden |= new
         cost[new] = 0.0
         state.settle(goal, moved)
-    return complete
 
 
 def clean(state: Witnesses, keep: Bools, until: float = np.inf) -> None:
@@ -125,3 +135,114 @@ def reroute(state: Witnesses, goals: list[int], open_: Bools) -> list[Ints | Non
         state.settle(goal, moved)
     found, state.support = state.support, kept
     return found
+
+
+def directed(problem: Problem) -> Goals:
+    """Goals of both ways together as goals of one way each, which is what a flow can reach."""
+    goals = problem.goals
+    if np.all(goals.sign != 0):
+        return goals
+    reach = Reach(problem.matrix)
+    sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
+    for i in np.flatnonzero(goals.sign == 0).tolist():
+        one = Goals(*(part[[i, i]] for part in (goals.cell, np.array(goals.sign), goals.amount, goals.cone, goals.known)))
+        ways = replace(one, sign=np.array([1, -1]))
+        far = [farthest(reach, ways, k, problem.down, problem.up, problem.open) for k in (0, 1)]
+        if goals.cone[i]:
+            sign[i] = 1 if far[0] >= 1 - 1e-6 else -1
+            continue
+        falls = min(far[1], max(0.5, 1 - far[0])) * (1 - 1e-9)
+        sign[i], amount[i] = 1, goals.amount[i] * (1 - falls)
+        extra.append((goals.cell[i], goals.amount[i] * falls, goals.known[i]))
+    found = replace(goals, sign=sign, amount=amount)
+    if extra:
+        cell, more, known = (np.array(x) for x in zip(*extra, strict=True))
+        down = Goals(cell, np.full(len(cell), -1), more, np.zeros(len(cell), dtype=bool), known)
+        names = ("cell", "sign", "amount", "cone", "known")
+        found = Goals(*(np.concatenate([getattr(found, n), getattr(down, n)]) for n in names))
+    return found[found.amount > 0]
+
+
+def flow_pattern(problem: Problem) -> Witnesses:
+    """The better of two passes, from the largest goal to the smallest and back, each cleaned up."""
+    goals, flows = directed(problem), Flows(problem.matrix)
+    found = []
+    for sign in (-1, 1):
+        order = np.lexsort((goals.cell, sign * goals.amount))
+        state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, problem.fixed.copy())
+        cover(state, order, problem.open, problem.until)
+        if problem.late() and found:
+            break
+        clean(state, problem.fixed, problem.until)
+        found.append(state)
+        if problem.late() or len(goals) > MANY:
+            break
+    return min(found, key=lambda state: float(state.cost[state.hidden].sum()))
+
+
+def suppress_flow(
+    system: Equations,
+    primary: Bools,
+    *,
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
+    lower_level: Floats | None = None,
+    upper_level: Floats | None = None,
+    sliding_level: Floats | None = None,
+    forbidden: Bools | None = None,
+    preferred: Bools | None = None,
+    forced: Bools | None = None,
+    alone: Bools | None = None,
+    seconds: float | None = None,
+    progress: Progress = quiet,
+) -> Suppression:
+    """Hide cells by cheapest flows.
+
+    Parameters
+    ----------
+    system
+        The equations and the true values.
+    primary
+        Cells that must be protected.
+    cost
+        What hiding each cell costs.
+    lower, upper
+        What an attacker knows of each cell beforehand.
+    lower_level, upper_level, sliding_level
+        How far each primary cell must be able to fall, to rise, and both together; without any of them, no primary
+        cell may be determined exactly.
+    forbidden, preferred, forced
+        Cells that must be published, that cost next to nothing, that are hidden whatever it costs.
+    alone
+        Cells with one contributor: who knows a primary cell of that kind must not find another one in its row.
+    seconds
+        When to stop; what is found by then is safe, but more is hidden.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row, total = [1, 1, 1, -1], np.array([2.0, 5, 9, 16])
+    >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([row])), value=total)
+    >>> suppress_flow(
+    ...     system, total == 2, cost=total, lower=np.zeros(4), upper=np.full(4, np.inf)
+    ... ).secondary.tolist()
+    [False, True, False, False]
+    """
+    problem = prepare(
+        system,
+        primary,
+        cost=cost,
+        lower=lower,
+        upper=upper,
+        lower_level=lower_level,
+        upper_level=upper_level,
+        sliding_level=sliding_level,
+        forbidden=forbidden,
+        preferred=preferred,
+        forced=forced,
+        alone=alone,
+        seconds=seconds,
+    )
+    progress("hiding cells by cheapest flows", 0.0)
+    return problem.result(flow_pattern(problem).hidden, "flow")

@@ -1,0 +1,108 @@
+"""Inequalities that every safe pattern obeys, found by linear programs of the attacker.
+
+Under a pattern x (1: hidden, 0: published; between them while the search relaxes it) an attacker's cells move within
+boxes that are scaled by x. Where a goal is not reached, the prices of the boxes are a capacity inequality
+`sum c_i x_i >= 1` that x breaks and every safe pattern obeys. Coefficients are cut down to the right side, after the
+cells that are hidden anyway have been moved there: that is what makes the search end soon.
+
+Sources: Fischetti, Salazar (1999), Mathematical Programming 84, 283-312; (2001), Management Science 47, 1008-1027.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sfumato.kernels.tabular.goals import Goals, boxes
+from sfumato.kernels.tabular.programs import Reach
+
+__all__ = ["Attackers", "Cut"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Cut = tuple[Ints, Floats]
+"""Cells and coefficients of `sum c_i x_i >= 1`."""
+
+REACHED = 1 - 1e-6
+BROKEN = 1 - 1e-3
+SLIVER = 1e-4
+
+
+class Attackers:
+    """The attackers of a table: what they know, and what they must not find.
+
+    Parameters
+    ----------
+    matrix, goals, down, up
+        The equations, what must be possible, how far cells may fall and rise by prior knowledge.
+    fixed
+        Cells that are hidden in every pattern.
+    """
+
+    def __init__(self, matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, fixed: Bools) -> None:
+        self.reach = Reach(matrix)
+        self.goals, self.down, self.up, self.fixed = goals, down, up, fixed
+
+    def safe(self, goal: int, hidden: Bools) -> bool:
+        """Whether a pattern reaches a goal."""
+        falls, rises = boxes(self.goals, goal, self.down, self.up)
+        low, high = np.where(hidden, -falls, 0.0), np.where(hidden, rises, 0.0)
+        return self._reached(goal, low, high)[0] >= REACHED
+
+    def _reached(self, goal: int, low: Floats, high: Floats) -> tuple[float, Floats, Floats]:
+        """How far it goes, and the prices of rising and of falling in each cell."""
+        cell, sign = int(self.goals.cell[goal]), int(self.goals.sign[goal])
+        self.reach.box(low, high)
+        far, dear, cheap = 0.0, np.zeros(len(low)), np.zeros(len(low))
+        for way in (sign,) if sign else (1, -1):
+            far += self.reach.farthest(cell, way)[0]
+            prices = self.reach.prices(cell, way)
+            dear += np.maximum(prices, 0.0)
+            cheap += np.maximum(-prices, 0.0)
+        return far, dear, cheap
+
+    def broken(self, goal: int, pattern: Floats) -> Cut | None:
+        """An inequality that a (relaxed) pattern breaks, if the goal's program shows one."""
+        falls, rises = boxes(self.goals, goal, self.down, self.up)
+        scale = np.where(self.fixed, 1.0, np.maximum(pattern, SLIVER))
+        low = np.where(self.fixed, falls, np.minimum(falls, 1.0)) * scale
+        high = np.where(self.fixed, rises, np.minimum(rises, 1.0)) * scale
+        far, dear, cheap = self._reached(goal, -low, high)
+        cut = self.cut(dear * rises + cheap * falls) if far < REACHED else None
+        if cut is None and np.all((pattern < 1e-9) | (pattern > 1 - 1e-9)):  # a whole pattern: decide for certain
+            hidden = self.fixed | (pattern > 0.5)
+            far, dear, cheap = self._reached(goal, np.where(hidden, -falls, 0.0), np.where(hidden, rises, 0.0))
+            cut = self.cut(dear * rises + cheap * falls) if far < REACHED else None
+        return cut if cut is not None and cut[1] @ pattern[cut[0]] < BROKEN else None
+
+    def cut(self, worth: Floats) -> Cut | None:
+        """Make `sum worth_i x_i >= 1` an inequality of the free cells, its coefficients cut down; None: it says nothing."""
+        right = 1.0 - float(worth[self.fixed].sum())
+        if right <= 1e-6:
+            return None
+        cells = np.flatnonzero(~self.fixed & (worth > 1e-7 * right))
+        share = np.minimum(worth[cells] / right, 1.0)
+        return cells, np.where(share > 1 - 1e-6, 1.0, share)
+
+    def bridge(self, cell: int, pattern: Floats) -> Cut | None:
+        """An inequality `sum c_i x_i >= x_cell`: a cell is hidden only for a flow through others; as coefficients."""
+        scale = np.where(self.fixed, 1.0, np.maximum(pattern, SLIVER))
+        low, high = np.where(self.down > 0, scale, 0.0), np.where(self.up > 0, scale, 0.0)
+        low[cell] = high[cell] = 2.0
+        self.reach.box(-low, high)
+        need = pattern[cell]
+        worth = np.zeros(len(pattern))
+        for way in (1, -1):
+            if self.reach.farthest(cell, way)[0] >= need * BROKEN:
+                return None
+            prices = self.reach.prices(cell, way)
+            prices[cell] = 0.0
+            worth += np.maximum(prices, 0) * (self.up > 0) + np.maximum(-prices, 0) * (self.down > 0)
+        if worth[self.fixed].max(initial=0.0) > 1e-7:
+            return None
+        cells = np.flatnonzero(worth > 1e-7)
+        if pattern[cells].sum() >= need * BROKEN:
+            return None
+        return np.append(cells, cell), np.append(np.ones(len(cells)), -1.0)

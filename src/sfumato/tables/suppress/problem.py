@@ -1,0 +1,181 @@
+"""A suppression problem as arrays: what every method starts from, and which cells no pattern can protect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.kernels.tabular.goals import Goals, beside, boxes, goals_of, room
+from sfumato.kernels.tabular.programs import Reach
+from sfumato.tables.suppress.result import Suppression, impossible_note
+
+__all__ = ["Equations", "Problem", "prepare"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Equations(Protocol):
+    """The part of an equation system that suppression looks at."""
+
+    @property
+    def matrix(self) -> sp.csr_array:
+        """M of M a = 0, shape (equations, cells)."""
+
+    @property
+    def value(self) -> Floats:
+        """The true values a, shape (cells,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What must be hidden, what may be, what it costs, and what must be reached.
+
+    Parameters
+    ----------
+    matrix
+        The equations, shape (equations, cells).
+    fixed
+        Cells that are hidden in every pattern: primary ones, and those whose hiding was asked for.
+    primary
+        Cells that must be protected.
+    open
+        Cells that may be hidden.
+    cost
+        What hiding a cell costs; above 0 for every cell, and scaled to a mean of 1.
+    scale
+        Costs as they were given are so many times those of `cost`.
+    down, up
+        How far each cell may fall and rise by prior knowledge.
+    goals
+        What can be reached of what was asked for.
+    unprotected, reason
+        Primary cells for which more was asked for than can be reached, and why.
+    until
+        When to stop, as `time.monotonic` tells it.
+    """
+
+    matrix: sp.csr_array
+    fixed: Bools
+    primary: Bools
+    open: Bools
+    cost: Floats
+    scale: float
+    down: Floats
+    up: Floats
+    goals: Goals
+    unprotected: Ints
+    reason: tuple[str, ...]
+    until: float
+
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return monotonic() > self.until
+
+    def result(self, hidden: Bools, method: str, bound: float | None = None, note: str | None = None) -> Suppression:
+        """The pattern as a result; `bound` in scaled costs."""
+        secondary = hidden & ~self.primary
+        spent = float(self.cost[secondary & ~self.fixed].sum())
+        gap = None if bound is None else max(0.0, (spent - bound) / spent) if spent > 0 else 0.0
+        gap = 0.0 if gap is not None and gap < 1e-5 else gap
+        notes = [text for text in (impossible_note(self.reason), note) if text]
+        return Suppression(
+            secondary,
+            optimal=gap == 0.0,
+            gap=gap,
+            bound=None if bound is None else min(bound, spent) * self.scale,
+            note=" ".join(notes) or None,
+            unprotected=self.unprotected,
+            reason=self.reason,
+            method=method,
+        )
+
+
+def prepare(
+    system: Equations,
+    primary: Bools,
+    *,
+    cost: Floats,
+    lower: Floats,
+    upper: Floats,
+    lower_level: Floats | None = None,
+    upper_level: Floats | None = None,
+    sliding_level: Floats | None = None,
+    forbidden: Bools | None = None,
+    preferred: Bools | None = None,
+    forced: Bools | None = None,
+    alone: Bools | None = None,
+    seconds: float | None = None,
+) -> Problem:
+    """Make a problem of what was asked for; goals out of reach are lowered to what can be reached, and reported."""
+    value = np.asarray(system.value, dtype=np.float64)
+    none = np.zeros(len(value), dtype=bool)
+    matrix = sp.csr_array(system.matrix).astype(np.float64)
+    _check(matrix, value, primary, cost, lower, upper)
+    fixed = primary | (none if forced is None else forced)
+    open_ = fixed | ~(none if forbidden is None else forbidden)
+    weight, scale = _costs(cost, none if preferred is None else preferred, open_ & ~fixed)
+    down, up = room(value, lower, upper)
+    insiders = None if alone is None else beside(matrix, primary, alone)
+    goals = goals_of(primary, down, up, (lower_level, upper_level, sliding_level), insiders)
+    goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
+    until = np.inf if seconds is None else monotonic() + seconds
+    return Problem(matrix, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
+
+
+def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) -> None:
+    if any(len(part) != matrix.shape[1] for part in (value, primary, *sizes)):
+        raise DataError("Cells and what is said of them (primary, cost, lower, upper) differ in number.")
+    if not np.all(np.isfinite(value)):
+        raise DataError("Suppression needs the true value of every cell, but some are missing.")
+    if np.any(sizes[0] < 0) or np.any(np.isnan(sizes[0])):
+        raise DataError("The cost of hiding a cell must be 0 or more.")
+
+
+def _costs(cost: Floats, preferred: Bools, free: Bools) -> tuple[Floats, float]:
+    """Costs with mean 1; preferred cells and those without cost keep next to nothing, so that no cell is hidden idly.
+
+    Equal costs differ in the seventh digit by a rule of the cell's place, so that ties fall the same way everywhere.
+    """
+    counted = cost[free & ~preferred & (cost > 0)]
+    scale = float(counted.mean()) if len(counted) else 1.0
+    least = 1e-4 * min(1.0, float(counted.min() / scale)) if len(counted) else 1.0
+    weight = np.where(preferred, least, np.maximum(cost / scale, least))
+    ties = (np.arange(len(cost)) * 0.6180339887498949) % 1.0
+    return weight * (1 + 1e-7 * ties), scale
+
+
+def _reachable(
+    matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, open_: Bools
+) -> tuple[Goals, Ints, tuple[str, ...]]:
+    """Lower the goals that cannot be reached though all open cells are hidden, and tell whose, and why."""
+    reach = Reach(matrix)
+    amount, keep = goals.amount.copy(), np.ones(len(goals), dtype=bool)
+    why: dict[int, str] = {}
+    for i in range(len(goals)):
+        far = farthest(reach, goals, i, down, up, open_)
+        if far >= 1 - 1e-6:
+            continue
+        all_open = far if open_.all() else farthest(reach, goals, i, down, up, np.ones_like(open_))
+        word = "insider" if goals.known[i] >= 0 else "bounds" if all_open < 1 - 1e-6 else "forbidden"
+        why.setdefault(int(goals.cell[i]), word)
+        keep[i] = far > 1e-6 and not goals.cone[i]
+        amount[i] *= far * (1 - 1e-4)
+    cells = np.array(sorted(why), dtype=np.int64)
+    lowered = replace(goals, amount=amount)[keep]
+    return lowered, cells, tuple(why[int(cell)] for cell in cells)
+
+
+def farthest(reach: Reach, goals: Goals, place: int, down: Floats, up: Floats, open_: Bools) -> float:
+    """How far a goal's cell can move through open cells, in units of the goal's amount."""
+    falls, rises = boxes(goals, place, down, up)
+    reach.box(np.where(open_, -falls, 0.0), np.where(open_, rises, 0.0))
+    sign, cell = int(goals.sign[place]), int(goals.cell[place])
+    return sum(reach.farthest(cell, way)[0] for way in ((sign,) if sign else (1, -1)))
