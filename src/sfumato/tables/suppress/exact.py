@@ -1,81 +1,200 @@
-"""The optimal suppression by cutting planes."""
+"""The cheapest suppression, with a proof, by cutting planes.
+
+A pattern is chosen under the inequalities that are known; attackers try to break it; what they find becomes new
+inequalities, until no attacker finds anything. First with cells that may be hidden in part (linear programs, which
+say how cheap any pattern could be at best), then with whole cells. The pattern of the cheapest flows stands from the
+start, so that there is a safe one whenever the search is stopped.
+
+Sources: Fischetti, Salazar (1999), Mathematical Programming 84, 283-312; (2000), JASA 95, 916-928; (2001), Management
+Science 47, 1008-1027.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from time import monotonic
 
-import highspy
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.cuts import Attackers, Cut
-from sfumato.kernels.tabular.programs import quiet_solver
+from sfumato.kernels.tabular.cuts import Attackers
+from sfumato.progress import Progress, quiet
+from sfumato.tables.suppress.flow import Witnesses, clean, cover, flow_pattern
+from sfumato.tables.suppress.master import Master
+from sfumato.tables.suppress.problem import Problem
+from sfumato.tables.suppress.result import Suppression
+
+__all__ = ["Search", "suppress_exact"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+CLOSED = 1e-6
+"""A gap of less than that is none."""
+REST = 3
+"""A goal that broke nothing is not asked again for so many rounds, unless no other one breaks anything."""
+STALLED = 8
+"""Rounds of the relaxed search without a gain before whole cells are tried."""
+FEW = 20
+"""With fewer new inequalities than that, cells that are hidden idly are looked for too."""
+NEAR = 1.02
+"""A mended pattern that costs at most so many times the best one is cleaned up."""
+NODES = 20_000
+"""Nodes of one search in whole cells where no effort is given."""
 
-class Master:
-    """The relaxed choice of cells: `min cost x`, every inequality found so far, 0 <= x <= 1."""
 
-    def __init__(self, cost: Floats, free: Bools) -> None:
-        self.free = np.flatnonzero(free)
-        self.place = np.full(len(cost), -1)
-        self.place[self.free] = np.arange(len(self.free))
-        self.cost = cost
-        self.solver = quiet_solver()
-        self.solver.setOptionValue("presolve", "off")
-        n = len(self.free)
-        none = np.zeros(0)
-        self.solver.addCols(n, cost[self.free], np.zeros(n), np.ones(n), 0, np.zeros(n, np.int32), none.astype(np.int32), none)
-        self.upper = np.ones(n)
-        self.rows: list[tuple[Ints, Floats, float]] = []
-        self.known: set[bytes] = set()
-        self.slack: list[int] = []
+class Search:
+    """The search for the cheapest pattern.
 
-    def add(self, cut: Cut, right: float = 1.0) -> bool:
-        at = self.place[cut[0]]
-        keep = at >= 0
-        at, share = at[keep], cut[1][keep]
-        key = at.tobytes() + np.round(share, 6).tobytes() + bytes([int(right)])
-        if key in self.known:
-            return False
-        self.known.add(key)
-        self.rows.append((at, share, right))
-        self.slack.append(0)
-        self.solver.addRow(right, highspy.kHighsInf, len(at), at.astype(np.int32), share)
-        return True
+    Parameters
+    ----------
+    problem
+        What is searched for.
+    effort
+        The most linear programs of attackers, and nodes in whole cells, that are solved; None: no limit. Unlike a limit
+        of time it stops at the same place on every machine.
+    progress
+        Told how far it is.
+    """
 
-    def solve(self) -> tuple[float, Floats]:
-        self.solver.run()
-        x = np.zeros(len(self.cost))
-        sol = self.solver.getSolution()
-        x[self.free] = np.clip(np.asarray(sol.col_value), 0, 1)
-        self.reduced = np.asarray(sol.col_dual)
-        acts = np.asarray(sol.row_value)
-        drop = []
-        for i, (act, row) in enumerate(zip(acts.tolist(), self.rows, strict=True)):
-            self.slack[i] = self.slack[i] + 1 if act > row[2] + 1e-6 else 0
-        return self.solver.getInfo().objective_function_value, x
+    def __init__(self, problem: Problem, effort: int | None = None, progress: Progress = quiet) -> None:
+        self.problem, self.effort, self.progress = problem, effort, progress
+        self.free = problem.open & ~problem.fixed
+        self.attackers = Attackers(problem.matrix, problem.goals, problem.down, problem.up, problem.fixed)
+        self.master = Master(problem.cost, self.free)
+        self.start = flow_pattern(problem)
+        self.hidden = self.start.hidden.copy()
+        self.best = self.spent(self.hidden)
+        self.bound = 0.0
+        self.rests = np.zeros(len(problem.goals), dtype=np.int64)
+        self.nodes = 0
 
-    def purge(self, rounds: int) -> None:
-        drop = [i for i, s in enumerate(self.slack) if s > rounds]
-        if drop:
-            self.solver.deleteRows(len(drop), np.array(drop, dtype=np.int32))
-            gone = set(drop)
-            for i in drop:
-                at, share, right = self.rows[i]
-                self.known.discard(at.tobytes() + np.round(share, 6).tobytes() + bytes([int(right)]))
-            self.rows = [r for i, r in enumerate(self.rows) if i not in gone]
-            self.slack = [r for i, r in enumerate(self.slack) if i not in gone]
+    def spent(self, hidden: Bools) -> float:
+        """What a pattern costs."""
+        return float(self.problem.cost[hidden & self.free].sum())
 
-    def fix(self, bound: float, best: float) -> int:
-        out = (self.reduced > best - bound + 1e-9 * best) & (self.upper > 0)
-        where = np.flatnonzero(out).astype(np.int32)
-        if len(where):
-            self.upper[where] = 0
-            self.solver.changeColsBounds(len(where), where, np.zeros(len(where)), np.zeros(len(where)))
-        return len(where)
+    def over(self) -> bool:
+        """Whether the search must end: it is proved, or out of time or effort."""
+        worked = self.attackers.reach.solved + self.nodes
+        return self.closed() or self.problem.late() or (self.effort is not None and worked > self.effort)
+
+    def closed(self) -> bool:
+        """Whether no pattern costs less."""
+        return self.bound >= self.best * (1 - CLOSED)
+
+    def break_(self, pattern: Floats) -> int:
+        """Let attackers look for inequalities that a pattern breaks, first those who found some lately."""
+        found = 0
+        for everybody in (False, True):
+            for goal in np.flatnonzero((self.rests > 0) == everybody).tolist():
+                if self.problem.late():
+                    return found
+                cut = self.attackers.broken(goal, pattern)
+                self.rests[goal] = REST if cut is None else 0
+                found += cut is not None and self.master.add(cut)
+            if found:
+                break
+        self.rests = np.maximum(self.rests - 1, 0)
+        return found
+
+    def bridges(self, pattern: Floats) -> int:
+        """Let every cell that is hidden (in part) show that others are hidden with it."""
+        cells = np.flatnonzero(self.free & (pattern > 0.1)).tolist()
+        found = 0
+        for cell in cells:
+            if self.problem.late():
+                break
+            cut = self.attackers.bridge(cell, pattern)
+            found += cut is not None and self.master.add(cut, 0.0)
+        return found
+
+    def relaxed(self) -> Floats | None:
+        """Raise the bound with cells hidden in part; give the pattern where no attacker breaks it."""
+        stalled = 0
+        while not self.over() and stalled < STALLED:
+            bound, pattern = self.master.relaxed()
+            stalled = 0 if bound > self.bound + 1e-4 * self.best else stalled + 1
+            self.raise_(bound)
+            self.master.fix(bound, self.best)
+            found = self.break_(pattern)
+            if found < FEW and not self.over():
+                found += self.bridges(pattern)
+            self.master.forget()
+            if not found:
+                self.take(pattern)
+                return pattern
+        return None
+
+    def raise_(self, bound: float) -> None:
+        """Take a new bound, and tell how far it is."""
+        self.bound = min(max(self.bound, bound), self.best)
+        self.progress("looking for the cheapest pattern", self.bound / self.best if self.best > 0 else 1.0)
+
+    def take(self, pattern: Floats) -> None:
+        """Keep a pattern of whole cells that is safe, or mend one that is not, where that is better than the best."""
+        hidden = self.problem.fixed | (pattern > 0.5)
+        state = Witnesses(self.start.flows, self.start.goals, self.problem.down, self.problem.up, self.problem.cost, hidden)
+        cover(state, np.argsort(-state.goals.amount, kind="stable"), self.problem.open, self.problem.until)
+        if self.spent(state.hidden) < self.best * NEAR and not self.problem.late():
+            clean(state, self.problem.fixed, self.problem.until)
+        if self.spent(state.hidden) < self.best * (1 - 1e-9):
+            self.hidden, self.best = state.hidden, self.spent(state.hidden)
+
+    def whole(self) -> None:
+        """Search in whole cells, until a pattern is safe and none is cheaper."""
+        gap = 0.01
+        while not self.over():
+            nodes = NODES if self.effort is None else max(1, self.effort // 20)
+            bound, pattern = self.master.whole(self.best, gap, nodes, min(self.problem.until - monotonic(), 1e6))
+            self.nodes += nodes // 20
+            self.raise_(bound)
+            if pattern is None:
+                if gap == 0 or self.closed():
+                    return
+                gap = 0.0
+                continue
+            broken = self.break_(pattern)
+            self.take(pattern)
+            if not broken:
+                self.keep(pattern)
+                gap = 0.0
+
+    def keep(self, pattern: Floats) -> None:
+        """Keep a pattern that no attacker broke, if all were asked."""
+        hidden = self.problem.fixed | (pattern > 0.5)
+        if not self.problem.late() and self.spent(hidden) < self.best:
+            self.hidden, self.best = hidden, self.spent(hidden)
+
+    def run(self) -> None:
+        """Search until it is proved, or out of time or effort."""
+        self.relaxed()
+        self.whole()
+
+
+def suppress_exact(problem: Problem, effort: int | None = None, progress: Progress = quiet) -> Suppression:
+    """Hide the cheapest cells, with a proof; or, out of time or effort, cheap ones with a proved gap.
+
+    Parameters
+    ----------
+    problem
+        What must be hidden, what may be, and what it costs.
+    effort
+        The most linear programs of attackers, and twentieths of nodes in whole cells, that are solved.
+    progress
+        Told how much of the cost is proved.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> import scipy.sparse as sp
+    >>> from sfumato.tables.suppress.problem import prepare
+    >>> value = np.array([2.0, 5, 9, 16])
+    >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([[1, 1, 1, -1]])), value=value)
+    >>> problem = prepare(system, value == 2, cost=value, lower=np.zeros(4), upper=np.full(4, np.inf))
+    >>> found = suppress_exact(problem)
+    >>> found.secondary.tolist(), found.optimal
+    ([False, True, False, False], True)
+    """
+    search = Search(problem, effort, progress)
+    search.run()
+    return problem.result(search.hidden, "optimal", search.bound)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.tabular.goals import Goals, boxes
 from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.progress import Progress, quiet
-from sfumato.tables.suppress.problem import Equations, Problem, farthest, prepare
+from sfumato.tables.suppress.problem import Problem, farthest
 from sfumato.tables.suppress.result import Suppression
 
 __all__ = ["Witnesses", "clean", "cover", "flow_pattern", "suppress_flow"]
@@ -180,69 +180,18 @@ def flow_pattern(problem: Problem) -> Witnesses:
     return min(found, key=lambda state: float(state.cost[state.hidden].sum()))
 
 
-def suppress_flow(
-    system: Equations,
-    primary: Bools,
-    *,
-    cost: Floats,
-    lower: Floats,
-    upper: Floats,
-    lower_level: Floats | None = None,
-    upper_level: Floats | None = None,
-    sliding_level: Floats | None = None,
-    forbidden: Bools | None = None,
-    preferred: Bools | None = None,
-    forced: Bools | None = None,
-    alone: Bools | None = None,
-    seconds: float | None = None,
-    progress: Progress = quiet,
-) -> Suppression:
-    """Hide cells by cheapest flows.
-
-    Parameters
-    ----------
-    system
-        The equations and the true values.
-    primary
-        Cells that must be protected.
-    cost
-        What hiding each cell costs.
-    lower, upper
-        What an attacker knows of each cell beforehand.
-    lower_level, upper_level, sliding_level
-        How far each primary cell must be able to fall, to rise, and both together; without any of them, no primary
-        cell may be determined exactly.
-    forbidden, preferred, forced
-        Cells that must be published, that cost next to nothing, that are hidden whatever it costs.
-    alone
-        Cells with one contributor: who knows a primary cell of that kind must not find another one in its row.
-    seconds
-        When to stop; what is found by then is safe, but more is hidden.
+def suppress_flow(problem: Problem, progress: Progress = quiet) -> Suppression:
+    """Hide cells by cheapest flows: safe, near the cheapest, nothing proved.
 
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> row, total = [1, 1, 1, -1], np.array([2.0, 5, 9, 16])
-    >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([row])), value=total)
-    >>> suppress_flow(
-    ...     system, total == 2, cost=total, lower=np.zeros(4), upper=np.full(4, np.inf)
-    ... ).secondary.tolist()
+    >>> from sfumato.tables.suppress.problem import prepare
+    >>> value = np.array([2.0, 5, 9, 16])
+    >>> system = SimpleNamespace(matrix=sp.csr_array(np.array([[1, 1, 1, -1]])), value=value)
+    >>> problem = prepare(system, value == 2, cost=value, lower=np.zeros(4), upper=np.full(4, np.inf))
+    >>> suppress_flow(problem).secondary.tolist()
     [False, True, False, False]
     """
-    problem = prepare(
-        system,
-        primary,
-        cost=cost,
-        lower=lower,
-        upper=upper,
-        lower_level=lower_level,
-        upper_level=upper_level,
-        sliding_level=sliding_level,
-        forbidden=forbidden,
-        preferred=preferred,
-        forced=forced,
-        alone=alone,
-        seconds=seconds,
-    )
     progress("hiding cells by cheapest flows", 0.0)
     return problem.result(flow_pattern(problem).hidden, "flow")

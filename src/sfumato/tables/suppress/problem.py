@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.goals import Goals, beside, boxes, goals_of, room
+from sfumato.kernels.tabular.goals import FAR, Goals, beside, boxes, goals_of, room
 from sfumato.kernels.tabular.programs import Reach
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
@@ -159,7 +159,7 @@ def _reachable(
     reach = Reach(matrix)
     amount, keep = goals.amount.copy(), np.ones(len(goals), dtype=bool)
     why: dict[int, str] = {}
-    for i in range(len(goals)):
+    for i in _doubtful(reach, goals, down, up, open_):
         far = farthest(reach, goals, i, down, up, open_)
         if far >= 1 - 1e-6:
             continue
@@ -171,6 +171,26 @@ def _reachable(
     cells = np.array(sorted(why), dtype=np.int64)
     lowered = replace(goals, amount=amount)[keep]
     return lowered, cells, tuple(why[int(cell)] for cell in cells)
+
+
+def _doubtful(reach: Reach, goals: Goals, down: Floats, up: Floats, open_: Bools) -> list[int]:
+    """Goals that large movements of the whole table do not prove at once: each one proves many others."""
+    far = FAR * float(goals.amount.max(initial=1.0))
+    low, high = np.where(open_, -np.minimum(down, far), 0.0), np.where(open_, np.minimum(up, far), 0.0)
+    reach.box(low, high)
+    need = np.where(goals.cone, far / FAR, goals.amount)
+    waits = goals.known < 0
+    doubtful = goals.known >= 0
+    for i in np.flatnonzero(waits).tolist():
+        if not waits[i] or goals.sign[i] == 0:
+            continue
+        moved = reach.farthest(int(goals.cell[i]), int(goals.sign[i]))[1]
+        proved = goals.sign * moved[goals.cell] >= need
+        doubtful |= waits & (np.arange(len(goals)) == i) & ~proved
+        waits &= ~proved
+        still = np.where(goals.known >= 0, moved[goals.known], 1.0) == 0
+        doubtful &= ~(proved & still)
+    return np.flatnonzero(doubtful | (goals.sign == 0)).tolist()
 
 
 def farthest(reach: Reach, goals: Goals, place: int, down: Floats, up: Floats, open_: Bools) -> float:
