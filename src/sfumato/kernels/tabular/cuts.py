@@ -26,7 +26,7 @@ Cut = tuple[Ints, Floats]
 """Cells and coefficients of `sum c_i x_i >= 1`."""
 
 REACHED = 1 - 1e-6
-BROKEN = 1 - 1e-3
+BROKEN = 1 - 1e-4
 SLIVER = 1e-4
 
 
@@ -71,11 +71,21 @@ class Attackers:
         high = np.where(self.fixed, rises, np.minimum(rises, 1.0)) * scale
         far, dear, cheap = self._reached(goal, -low, high)
         cut = self.cut(dear * rises + cheap * falls) if far < REACHED else None
-        if cut is None and np.all((pattern < 1e-9) | (pattern > 1 - 1e-9)):  # a whole pattern: decide for certain
-            hidden = self.fixed | (pattern > 0.5)
-            far, dear, cheap = self._reached(goal, np.where(hidden, -falls, 0.0), np.where(hidden, rises, 0.0))
-            cut = self.cut(dear * rises + cheap * falls) if far < REACHED else None
-        return cut if cut is not None and cut[1] @ pattern[cut[0]] < BROKEN else None
+        if cut is not None and cut[1] @ pattern[cut[0]] < BROKEN:
+            return cut
+        return self._certain(goal, falls, rises, pattern > 0.5) if np.all(pattern == np.round(pattern)) else None
+
+    def _certain(self, goal: int, falls: Floats, rises: Floats, chosen: Bools) -> Cut | None:
+        """The inequality that a pattern of whole cells breaks; None only where it reaches the goal."""
+        hidden = self.fixed | chosen
+        far, dear, cheap = self._reached(goal, np.where(hidden, -falls, 0.0), np.where(hidden, rises, 0.0))
+        if far >= REACHED:
+            return None
+        cut = self.cut(dear * rises + cheap * falls)
+        if cut is not None and cut[1] @ chosen[cut[0]] < REACHED:
+            return cut
+        others = np.flatnonzero(~hidden)  # the prices are too coarse to tell: at least one more cell it must be
+        return others, np.ones(len(others))
 
     def cut(self, worth: Floats) -> Cut | None:
         """Make `sum worth_i x_i >= 1` an inequality of the free cells, its coefficients cut down; None: it says nothing."""
@@ -85,6 +95,24 @@ class Attackers:
         cells = np.flatnonzero(~self.fixed & (worth > 1e-7 * right))
         share = np.minimum(worth[cells] / right, 1.0)
         return cells, np.where(share > 1 - 1e-6, 1.0, share)
+
+    def tightened(self, cut: Cut, pattern: Floats) -> Cut | None:
+        """The cover inequality of a cut: of cells that together do not reach the goal, another one must be hidden.
+
+        The cells taken together are those of the pattern, for their weight, then as many as have room.
+        """
+        cells, share = cut
+        if share.min(initial=1.0) >= 1.0:
+            return None
+        order = np.lexsort((share, -np.round(pattern[cells] / share, 9)))
+        together = np.zeros(len(cells), dtype=bool)
+        total = 0.0
+        for i in order.tolist():
+            if total + share[i] < BROKEN:
+                together[i] = True
+                total += share[i]
+        left = cells[~together]
+        return (left, np.ones(len(left))) if pattern[left].sum() < BROKEN else None
 
     def bridge(self, cell: int, pattern: Floats) -> Cut | None:
         """An inequality `sum c_i x_i >= x_cell`: a cell is hidden only for a flow through others; as coefficients."""

@@ -16,7 +16,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.cuts import Attackers
+from sfumato.kernels.tabular.cuts import Attackers, Cut
 from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, flow_pattern
 from sfumato.tables.suppress.master import Master
@@ -39,6 +39,8 @@ FEW = 20
 """With fewer new inequalities than that, cells that are hidden idly are looked for too."""
 NEAR = 1.02
 """A mended pattern that costs at most so many times the best one is cleaned up."""
+OTHERS = 4
+"""So many patterns that a search in whole cells met on its way are tried by attackers too."""
 NODES = 20_000
 """Nodes of one search in whole cells where no effort is given."""
 
@@ -91,11 +93,20 @@ class Search:
                     return found
                 cut = self.attackers.broken(goal, pattern)
                 self.rests[goal] = REST if cut is None else 0
-                found += cut is not None and self.master.add(cut)
+                if cut is not None:  # even where it is known already: another pattern of the round may have shown it
+                    self.add(cut, pattern)
+                    found += 1
             if found:
                 break
         self.rests = np.maximum(self.rests - 1, 0)
         return found
+
+    def add(self, cut: Cut, pattern: Floats) -> None:
+        """Add an inequality, and its cover inequality where the pattern breaks that as well."""
+        cover = self.attackers.tightened(cut, pattern)
+        for each in (cut, cover):
+            if each is not None:
+                self.master.add(each)
 
     def bridges(self, pattern: Floats) -> int:
         """Let every cell that is hidden (in part) show that others are hidden with it."""
@@ -145,14 +156,17 @@ class Search:
         gap = 0.01
         while not self.over():
             nodes = NODES if self.effort is None else max(1, self.effort // 20)
-            bound, pattern = self.master.whole(self.best, gap, nodes, min(self.problem.until - monotonic(), 1e6))
+            bound, patterns = self.master.whole(self.best, gap, nodes, min(self.problem.until - monotonic(), 1e6))
             self.nodes += nodes // 20
             self.raise_(bound)
-            if pattern is None:
+            if not patterns:
                 if gap == 0 or self.closed():
                     return
                 gap = 0.0
                 continue
+            pattern, *more = patterns
+            for other in more[:OTHERS]:
+                self.break_(other)
             broken = self.break_(pattern)
             self.take(pattern)
             if not broken:

@@ -111,8 +111,8 @@ class Master:
             self.keys -= {self.rows[i].key() for i in drop}
             self.rows = [row for row in self.rows if row.idle <= IDLE]
 
-    def whole(self, best: float, gap: float, nodes: int, seconds: float) -> tuple[float, Floats | None]:
-        """A proved bound, and the best pattern of whole cells found that costs less than `best`."""
+    def whole(self, best: float, gap: float, nodes: int, seconds: float) -> tuple[float, list[Floats]]:
+        """A proved bound, and the patterns of whole cells found that cost less than `best`, the cheapest first."""
         solver = self._solver()
         n = len(self.free)
         solver.changeColsIntegrality(n, np.arange(n, dtype=np.int32), np.full(n, 1, dtype=np.uint8))
@@ -120,6 +120,7 @@ class Master:
             ("objective_bound", best),
             ("mip_rel_gap", gap),
             ("mip_abs_gap", 1e-7),
+            ("mip_improving_solution_save", True),
             ("mip_max_nodes", nodes),
             ("time_limit", max(0.01, seconds)),
         ):
@@ -127,8 +128,11 @@ class Master:
         solver.run()
         info = solver.getInfo()
         if solver.getModelStatus() in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kObjectiveBound):
-            return best, None
+            return best, []
         bound = min(float(info.mip_dual_bound), best)
         if info.primal_solution_status != highspy.kSolutionStatusFeasible:
-            return bound, None
-        return bound, np.round(self._spread(np.asarray(solver.getSolution().col_value)))
+            return bound, []
+        saved = [np.asarray(found.col_value) for found in solver.getSavedMipSolutions()]
+        patterns = [np.round(self._spread(x)) for x in [np.asarray(solver.getSolution().col_value), *saved[::-1]]]
+        different = {x.tobytes(): x for x in patterns[::-1]}
+        return bound, sorted(different.values(), key=lambda x: float(self.cost @ x))
