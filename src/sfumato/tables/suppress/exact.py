@@ -37,8 +37,14 @@ STALLED = 8
 """Rounds of the relaxed search without a gain before whole cells are tried."""
 FEW = 20
 """With fewer new inequalities than that, cells that are hidden idly are looked for too."""
-NEAR = 1.02
+SURE = 0.9
+"""A cell that a pattern hides to this part is hidden before flows are looked for."""
+NEAR = 1.1
 """A mended pattern that costs at most so many times the best one is cleaned up."""
+GAPS = (0.05, 0.01, 0.0)
+"""To what share of the cost a search in whole cells goes, before its pattern is tried; then closer."""
+EACH = 5
+"""After so many rounds a pattern in part is made a whole one."""
 OTHERS = 4
 """So many patterns that a search in whole cells met on its way are tried by attackers too."""
 NODES = 20_000
@@ -70,6 +76,7 @@ class Search:
         self.bound = 0.0
         self.rests = np.zeros(len(problem.goals), dtype=np.int64)
         self.nodes = 0
+        self.step = _step(problem.cost[self.free] * problem.scale) / problem.scale
 
     def spent(self, hidden: Bools) -> float:
         """What a pattern costs."""
@@ -82,7 +89,7 @@ class Search:
 
     def closed(self) -> bool:
         """Whether no pattern costs less."""
-        return self.bound >= self.best * (1 - CLOSED)
+        return self.bound >= min(self.best * (1 - CLOSED), self.best - 0.9 * self.step)
 
     def break_(self, pattern: Floats) -> int:
         """Let attackers look for inequalities that a pattern breaks, first those who found some lately."""
@@ -119,9 +126,9 @@ class Search:
             found += cut is not None and self.master.add(cut, 0.0)
         return found
 
-    def relaxed(self) -> Floats | None:
-        """Raise the bound with cells hidden in part; give the pattern where no attacker breaks it."""
-        stalled = 0
+    def relaxed(self) -> None:
+        """Raise the bound with cells hidden in part, until no attacker breaks the pattern or nothing is gained."""
+        stalled = rounds = 0
         while not self.over() and stalled < STALLED:
             bound, pattern = self.master.relaxed()
             stalled = 0 if bound > self.bound + 1e-4 * self.best else stalled + 1
@@ -131,10 +138,11 @@ class Search:
             if found < FEW and not self.over():
                 found += self.bridges(pattern)
             self.master.forget()
-            if not found:
+            rounds += 1
+            if not found or rounds % EACH == 0:
                 self.take(pattern)
-                return pattern
-        return None
+            if not found:
+                return
 
     def raise_(self, bound: float) -> None:
         """Take a new bound, and tell how far it is."""
@@ -142,36 +150,41 @@ class Search:
         self.progress("looking for the cheapest pattern", self.bound / self.best if self.best > 0 else 1.0)
 
     def take(self, pattern: Floats) -> None:
-        """Keep a pattern of whole cells that is safe, or mend one that is not, where that is better than the best."""
-        hidden = self.problem.fixed | (pattern > 0.5)
-        state = Witnesses(self.start.flows, self.start.goals, self.problem.down, self.problem.up, self.problem.cost, hidden)
-        cover(state, np.argsort(-state.goals.amount, kind="stable"), self.problem.open, self.problem.until)
-        if self.spent(state.hidden) < self.best * NEAR and not self.problem.late():
-            clean(state, self.problem.fixed, self.problem.until)
+        """Mend a pattern, in whole cells or not, by the cheapest flows; keep it where it is better than the best.
+
+        Cells cost less the more of them the pattern hides, so that the flows follow it.
+        """
+        problem = self.problem
+        hidden = problem.fixed | (pattern > SURE)
+        left = problem.cost * np.maximum(1 - pattern, 1e-3)
+        state = Witnesses(self.start.flows, self.start.goals, problem.down, problem.up, left, hidden)
+        cover(state, np.argsort(-state.goals.amount, kind="stable"), problem.open, problem.until)
+        state.cost = problem.cost
+        if self.spent(state.hidden) < self.best * NEAR and not problem.late():
+            clean(state, problem.fixed, problem.until)
         if self.spent(state.hidden) < self.best * (1 - 1e-9):
             self.hidden, self.best = state.hidden, self.spent(state.hidden)
 
     def whole(self) -> None:
-        """Search in whole cells, until a pattern is safe and none is cheaper."""
-        gap = 0.01
+        """Search in whole cells, until a pattern is safe and none is cheaper: roughly first, then to the end."""
+        gaps = list(GAPS)
         while not self.over():
             nodes = NODES if self.effort is None else max(1, self.effort // 20)
-            bound, patterns = self.master.whole(self.best, gap, nodes, min(self.problem.until - monotonic(), 1e6))
+            seconds = min(self.problem.until - monotonic(), 1e6)
+            bound, patterns = self.master.whole(self.best, self.step, gaps[0], nodes, seconds)
             self.nodes += nodes // 20
             self.raise_(bound)
-            if not patterns:
-                if gap == 0 or self.closed():
-                    return
-                gap = 0.0
-                continue
-            pattern, *more = patterns
-            for other in more[:OTHERS]:
+            for other in patterns[1 : 1 + OTHERS]:
                 self.break_(other)
-            broken = self.break_(pattern)
-            self.take(pattern)
+            broken = self.break_(patterns[0]) if patterns else 0
+            if patterns:
+                self.take(patterns[0])
             if not broken:
-                self.keep(pattern)
-                gap = 0.0
+                if patterns:
+                    self.keep(patterns[0])
+                elif len(gaps) == 1:
+                    return
+                gaps = gaps[1:] or gaps
 
     def keep(self, pattern: Floats) -> None:
         """Keep a pattern that no attacker broke, if all were asked."""
@@ -183,6 +196,14 @@ class Search:
         """Search until it is proved, or out of time or effort."""
         self.relaxed()
         self.whole()
+
+
+def _step(cost: Floats) -> float:
+    """What costs differ by at least: the largest whole number that divides them all; 0 where there is none."""
+    whole = np.round(cost)
+    if not len(cost) or np.any(np.abs(cost - whole) > 1e-5 * np.maximum(whole, 1)) or whole.max() > 1e9:
+        return 0.0
+    return float(np.gcd.reduce(whole.astype(np.int64)))
 
 
 def suppress_exact(problem: Problem, effort: int | None = None, progress: Progress = quiet) -> Suppression:

@@ -111,13 +111,17 @@ class Master:
             self.keys -= {self.rows[i].key() for i in drop}
             self.rows = [row for row in self.rows if row.idle <= IDLE]
 
-    def whole(self, best: float, gap: float, nodes: int, seconds: float) -> tuple[float, list[Floats]]:
+    def whole(self, best: float, step: float, gap: float, nodes: int, seconds: float) -> tuple[float, list[Floats]]:
         """A proved bound, and the patterns of whole cells found that cost less than `best`, the cheapest first."""
         solver = self._solver()
         n = len(self.free)
+        if step > 0:  # in steps of costs the solver sees that they are whole, and rounds its bounds up
+            counted = np.round(self.cost[self.free] / step)
+            solver.changeColsCost(n, np.arange(n, dtype=np.int32), counted)
+        unit = step or 1.0
         solver.changeColsIntegrality(n, np.arange(n, dtype=np.int32), np.full(n, 1, dtype=np.uint8))
         for name, value in (
-            ("objective_bound", best),
+            ("objective_bound", (best - step * 0.99) / unit),
             ("mip_rel_gap", gap),
             ("mip_abs_gap", 1e-7),
             ("mip_improving_solution_save", True),
@@ -129,7 +133,7 @@ class Master:
         info = solver.getInfo()
         if solver.getModelStatus() in (highspy.HighsModelStatus.kInfeasible, highspy.HighsModelStatus.kObjectiveBound):
             return best, []
-        bound = min(float(info.mip_dual_bound), best)
+        bound = min(float(info.mip_dual_bound) * unit, best)
         if info.primal_solution_status != highspy.kSolutionStatusFeasible:
             return bound, []
         saved = [np.asarray(found.col_value) for found in solver.getSavedMipSolutions()]
