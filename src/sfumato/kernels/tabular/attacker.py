@@ -1,0 +1,509 @@
+"""What an attacker can work out of a protected table: the interval of every hidden cell, by linear programs.
+
+The attacker knows the published cells, every equation between cells, and bounds of each hidden cell (nobody's turnover is
+negative). What is possible for a hidden cell is then an interval, and its ends are two linear programs. They differ
+in their costs alone: the model is built once, and each program starts where the one before it stopped. Every solution
+is a table that could be the true one, and widens what is known of all hidden cells at once; a cell whose bounds it reaches
+needs no program of its own. Hidden cells that no equation connects are solved apart.
+
+This is an outsider. For one who contributed himself, `lower` and `upper` hold what he knows: his own contribution is the
+least that its cell can be, and a cell in which he is alone is known to him.
+
+References: Fischetti & Salazar (2001), Management Science 47; Hundepool et al. (2010), Handbook on Statistical Disclosure
+Control, 4.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.kernels.compiled import compiled
+from sfumato.progress import Progress, quiet
+
+if TYPE_CHECKING:
+    import highspy
+
+__all__ = ["Contradiction", "Intervals", "Need", "Programme", "intervals", "inwards", "propagated"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_SLACK = 1e-11
+"""Share of a row's published values by which sums of fractions may miss."""
+_CLOSE = 1e-8
+"""Share of the largest value around within which two ends are one."""
+_LARGEST = 1e6
+"""Values of a component are scaled to be no larger than this."""
+
+
+class Contradiction(DataError):
+    """Published cells and bounds that no table can have."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """How wide the intervals must be, from the true values on.
+
+    Parameters
+    ----------
+    lower, upper, sliding : ndarray, shape (cells,)
+        How far below and above the true value an interval must reach, and how wide it must be. 0 where nothing is needed.
+    """
+
+    lower: Floats
+    upper: Floats
+    sliding: Floats
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals of cells; a published cell's is its value.
+
+    Parameters
+    ----------
+    low, high : ndarray, shape (cells,)
+        The least and the most that a cell can be. Hidden cells that nobody asked for have what was learned by the way,
+        from outside: their true interval is at most as wide. With `need`, an interval that reaches it is not driven further.
+    programs : int
+        Linear programs that were solved.
+    """
+
+    low: Floats
+    high: Floats
+    programs: int
+
+
+def intervals(
+    matrix: sp.csr_array,
+    value: Floats,
+    hidden: Bools,
+    lower: Floats | float = 0.0,
+    upper: Floats | float = np.inf,
+    wanted: Ints | None = None,
+    *,
+    need: Need | None = None,
+    tolerance: float = 0.0,
+    progress: Progress = quiet,
+) -> Intervals:
+    """Find the interval of every hidden cell.
+
+    Parameters
+    ----------
+    matrix : csr_array, shape (equations, cells)
+        Equations M a = 0.
+    value : ndarray, shape (cells,)
+        Published values. Those of hidden cells are looked at only with `need`, and may be nan without it.
+    hidden : ndarray of bool
+        Cells whose values are not published.
+    lower, upper
+        What the attacker knows of hidden cells before.
+    wanted : ndarray of int, optional
+        Cells whose intervals are asked for; all hidden ones if not given.
+    need
+        Stop at a cell as soon as its interval is proved wide enough, or proved too narrow.
+    tolerance
+        By how much published sums may miss, for values that were rounded.
+
+    Examples
+    --------
+    A row of 1 and a hidden pair, and the same in columns: the pair can only be (0, 1) or (1, 0), or between.
+
+    >>> import numpy as np, scipy.sparse as sp
+    >>> found = intervals(sp.csr_array([[1.0, 1.0, -1.0]]), np.array([np.nan, np.nan, 1.0]), np.array([True, True, False]))
+    >>> found.low.tolist(), found.high.tolist()
+    ([0.0, 0.0, 1.0], [1.0, 1.0, 1.0])
+    """
+    n = len(hidden)
+    low, high = np.where(hidden, -np.inf, value), np.where(hidden, np.inf, value)
+    cells = np.flatnonzero(hidden)
+    if not len(cells):
+        return Intervals(low, high, 0)
+    asked = hidden.copy() if wanted is None else np.zeros(n, np.bool_)
+    if wanted is not None:
+        asked[wanted] = True
+    system = _hidden_system(matrix, value, hidden, tolerance)
+    bottom = np.broadcast_to(np.asarray(lower, float), n)[cells]
+    top = np.broadcast_to(np.asarray(upper, float), n)[cells]
+    bottom, top = propagated(*system, bottom, top)
+    truth = value[cells] if need is not None else np.full(len(cells), np.nan)
+    reach = None if need is None else Need(need.lower[cells], need.upper[cells], need.sliding[cells])
+    programs = 0
+    for part, rows, share in _components(system[0], bottom, top, asked[cells]):
+        progress("bounding hidden cells", share)
+        piece = _Piece(system, part, rows, bottom, top)
+        ends = _bound(piece, asked[cells][part], truth[part], None if reach is None else _of(reach, part))
+        bottom[part], top[part] = ends.low, ends.high
+        programs += ends.programs
+    low[cells], high[cells] = bottom, top
+    return Intervals(low, high, programs)
+
+
+def _of(need: Need, part: Ints) -> Need:
+    return Need(need.lower[part], need.upper[part], need.sliding[part])
+
+
+def inwards(found: Intervals, hidden: Bools) -> Intervals:
+    """Round intervals of whole numbers inwards: for counts whose bounds are whole as well.
+
+    It is what whole numbers allow at most; with the other cells whole too, less may be possible.
+
+    Examples
+    --------
+    >>> ends = inwards(Intervals(np.array([0.3]), np.array([2.9999999999]), 2), np.array([True]))
+    >>> ends.low.tolist(), ends.high.tolist()
+    ([1.0], [3.0])
+    """
+    low = np.where(hidden, np.ceil(found.low - 1e-6), found.low)
+    high = np.where(hidden, np.floor(found.high + 1e-6), found.high)
+    if (low > high).any():
+        raise Contradiction(_CONTRADICTS)
+    return Intervals(low + 0.0, high + 0.0, found.programs)
+
+
+_CONTRADICTS = "the published cells contradict each other: no table has these sums within the bounds given"
+
+System = tuple[sp.csr_array, Floats, Floats]
+"""Equations of the hidden cells, and the least and the most that each can sum to."""
+
+
+def _hidden_system(matrix: sp.csr_array, value: Floats, hidden: Bools, tolerance: float) -> System:
+    """Equations that hold a hidden cell, with the published ones on the right side."""
+    matrix = sp.csr_array(matrix, dtype=float)
+    published = np.where(hidden, 0.0, value)
+    right, size = -(matrix @ published), abs(matrix) @ np.abs(published)
+    of_hidden = sp.csr_array(matrix[:, np.flatnonzero(hidden)])
+    of_hidden.eliminate_zeros()
+    of_hidden.sort_indices()
+    rows = np.flatnonzero(np.diff(of_hidden.indptr))
+    # an equation that stands twice is needed once; it then has the tighter right side
+    slack = _SLACK * size + tolerance
+    return sp.csr_array(of_hidden[rows]), (right - slack)[rows], (right + slack)[rows]
+
+
+def propagated(matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Narrow bounds row by row: what a cell can be when all others of its equation are at their ends.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> five, none, inf = np.array([5.0]), np.zeros(2), np.full(2, np.inf)
+    >>> [end.tolist() for end in propagated(sp.csr_array([[1.0, 1.0]]), five, five, none, inf)]
+    [[0.0, 0.0], [5.0, 5.0]]
+    """
+    low, high = low.astype(float), high.astype(float)
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+    order = np.argsort(indices, kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(indices, minlength=matrix.shape[1])))
+    where = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))[order]
+    if not _propagate(indptr, indices, matrix.data.astype(float), least, most, low, high, starts, where, _CLOSE):
+        raise Contradiction(_CONTRADICTS)
+    return low, high
+
+
+@compiled
+def _propagate(
+    indptr: Ints,
+    indices: Ints,
+    data: Floats,
+    least: Floats,
+    most: Floats,
+    low: Floats,
+    high: Floats,
+    starts: Ints,
+    where: Ints,
+    close: float,
+) -> bool:
+    """Narrow `low` and `high` in place; tell whether a table is left."""
+    rows = len(indptr) - 1
+    queue, waiting = np.empty(rows, np.int64), np.ones(rows, np.bool_)
+    for r in range(rows):
+        queue[r] = r
+    head, number, steps = 0, rows, 0
+    while number > 0 and steps < 60 * rows + 1000:
+        r = queue[head]
+        head, number, steps = (head + 1) % rows, number - 1, steps + 1
+        waiting[r] = False
+        down, up, open_down, open_up = 0.0, 0.0, 0, 0
+        for i in range(indptr[r], indptr[r + 1]):
+            c, j = data[i], indices[i]
+            a, b = (c * low[j], c * high[j]) if c > 0 else (c * high[j], c * low[j])
+            if np.isinf(a):
+                open_down += 1
+            else:
+                down += a
+            if np.isinf(b):
+                open_up += 1
+            else:
+                up += b
+        for i in range(indptr[r], indptr[r + 1]):
+            c, j = data[i], indices[i]
+            a, b = (c * low[j], c * high[j]) if c > 0 else (c * high[j], c * low[j])
+            # c z <= most - least of the others; c z >= least - most of the others
+            above, below = np.inf, -np.inf
+            if open_down == 0:
+                above = most[r] - (down - a)
+            elif open_down == 1 and np.isinf(a):
+                above = most[r] - down
+            if open_up == 0:
+                below = least[r] - (up - b)
+            elif open_up == 1 and np.isinf(b):
+                below = least[r] - up
+            new_low, new_high = (below / c, above / c) if c > 0 else (above / c, below / c)
+            size = max(1.0, abs(most[r]), abs(least[r]))
+            changed = False
+            if new_high < high[j] - close * size:
+                high[j] = new_high
+                changed = True
+            if new_low > low[j] + close * size:
+                low[j] = new_low
+                changed = True
+            if low[j] > high[j]:
+                if low[j] - high[j] > 1e2 * close * size:
+                    return False
+                low[j] = high[j] = (low[j] + high[j]) / 2
+            if changed:
+                for k in range(starts[j], starts[j + 1]):
+                    other = where[k]
+                    if other != r and not waiting[other]:
+                        waiting[other] = True
+                        queue[(head + number) % rows] = other
+                        number += 1
+                # the sums of this row are stale, and so is what follows from them, but never wrong: bounds only narrow
+    return True
+
+
+def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -> Iterator[tuple[Ints, Ints, float]]:
+    """Cells and rows of each set of open cells that equations connect and somebody asked for, and the share that is done."""
+    open_cells = np.flatnonzero(high > low)
+    of_open = sp.csr_array(matrix[:, open_cells])
+    rows, n = of_open.shape
+    graph = sp.block_array([[None, of_open], [of_open.T, None]], format="csr")
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    of_cell, of_row = label[rows:], label[:rows]
+    order, row_order = np.argsort(of_cell, kind="stable"), np.argsort(of_row, kind="stable")
+    cells_sorted, rows_sorted = of_cell[order], of_row[row_order]
+    done = 0
+    for name in np.unique(of_cell[asked[open_cells]]):
+        a, b = np.searchsorted(cells_sorted, [name, name + 1])
+        c, d = np.searchsorted(rows_sorted, [name, name + 1])
+        yield open_cells[order[a:b]], row_order[c:d], done / max(n, 1)
+        done += b - a
+
+
+class _Piece:
+    """The equations of one component, scaled."""
+
+    def __init__(self, system: System, part: Ints, rows: Ints, low: Floats, high: Floats) -> None:
+        matrix, least, most = system
+        of_rows = sp.csr_array(matrix[rows])
+        fixed = (low + high) / 2
+        fixed[~(low == high)] = 0.0
+        moved = of_rows @ fixed
+        self.matrix = sp.csr_array(of_rows[:, part])
+        self.matrix.sort_indices()
+        self.least, self.most = least[rows] - moved, most[rows] - moved
+        self.low, self.high = low[part].copy(), high[part].copy()
+        ends = np.concatenate([self.least, self.most, self.low, self.high])
+        self.largest = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+        self.scale = self.largest / _LARGEST if self.largest > _LARGEST else 1.0
+        if 0 < self.largest < 1.0:
+            self.scale = self.largest
+
+
+class Programme:
+    """Linear programs over one set of rows and bounds, that differ in their costs; each starts from the last one's end.
+
+    Parameters
+    ----------
+    matrix, least, most
+        Rows, and the least and the most that each may sum to.
+    low, high
+        Bounds of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> five, none, inf = np.array([5.0]), np.zeros(2), np.full(2, np.inf)
+    >>> programme = Programme(sp.csr_array([[1.0, 1.0]]), five, five, none, inf)
+    >>> programme.least(np.array([0]), np.array([-1.0])).tolist()
+    [5.0, 0.0]
+    """
+
+    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> None:
+        import highspy
+
+        self._highs: Any = highspy
+        self._solver: highspy.Highs = highspy.Highs()
+        for name, setting in _SETTINGS.items():
+            self._solver.setOptionValue(name, setting)  # type: ignore[arg-type]
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = matrix.shape
+        lp.col_cost_ = np.zeros(matrix.shape[1])
+        lp.col_lower_, lp.col_upper_ = low, high
+        lp.row_lower_, lp.row_upper_ = least, most
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+        lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+        lp.a_matrix_.value_ = matrix.data.astype(float)
+        self._solver.passModel(lp)
+        self._costed: Ints = np.zeros(0, np.int64)
+        self.solved = 0
+
+    def least(self, cells: Ints, costs: Floats) -> Floats | None:
+        """The cheapest solution where the given cells cost so much, all others nothing; None if there is no end to it."""
+        stale = np.setdiff1d(self._costed, cells)
+        self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
+        self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
+        self._costed = cells
+        self.solved += 1
+        for fresh in (False, True):  # a basis that went bad: once more from the start
+            if fresh:
+                self._solver.clearSolver()
+            self._solver.run()
+            status = self._solver.getModelStatus()
+            if status == self._highs.HighsModelStatus.kOptimal:
+                return np.array(self._solver.getSolution().col_value)
+            if status in (self._highs.HighsModelStatus.kUnbounded, self._highs.HighsModelStatus.kUnboundedOrInfeasible):
+                return None
+        raise Contradiction(_CONTRADICTS)
+
+    def bounds(self, cells: Ints, low: Floats, high: Floats) -> None:
+        """Change the bounds of cells."""
+        self._solver.changeColsBounds(len(cells), cells.astype(np.int32), low.astype(float), high.astype(float))
+
+
+_SETTINGS: dict[str, object] = {
+    "output_flag": False,
+    "threads": 1,
+    "presolve": "off",
+    "solver": "simplex",
+    "simplex_strategy": 4,  # primal: a change of costs leaves the last solution feasible
+    "primal_feasibility_tolerance": 1e-9,
+    "random_seed": 0,
+}
+
+
+class _Ends:
+    """What is known of the cells of a component: witnesses from inside, bounds from outside."""
+
+    def __init__(self, piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> None:
+        self.low, self.high = piece.low / piece.scale, piece.high / piece.scale
+        self.in_low, self.in_high = np.full(len(self.low), np.inf), np.full(len(self.low), -np.inf)
+        self.close = _CLOSE * max(1.0, piece.largest / piece.scale)
+        self.asked, self.need = asked, need
+        if need is not None:
+            self.truth = truth / piece.scale
+            self.to_low = self.truth - need.lower / piece.scale
+            self.to_high = self.truth + need.upper / piece.scale
+            self.to_width = need.sliding / piece.scale
+            self.see(self.truth)
+
+    def see(self, table: Floats) -> None:
+        """A table that is possible."""
+        np.minimum(self.in_low, table, out=self.in_low)
+        np.maximum(self.in_high, table, out=self.in_high)
+
+    def open_low(self) -> Bools:
+        """Cells whose low end is asked for and not yet known."""
+        still = self.asked & (self.in_low > self.low + self.close)
+        if self.need is None:
+            return still
+        hopeless = self.low > self.to_low + self.close
+        return still & ~hopeless & ((self.in_low > self.to_low + self.close) | self._narrow())
+
+    def open_high(self) -> Bools:
+        """Cells whose high end is asked for and not yet known."""
+        still = self.asked & (self.in_high < self.high - self.close)
+        if self.need is None:
+            return still
+        hopeless = self.high < self.to_high - self.close
+        return still & ~hopeless & ((self.in_high < self.to_high - self.close) | self._narrow())
+
+    def _narrow(self) -> Bools:
+        width = self.in_high - self.in_low
+        possible = self.high - self.low >= self.to_width - self.close
+        return (width < self.to_width - self.close) & possible
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    low: Floats
+    high: Floats
+    programs: int
+
+
+_SWEEPS = 4
+"""Programs that push many cells at once, before each is taken by itself."""
+_SMALL = 6
+"""Components of fewer cells are not swept."""
+
+
+def _bound(piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> _Bounded:
+    """Bound the cells of one component."""
+    ends = _Ends(piece, asked, truth, need)
+    if not (ends.open_low() | ends.open_high()).any():
+        return _finish(ends, piece, 0)
+    programme = Programme(
+        piece.matrix, piece.least / piece.scale, piece.most / piece.scale, ends.low.copy(), ends.high.copy()
+    )
+    if len(asked) >= _SMALL:
+        _sweep(ends, programme)
+    for cell in np.flatnonzero(asked):
+        one = np.array([cell])
+        if ends.open_high()[cell]:
+            table = programme.least(one, np.array([-1.0]))
+            if table is None:
+                ends.in_high[cell] = np.inf
+            else:
+                ends.see(table)
+                ends.high[cell] = min(ends.high[cell], table[cell])
+        if ends.open_low()[cell]:
+            table = programme.least(one, np.array([1.0]))
+            if table is None:
+                ends.in_low[cell] = -np.inf
+            else:
+                ends.see(table)
+                ends.low[cell] = max(ends.low[cell], table[cell])
+    return _finish(ends, piece, programme.solved)
+
+
+def _sweep(ends: _Ends, programme: Programme) -> None:
+    """Push all open ends at once, and then half of them against the other half."""
+    for k in range(_SWEEPS):
+        up, down = ends.open_high(), ends.open_low()
+        if k % 2:
+            up, down = down, up
+            cells = np.flatnonzero(up)
+            costs = np.ones(len(cells))
+        else:
+            cells = np.flatnonzero(up)
+            costs = -np.ones(len(cells))
+        if k >= 2:  # every other one
+            cells, costs = cells[k % 2 :: 2], costs[k % 2 :: 2]
+        finite = np.isfinite(ends.high[cells]) & np.isfinite(ends.low[cells])
+        cells, costs = cells[finite], costs[finite]
+        if not len(cells):
+            continue
+        table = programme.least(cells, costs)
+        if table is not None:
+            ends.see(table)
+
+
+def _finish(ends: _Ends, piece: _Piece, programs: int) -> _Bounded:
+    """Ends in the units of the table; with a need that is reached, what was reached."""
+    low, high = ends.low.copy(), ends.high.copy()
+    if ends.need is not None:
+        enough = ends.asked & (ends.in_high - ends.in_low >= ends.to_width - ends.close)
+        low = np.where(enough & (ends.in_low <= ends.to_low + ends.close), ends.in_low, low)
+        high = np.where(enough & (ends.in_high >= ends.to_high - ends.close), ends.in_high, high)
+    digits = 8 - int(np.floor(np.log10(max(piece.largest / piece.scale, 1.0))))
+    low, high = np.round(low, max(digits, 0)), np.round(high, max(digits, 0))
+    return _Bounded(low * piece.scale + 0.0, high * piece.scale + 0.0, programs)
