@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -28,12 +30,12 @@ LAWFUL = [
 SECRET = bytes(range(16))
 
 
-def ran(values, known=None, secret=SECRET, table="", name="farm", **how):
+def ran(values, known=None, secret=SECRET, table="", plan="", name="farm", **how):
     step = Pseudonymise(columns=[name], **how)
     book = Codebook({name: Variable(**(known or {}))})
     assert step.check(book) == []
     frame = pl.DataFrame({name: values}, strict=False)
-    return run_steps([step], PolarsDataset(frame, book), Draws(secret), table=table)
+    return run_steps([step], PolarsDataset(frame, book), Draws(secret), table=table, plan=plan)
 
 
 def given_to(values, *args, name="farm", **how):
@@ -92,6 +94,24 @@ def test_numbers_are_one_to_n_in_a_keyed_order():
     assert abs(np.corrcoef(ids, numbers[:-1])[0, 1]) < 5 / np.sqrt(200)
     assert given_to(ids[::-1], format="number")[::-1] == numbers[:-1]
     assert given_to(ids, format="number", secret=bytes(16)) != numbers[:-1]
+
+
+def test_numbers_join_with_no_other_table_or_plan():
+    ids = list(range(1000, 1200))
+    found = [
+        ran(ids, format="number", table=table, plan=plan).after.frame["farm"].to_list()
+        for table, plan in (("", "a"), ("", "b"), ("farmers", "a"), ("visits", "a"))
+    ]
+    for one, two in itertools.combinations(found, 2):
+        # correlation of two orders: 5 standard errors of 1/sqrt(200)
+        assert abs(np.corrcoef(one, two)[0, 1]) < 5 / np.sqrt(200)
+
+
+def test_codes_of_a_table_alone_are_those_of_its_plan_alone():
+    one, two = (sf.protect(plan(TABLE, title=title), people(), secret=SECRET).data["id"] for title in ("a", "b"))
+    assert not set(one) & set(two)
+    again = sf.protect(plan(TABLE, title="a"), people(), secret=SECRET).data["id"]
+    assert again.to_list() == one.to_list()
 
 
 def test_columns_of_one_step_share_their_numbers():
@@ -196,6 +216,7 @@ def book(of=None):
 
 
 ID, HOME = Pseudonymise(columns=["id"], scope="a"), Pseudonymise(columns=["home"], scope="a")
+TABLE = Pseudonymise(columns=["id"], scope="table")
 
 
 @pytest.mark.parametrize(
@@ -257,7 +278,7 @@ def test_what_is_measured_does_not_hang_on_the_ids():
     assert figures(two) == pytest.approx(figures(one))
 
 
-@pytest.mark.parametrize("steps", [(NOISY, ID), (ID,), (ID, sf.steps.Recode(columns=["bmi"], band=[25]))])
+@pytest.mark.parametrize("steps", [(NOISY, ID), (NOISY, TABLE), (ID,), (ID, sf.steps.Recode(columns=["bmi"], band=[25]))])
 def test_the_secret_joins_a_release_with_its_original(steps):
     made = plan(*steps)
     release = sf.protect(made, people(), secret=SECRET)

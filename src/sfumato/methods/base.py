@@ -64,6 +64,8 @@ class StepDraws:
         Column with the household's id, if there is one.
     table
         Name of the table in a plan of several; empty in a plan of one.
+    plan
+        Digest of the table's plan.
     """
 
     draws: Draws
@@ -71,6 +73,7 @@ class StepDraws:
     record: str | None
     household: str | None = None
     table: str = ""
+    plan: str = ""
 
     def purpose(self, column: str, strength: str, draw: int = 0) -> Purpose:
         """What is drawn for a column, at a strength as it is disclosed."""

@@ -41,8 +41,8 @@ class Pseudonymise(Method):
     columns
         The columns with ids; missing ones and missing codes stay.
     scope
-        Where pseudonyms are the same: in all that is released with the secret (`project`), in this table alone
-        (`table`), or wherever this name is given.
+        Where pseudonyms are the same: in all that is released with the secret (`project`), in this table of this plan
+        alone (`table`), or wherever this name is given.
     format
         `code`: 32 hexadecimal digits. `number`: 1, 2, … in a keyed order of the ids of these columns, which joins with
         no other table or release.
@@ -114,8 +114,11 @@ class Pseudonymise(Method):
         return None if states else Stage(transform, tuple(Counts((n,)) for n in self.columns), fit)
 
     def _purpose(self, draws: StepDraws) -> Purpose:
-        """What is drawn: nothing but the scope counts, so that columns and tables join."""
-        own = {_PROJECT: _PROJECT, _TABLE: f"{_TABLE} {draws.table}"}
+        """What is drawn: of codes nothing but the scope counts, so that columns and tables join; numbers join nowhere."""
+        here = f"{draws.table} {draws.plan}"
+        if self.format == "number":  # in the order of another table's numbers both could be laid beside each other
+            return Purpose(self.name, " ".join(self.columns), strength=f"number {self.scope} {here}")
+        own = {_PROJECT: _PROJECT, _TABLE: f"{_TABLE} {here}"}
         return Purpose(self.name, "", strength=own.get(self.scope, f"name {self.scope}"))
 
     def _replaced(

@@ -77,7 +77,8 @@ class _Tables:
             plan.check(book)
         plan.check_kinds(before.frame)
         draws = PUBLIC if secret is None else Draws(secret.value)  # of one table alone, any ids will do
-        entered = run_steps(plan.preparing(), PolarsDataset(before.frame, book, before.suffix), draws).after
+        given = PolarsDataset(before.frame, book, before.suffix)
+        entered = run_steps(plan.preparing(), given, draws, table=plan.table_name, plan=plan.digest).after
         if after is not None:
             described = entered.codebook
             if secret is not None:
@@ -218,7 +219,7 @@ def _with_given_ids(before: PolarsDataset, after: PolarsDataset, plan: Plan, dra
                 f"{step.name} numbered the ids of a release from which steps left records out, so that they are not "
                 "found again in the original. Take format: code."
             )
-        before = run_steps([step], before, draws).after
+        before = run_steps([step], before, draws, table=plan.table_name, plan=plan.digest).after
     return before
 
 

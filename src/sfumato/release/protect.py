@@ -85,7 +85,7 @@ def protect(
     entering = numbered(plan, data)
     first = sum(step.effort for step in plan.steps)
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
-    ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name)
+    ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name, plan=plan.digest)
     after = _released(plan, data, entering, ran.after)
     measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier)
     findings = apply_limits(measured.findings, plan.limits)

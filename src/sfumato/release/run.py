@@ -56,7 +56,15 @@ class Ran(Generic[D]):
     suppression: Suppression = field(default_factory=Suppression, repr=False)
 
 
-def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress = quiet, *, table: str = "") -> Ran[D]:
+def run_steps(
+    steps: Sequence[Method],
+    data: D,
+    draws: Draws,
+    progress: Progress = quiet,
+    *,
+    table: str = "",
+    plan: str = "",
+) -> Ran[D]:
     """Run steps one after another.
 
     Parameters
@@ -69,8 +77,9 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
         Keyed draws.
     progress
         Called with what is being done, and the share of the steps' work that is done.
-    table
-        Name of the table in a plan of several.
+    table, plan
+        Name of the table in a plan of several, and digest of its plan: pseudonyms of this table alone are keyed on
+        both.
 
     Raises
     ------
@@ -91,7 +100,7 @@ def run_steps(steps: Sequence[Method], data: D, draws: Draws, progress: Progress
             given = data
         if step.masks and before is None:
             before = data
-        data, states, frames = _run(step, data, draws, table)
+        data, states, frames = _run(step, data, draws, table, plan)
         heights.append(_height(data))
         _refuse_empty(steps, data, heights)
         said = step.disclose(states)
@@ -181,10 +190,12 @@ def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[
         yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
-def _run(step: Method, data: D, draws: Draws, table: str) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
+def _run(
+    step: Method, data: D, draws: Draws, table: str, plan: str
+) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
     """Run the stages of one step."""
     book = data.codebook
-    own = StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table)
+    own = StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table, plan)
     states: tuple[Any, ...] = ()
     frames: list[pl.DataFrame] = []
     while (stage := step.stage(book, states)) is not None:
