@@ -145,6 +145,16 @@ def test_geopackages_and_zipped_shapefiles(tmp_path):
         areas(str(tmp_path / "none.zip"), *places)
 
 
+def test_an_archive_leads_to_no_other_file(tmp_path):
+    """GDAL tells a virtual layer by its content, whatever it is called, and follows it to any file or address."""
+    source = write(tmp_path / "else.geojson", square(-2, 53, -1, 54, town="Elsewhere"))
+    layer = f'<OGRVRTLayer name="a"><SrcDataSource>{source}</SrcDataSource><SrcLayer>else</SrcLayer></OGRVRTLayer>'
+    with zipfile.ZipFile(tmp_path / "towns.zip", "w") as archive:
+        archive.writestr("a.shp", f"<OGRVRTDataSource>{layer}</OGRVRTDataSource>")
+    with pytest.raises(DataError, match="'towns.zip' does not hold what its name says"):
+        areas(str(tmp_path / "towns.zip"), (-1.5, 53.5))
+
+
 def test_invalid_shapes_are_mended(tmp_path):
     bow_tie = feature("Polygon", [[[0, 50], [2, 52], [2, 50], [0, 52], [0, 50]]], {"town": "Bow"})
     path = write(tmp_path / "bow.geojson", bow_tie, square(3, 50, 4, 51, town="Box"))

@@ -28,6 +28,7 @@ _GEOJSON = (".geojson", ".json")
 _SHAPES = (*_GEOJSON, ".gpkg", ".zip")
 _RASTERS = (".tif", ".tiff")
 _MOST_CELLS = 250_000_000
+_SHAPEFILE = b"\0\0\x27\x0a"
 _MAGIC = {".gpkg": (b"SQLite format 3\0",), ".zip": (b"PK",), ".tif": (b"II", b"MM"), ".tiff": (b"II", b"MM")}
 
 
@@ -310,13 +311,16 @@ def _in_zip(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError):
-        raise FileError(f"{path.name!r} is no zip archive") from None
+            shapes = [entry.filename for entry in entries if entry.filename.lower().endswith(".shp")]
+            heads = [archive.open(name).read(len(_SHAPEFILE)) for name in shapes]
+    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):  # of archives with a password, too
+        raise FileError(f"{path.name!r} is no zip archive that can be read") from None
     if sum(entry.file_size for entry in entries) > NamedFile.largest:
         raise FileError(f"{path.name!r} holds more than {NamedFile.largest >> 20} MB")
-    shapes = [entry.filename for entry in entries if entry.filename.lower().endswith(".shp")]
     if len(shapes) != 1:
         raise FileError(f"{path.name!r} must hold one shapefile (.shp)")
+    if heads != [_SHAPEFILE]:  # a virtual layer, which GDAL knows by its content, would lead elsewhere
+        raise FileError(f"{path.name!r} does not hold what its name says")
     return f"/vsizip/{{{path}}}/{shapes[0]}"
 
 
