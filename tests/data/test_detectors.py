@@ -51,5 +51,10 @@ def test_a_number_of_its_own_may_be_the_records():
     assert reason("id", [f"P{i}" for i in range(40)], record=False)
 
 
+def test_a_lone_nhs_number_is_one_where_its_name_says_so():
+    assert reason("nhs_number", [9434765919] * 9)
+    assert reason("batch", [9434765919] * 9) is None
+
+
 def test_check_digits_of_nhs_numbers():
     assert nhs_check_digit(np.array([943476591, 401023213])).tolist() == [9, 7]
