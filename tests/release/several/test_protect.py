@@ -121,7 +121,7 @@ def test_a_release_is_replaced_only_where_it_holds_nothing_else(tmp_path):
 def test_tables_with_another_access_go_to_a_folder_of_their_own(tmp_path):
     release = unlinked()
     assert release.ok
-    release.write(tmp_path / "out")
+    release.write(f"{tmp_path / 'out'}/")  # no folder within the other
     assert {path.name for path in tmp_path.iterdir()} == {"out", "out-controlled"}
     assert (tmp_path / "out" / "visits.parquet").exists()
     assert not (tmp_path / "out" / "farmers.parquet").exists()
@@ -146,6 +146,40 @@ def test_rows_of_two_tables_of_one_file_stand_in_two_orders():
     first, second = (release.tables[name].data.frame["farm"].to_list() for name in ("one", "two"))
     assert first != second
     assert sorted(first) == sorted(second)
+
+
+def test_tables_of_one_file_may_not_both_stand_in_its_order():
+    rows = tables()["farmers"]
+    herds = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "region"]}]}
+    regions = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "herd"]}]}
+    both = {"tables": {"herds": herds, "regions": regions}}
+    data = {"herds": rows, "regions": rows}
+    said = "rows of herds and regions both stand in the order of their file"
+    assert any(said in r for r in sf.protect(sf.Plan(**both, order="input"), data, secret=SECRET).report.refusals)
+    assert not sf.protect(sf.Plan(**both), data, secret=SECRET).report.refusals
+
+
+def test_tables_with_the_ids_of_a_third_are_linked_through_it():
+    rng = np.random.default_rng(7)
+    data = tables()
+    data["loans"] = pl.DataFrame({"loan": np.arange(N), "farm": rng.choice(data["farmers"]["farm"].to_numpy(), N)})
+    loans = {"file": "loans.csv", "variables": {"loan": {"role": "other"}, "farm": {"role": "household"}}}
+    loans["steps"] = [{"do": "drop", "columns": ["loan"]}]
+    whole = {"farmers": FARMERS, "visits": VISITS, "loans": loans}
+    through = [LINK, {"from": "loans", "to": "farmers", "on": ["farm"]}]
+    release = sf.protect(sf.Plan.model_validate({"tables": whole, "links": through}), data, secret=SECRET)
+    assert not release.links
+    apart = sf.protect(sf.Plan.model_validate({"tables": whole, "links": through[:1]}), data, secret=SECRET)
+    assert {link.tables for link in apart.links} == {("farmers", "loans"), ("visits", "loans")}
+
+
+def test_ids_of_a_table_alone_are_found_again_with_the_secret():
+    codes = {**VISITS, "steps": [*VISITS["steps"], {"do": "pseudonymise", "columns": ["visit"], "scope": "table"}]}
+    whole = plan(visits=codes, links=(), farmers=WITHOUT_FARM)
+    release = sf.protect(whole, tables(), secret=SECRET)
+    one, two = tables()["visits"], release.tables["visits"].data
+    found = sf.compare(one, two, plan=whole, table="visits", secret=SECRET)
+    assert found.of("delta", variable="score").value > 0
 
 
 def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():

@@ -20,6 +20,7 @@ from sfumato.release.package.datapackage import ForeignKey
 __all__ = [
     "Scope",
     "foreign_keys",
+    "in_file_order",
     "link_problems",
     "link_sentences",
     "released_problems",
@@ -110,21 +111,38 @@ def search(plan: Plan, tables: Mapping[str, PolarsDataset], progress: Progress =
         found += links_between(
             tables[a].frame,
             tables[b].frame,
-            declared=[link.on for link in _declared(plan, a, b)],
+            declared=_declared(plan, a, b),
             unlinkable=_pseudonymised_apart(plan, a, b),
             tables=(a, b),
         )
     return found
 
 
-def _declared(plan: Plan, a: str, b: str) -> list[DeclaredLink]:
-    return [link for link in plan.links if link.tables == {a, b}]
+def _declared(plan: Plan, a: str, b: str) -> list[tuple[str, ...]]:
+    """The sets of columns by which two tables are linked openly, be it through other tables with the same ids."""
+    found = []
+    for on in dict.fromkeys(tuple(sorted(link.on)) for link in plan.links):
+        reached, links = {a}, [link.tables for link in plan.links if tuple(sorted(link.on)) == on]
+        while more := [tables for tables in links if tables & reached and not tables <= reached]:
+            reached = reached.union(*more)
+        found += [on] if b in reached else []
+    return found
 
 
 def _pseudonymised_apart(plan: Plan, a: str, b: str) -> list[str]:
     """Columns of both tables whose pseudonyms have nothing to do with each other."""
     one, two = scopes(plan.table(a)), scopes(plan.table(b))
     return [n for n in one if n in two and not (one[n] == two[n] and one[n].joins)]
+
+
+def in_file_order(plan: Plan, tables: Collection[str]) -> Iterator[str]:
+    """A clause for each two tables of one file whose rows leave in that file's order; no column need show it."""
+    for a, b in combinations(tables, 2):
+        if plan.order == "input" and plan.tables[a].file == plan.tables[b].file:
+            yield (
+                f"rows of {a} and {b} both stand in the order of their file (order: input), and can be put together by "
+                f"it: leave `order` out"
+            )
 
 
 def undeclared(links: Links) -> Iterator[str]:

@@ -14,7 +14,15 @@ from sfumato.progress import Progress, quiet, split, within
 from sfumato.release.protect import numbered, protect
 from sfumato.release.secret import Secret
 from sfumato.release.several.joined import joined_refusals
-from sfumato.release.several.links import link_problems, link_sentences, released_problems, search, undeclared, warnings
+from sfumato.release.several.links import (
+    in_file_order,
+    link_problems,
+    link_sentences,
+    released_problems,
+    search,
+    undeclared,
+    warnings,
+)
 from sfumato.release.several.release import TablesRelease
 from sfumato.report.report import Renderer, TablesReport
 
@@ -75,7 +83,7 @@ def protect_tables(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=(*dict.fromkeys(undeclared(found)), *joined_refusals(plan, released)),
+        refusals=(*dict.fromkeys(undeclared(found)), *in_file_order(plan, released), *joined_refusals(plan, released)),
         warnings=(*warnings(plan, released), *found.notes),
     )
     return TablesRelease(releases, found, report, plan, renderer)

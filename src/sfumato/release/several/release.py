@@ -61,7 +61,7 @@ class TablesRelease:
             own = tuple(n for n in self.tables if self.plan.access_of(n) == access)
             suffix = "" if access == self.plan.access else f"-{access}"
             if own:
-                found[Path(f"{folder}{suffix}")] = own
+                found[Path(f"{Path(folder)}{suffix}")] = own
         return found
 
     def write(
