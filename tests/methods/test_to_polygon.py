@@ -179,12 +179,30 @@ def test_invalid_shapes_are_mended(tmp_path):
             "is no",
         ),
         ('{"type": "FeatureCollection", "features": []}', "has no attribute 'town'; attributes: none"),
+        ('{"type": "FeatureCollection", "features": [{"geometry": null, "properties": [1]}]}', "is no GeoJSON"),
+        ('{"type": "FeatureCollection", "features": [], "crs": {"properties": []}}', "is no GeoJSON"),
     ],
 )
 def test_files_that_are_no_layers(tmp_path, text, says):
     (tmp_path / "bad.geojson").write_text(text)
     with pytest.raises(DataError, match=says):
         areas(str(tmp_path / "bad.geojson"), (0.0, 50.0))
+
+
+def test_the_system_of_a_layer_is_a_name_that_leads_to_no_file(tmp_path):
+    path = write(tmp_path / "towns.geojson", square(-2, 53, -1, 54, town="East"), crs=4326)
+    assert areas(path, (-1.5, 53.5))[1] == ["East"]
+    whole = json.loads((tmp_path / "towns.geojson").read_text())
+    whole["crs"]["properties"]["name"] = f"+proj=longlat +nadgrids={tmp_path / 'shifts.gsb'}"
+    (tmp_path / "towns.geojson").write_text(json.dumps(whole))
+    with pytest.raises(DataError, match="in a system that is not known"):
+        areas(path, (-1.5, 53.5))
+
+
+def test_what_is_no_number_is_no_name(tmp_path):
+    path = write(tmp_path / "towns.geojson", square(-2, 53, -1, 54, town=float("nan")))
+    with pytest.raises(DataError, match="polygons whose 'town' is empty"):
+        areas(path, (-1.5, 53.5))
 
 
 def test_layers_of_another_kind(tmp_path, towns):

@@ -125,6 +125,12 @@ def test_the_point_may_stay_for_another_step(fields):
     assert step.changes == ("soil",)
 
 
+@pytest.mark.filterwarnings("error")
+def test_without_any_point_all_are_missing(fields):
+    ran = typified({"soil": {"path": fields, "attribute": "soil"}}, None, None)
+    assert ran.after.frame["soil"].to_list() == [None, None]
+
+
 def test_a_point_on_a_border_takes_the_first(fields):
     found = typified({"index": {"path": fields, "attribute": "index"}}, 1.0, 1.0, k=1).after.frame["index"].to_list()
     assert found == [1, 1]

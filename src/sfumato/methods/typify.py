@@ -131,7 +131,11 @@ class Typify(PointStep):
         for n in self.layers:
             values[n], areas[n] = self._values(n, points)
             hit = areas[n] >= 0
-            swapped = self._values(n, Points(points.frame, points.y, points.x, 0))[1] >= 0 if hit.mean() < 0.5 else hit
+            swapped = (
+                self._values(n, Points(points.frame, points.y, points.x, 0))[1] >= 0
+                if 2 * hit.sum() < len(hit)
+                else hit
+            )
             swapped_or_outside(hit, swapped, (self.x, self.y), f"the layer {self.layers[n].name!r}", False)
         frame = pl.DataFrame(values)
         told = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()

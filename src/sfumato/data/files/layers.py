@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +30,9 @@ _GEOJSON = (".geojson", ".json")
 _SHAPES = (*_GEOJSON, ".gpkg", ".zip")
 _RASTERS = (".tif", ".tiff")
 _MOST_CELLS = 250_000_000
+_CRS_NAME = re.compile(
+    r"urn:ogc:def:crs:\w+:[\w.]*:\w+|https?://www\.opengis\.net/def/crs/\w+/[\w.]+/\w+|\w+:\w+", re.IGNORECASE
+)
 _SHAPEFILE = b"\0\0\x27\x0a"
 _MAGIC = {".gpkg": (b"SQLite format 3\0",), ".zip": (b"PK",), ".tif": (b"II", b"MM"), ".tiff": (b"II", b"MM")}
 
@@ -227,7 +232,8 @@ def named_shapes(file: LayerFile, attribute: str, kind: str) -> Shapes:
     Whole numbers are names too.
     """
     read = read_shapes(file, attribute, kind)
-    names = [None if v is None else str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in read.values]
+    known = [None if isinstance(v, float) and not math.isfinite(v) else v for v in read.values]
+    names = [None if v is None else str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in known]
     if any(name is None or not name.strip() for name in names):
         raise DataError(f"{file.name!r} has {kind} whose {attribute!r} is empty; give each a name")
     return Shapes(read.shapes, names, read.crs)
@@ -270,14 +276,16 @@ def _geojson(path: Path, attribute: str) -> tuple[NDArray[np.object_], list[Any]
             raise KeyError
         texts = [json.dumps(feature["geometry"]) if feature["geometry"] else None for feature in features]
         shapes = shapely.from_geojson(np.array(texts, dtype=object))
-        attributes = [feature.get("properties") or {} for feature in features]
+        attributes = [{**(feature.get("properties") or {})} for feature in features]
+        crs = whole.get("crs")
+        told = None if crs is None else str(crs["properties"]["name"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, shapely.errors.ShapelyError):
         raise FileError(f"{path.name!r} is no GeoJSON with a collection of features") from None
     _refuse_unknown(path.name, attribute, list(dict.fromkeys(n for a in attributes for n in a)))
-    crs = whole.get("crs")
-    told = crs.get("properties", {}).get("name") if isinstance(crs, dict) else None
+    if told is not None and not _CRS_NAME.fullmatch(told):  # other texts that name a system can name files
+        raise DataError(f"{path.name!r} has coordinates in a system that is not known")
     values = [a.get(attribute) for a in attributes]
-    return np.asarray(shapes, dtype=object), values, None if told is None else str(told)
+    return np.asarray(shapes, dtype=object), values, told
 
 
 def _refuse_unknown(name: str, attribute: str, known: Sequence[str]) -> None:
