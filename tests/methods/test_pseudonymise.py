@@ -1,3 +1,4 @@
+import datetime
 import itertools
 
 import numpy as np
@@ -150,6 +151,8 @@ def test_two_texts_with_one_hash_are_refused(monkeypatch):
 def test_ids_that_are_no_whole_numbers_are_refused():
     with pytest.raises(DataError, match="whole numbers or text"):
         ran([1.5], {"kind": "categorical"})
+    with pytest.raises(DataError, match="are no ids"):
+        ran(pl.Series([datetime.timedelta(days=1)]))
     book = Codebook({"x": Variable(kind="continuous"), "w": Variable(role="weight"), "m": Variable(missing=["none"])})
     assert "holds no ids" in Pseudonymise(columns=["x"]).check(book)[0]
     assert "role weight" in Pseudonymise(columns=["w"]).check(book)[0]
@@ -278,7 +281,9 @@ def test_what_is_measured_does_not_hang_on_the_ids():
     assert figures(two) == pytest.approx(figures(one))
 
 
-@pytest.mark.parametrize("steps", [(NOISY, ID), (NOISY, TABLE), (ID,), (ID, sf.steps.Recode(columns=["bmi"], band=[25]))])
+@pytest.mark.parametrize(
+    "steps", [(NOISY, ID), (NOISY, TABLE), (ID,), (ID, sf.steps.Recode(columns=["bmi"], band=[25]))]
+)
 def test_the_secret_joins_a_release_with_its_original(steps):
     made = plan(*steps)
     release = sf.protect(made, people(), secret=SECRET)

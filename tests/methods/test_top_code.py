@@ -186,6 +186,8 @@ def test_what_is_no_amount_is_found_before_the_run():
     assert "needs numbers" in TopCode(columns=["t"], at=1).check(book)[0]
     assert "role record" in TopCode(columns=["id"], at=1).check(book)[0]
     assert "strata need categories" in TopCode(columns=["c"], at=1, by=["c"]).check(book)[0]
+    codes = Codebook({"c": Variable(kind="categorical")})
+    assert "`by` names 'c', which the step itself changes" in TopCode(columns=["c"], at=1, by=["c"]).check(codes)[0]
 
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=5, max_size=60), st.floats(0.01, 0.99))

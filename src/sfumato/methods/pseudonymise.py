@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from sfumato.data.codebook import Codebook, Missing, Variable
+from sfumato.data.holding import holding
 from sfumato.data.query import Counts
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import Purpose, units, written
@@ -114,7 +115,7 @@ class Pseudonymise(Method):
         return None if states else Stage(transform, tuple(Counts((n,)) for n in self.columns), fit)
 
     def _purpose(self, draws: StepDraws) -> Purpose:
-        """What is drawn: of codes nothing but the scope counts, so that columns and tables join; numbers join nowhere."""
+        """What is drawn: of codes nothing but the scope counts, so that tables join by them; numbers join nowhere."""
         here = f"{draws.table} {draws.plan}"
         if self.format == "number":  # in the order of another table's numbers both could be laid beside each other
             return Purpose(self.name, " ".join(self.columns), strength=f"number {self.scope} {here}")
@@ -185,7 +186,9 @@ class Pseudonymise(Method):
 
 
 def _distinct(ids: pl.Series) -> _Units:
-    """The units of different ids; refuses two texts that are hashed to one."""
+    """The units of different ids; refuses two texts that are hashed to one, and spans of time."""
+    if ids.dtype == pl.Duration:
+        raise DataError(f"Column {ids.name!r} holds {holding(ids.dtype)}, which are no ids.")
     unit = units(ids)
     if len(np.unique(unit)) < written(ids).n_unique():
         raise DataError(

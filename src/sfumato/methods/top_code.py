@@ -185,6 +185,8 @@ class TopCode(Method):
             for n in self.columns
             if n in codebook and codebook[n].kind in wrong
         ]
+        if twice := [n for n in self.by if n in self.columns]:
+            problems.append(f"`by` names {', '.join(map(repr, twice))}, which the step itself changes")
         if self.weight is True and self._weight(codebook) is None:
             problems.append("weight: true needs a column with the role weight: say so under variables, or name it here")
         if isinstance(self.weight, str):
