@@ -201,6 +201,48 @@ def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():
     assert sf.protect(plan(farmers=one | ten, visits=two | ten), both, secret=SECRET).ok
 
 
+def test_tables_joined_through_a_third_must_keep_the_limit_too():
+    """Ten farms in each month and ten of each size, and one farm of a size in a month."""
+    n = 100
+    farmers = pl.DataFrame({"farm": range(500, 500 + n), "region": ["n", "s"] * (n // 2)})
+    visits = pl.DataFrame({"farm": farmers["farm"], "month": [i % 10 for i in range(n)]})
+    loans = pl.DataFrame({"farm": farmers["farm"], "size": [i // 10 for i in range(n)]})
+    key = {"role": "key", "kind": "categorical"}
+    limits = [{"measure": "k_anonymity", "at_least": 10}]
+
+    def table(name):
+        variables = {"farm": {"role": "record"}, name: key}
+        codes = [{"do": "pseudonymise", "columns": ["farm"]}]
+        return {"file": f"{name}.csv", "variables": variables, "steps": codes, "limits": limits}
+
+    whole = {"farmers": table("region"), "visits": table("month"), "loans": table("size")}
+    links = [{"from": name, "to": "farmers", "on": ["farm"]} for name in ("visits", "loans")]
+    data = {"farmers": farmers, "visits": visits, "loans": loans}
+    release = sf.protect(sf.Plan.model_validate({"tables": whole, "links": links}), data, secret=SECRET)
+    assert not release.links
+    assert any(r.startswith("visits and loans joined by farm leave fewer than 10") for r in release.report.refusals)
+
+
+@pytest.mark.parametrize("steps", [True, False])
+def test_ids_under_two_names_are_warned_of(steps):
+    farm = list(range(2000, 2040))
+    one, two = pl.DataFrame({"id": farm}), pl.DataFrame({"visit": range(80), "farm_id": farm * 2})
+
+    def both(scope):
+        codes = [[{"do": "pseudonymise", "columns": [n], "scope": scope}] if steps else [] for n in ("id", "farm_id")]
+        farmers = {"file": "f.csv", "variables": {"id": {"role": "record"}}, "steps": codes[0]}
+        variables = {"visit": {"role": "record"}, "farm_id": {"role": "household"}}
+        visits = {"file": "v.csv", "variables": variables, "steps": codes[1]}
+        return plan(farmers=farmers, visits=visits, links=())
+
+    told = [
+        sf.protect(both(scope), {"farmers": one, "visits": two}, secret=SECRET).report.warnings
+        for scope in ("project", "table")
+    ]
+    found = [any("by id and farm_id, which hold the same ids" in warning for warning in each) for each in told]
+    assert found == [True, not steps]
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -7,6 +7,7 @@ a month in which fifty farms were visited need have one farm in common.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.plan.plan import Plan
 from sfumato.plan.tables import DeclaredLink
+from sfumato.release.several.links import declared
 
 __all__ = ["joined_k", "joined_refusals"]
 
@@ -29,23 +31,25 @@ def joined_refusals(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator
     tables
         What is released of each.
     """
-    for link in plan.links:
+    for link in (*plan.links, *_through_others(plan)):
         asked = max(map(_asked, (plan.table(link.from_), plan.table(link.to))))
         keys = {name: _keys(plan.table(name), tables[name]) for name in (link.from_, link.to)}
         found = joined_k(tables[link.from_].frame, tables[link.to].frame, link, keys)
         if asked and found is not None and found < asked:
             named = ", ".join(dict.fromkeys(n for names in keys.values() for n in names))
             yield (
-                f"{link.from_} and {link.to} joined by {', '.join(link.on)} leave records of {link.to} that fewer than "
-                f"{asked:g} share {named} with, although each table keeps its limit on k_anonymity: coarsen or drop "
-                "keys in one of the tables, or break the link (pseudonymise under two scopes)"
+                f"{link.from_} and {link.to} joined by {', '.join(link.on)} leave fewer than {asked:g} of "
+                f"{', '.join(link.on)} that share {named}, although each table keeps its limit on k_anonymity: coarsen "
+                "or drop keys in one of the tables, or break the link (pseudonymise under two scopes)"
             )
 
 
 def joined_k(
     one: pl.DataFrame, two: pl.DataFrame, link: DeclaredLink, keys: Mapping[str, tuple[str, ...]]
 ) -> int | None:
-    """Fewest records of the second table in a class of the keys of both; None where nothing joins or no key is there.
+    """Fewest ids in a class of the keys of both tables; None where nothing joins or no key is there.
+
+    Of a declared link these are records of the second table, where each id stands once.
 
     Parameters
     ----------
@@ -68,12 +72,20 @@ def joined_k(
     if not own and not theirs:
         return None
     left = _frame(one, link.on, own, "from")
-    right = _frame(two, link.on, theirs, "to").with_row_index("unit")
-    both = left.drop_nulls(left.columns[: len(link.on)]).join(right, on=left.columns[: len(link.on)], how="inner")
+    right = _frame(two, link.on, theirs, "to").unique()
+    ids = left.columns[: len(link.on)]
+    both = left.unique().drop_nulls(ids).join(right, on=ids, how="inner")
     if not both.height:
         return None
     columns = [n for n in both.columns if n.startswith(("from:", "to:"))]
-    return int(both.group_by(columns).agg(pl.col("unit").n_unique())["unit"].min())  # type: ignore[arg-type]
+    return int(both.group_by(columns).agg(pl.struct(ids).n_unique().alias("ids"))["ids"].min())  # type: ignore[arg-type]
+
+
+def _through_others(plan: Plan) -> Iterator[DeclaredLink]:
+    """Links between tables that both belong to others by the same ids."""
+    for a, b in combinations(plan.tables, 2):
+        own = {tuple(sorted(link.on)) for link in plan.links if link.tables == {a, b}}
+        yield from (DeclaredLink(from_=a, to=b, on=on) for on in declared(plan, a, b) if on not in own)
 
 
 def _frame(frame: pl.DataFrame, on: tuple[str, ...], keys: tuple[str, ...], side: str) -> pl.DataFrame:

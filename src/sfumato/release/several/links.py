@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import polars as pl
 
 from sfumato.data.links import Link, Links, links_between, same_columns, telling_counts
+from sfumato.data.roles import Role
 from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import Problem
@@ -19,6 +20,7 @@ from sfumato.release.package.datapackage import ForeignKey
 
 __all__ = [
     "Scope",
+    "declared",
     "foreign_keys",
     "in_file_order",
     "link_problems",
@@ -111,15 +113,23 @@ def search(plan: Plan, tables: Mapping[str, PolarsDataset], progress: Progress =
         found += links_between(
             tables[a].frame,
             tables[b].frame,
-            declared=_declared(plan, a, b),
+            declared=declared(plan, a, b),
             unlinkable=_pseudonymised_apart(plan, a, b),
             tables=(a, b),
         )
     return found
 
 
-def _declared(plan: Plan, a: str, b: str) -> list[tuple[str, ...]]:
-    """The sets of columns by which two tables are linked openly, be it through other tables with the same ids."""
+def declared(plan: Plan, a: str, b: str) -> list[tuple[str, ...]]:
+    """The sets of columns by which two tables are linked openly, be it through other tables with the same ids.
+
+    Examples
+    --------
+    >>> links = [{"from": name, "to": "farmers", "on": ["farm"]} for name in ("visits", "loans")]
+    >>> tables = {name: {"file": f"{name}.csv"} for name in ("farmers", "visits", "loans")}
+    >>> declared(Plan.model_validate({"tables": tables, "links": links}), "visits", "loans")
+    [('farm',)]
+    """
     found = []
     for on in dict.fromkeys(tuple(sorted(link.on)) for link in plan.links):
         reached, links = {a}, [link.tables for link in plan.links if tuple(sorted(link.on)) == on]
@@ -186,6 +196,39 @@ def warnings(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator[str]:
                 "they are pseudonymised apart: some number of records is one code's alone in both. Leave the column "
                 "out of one table, or release fewer records of each (sample)."
             )
+        for n, m in _same_ids(plan, tables, a, b):
+            yield (
+                f"Records of {a} and {b} can be put together by {n} and {m}, which hold the same ids under two names; "
+                f"links are searched by columns of one name only. Give each codes of its own (pseudonymise under two "
+                f"scopes), or one name in both files, and declare the link."
+            )
+
+
+def _same_ids(plan: Plan, tables: Mapping[str, PolarsDataset], a: str, b: str) -> Iterator[tuple[str, str]]:
+    """Columns of two tables that have other names and the same ids: as they are, or with the codes of one scope."""
+    one, two = scopes(plan.table(a)), scopes(plan.table(b))
+    for n, m in product(_ids(tables[a], one), _ids(tables[b], two)):
+        scope = one.get(n)
+        if n != m and scope == two.get(m) and (scope is None or scope.joins):
+            ids, others = (
+                _keys(tables[name].frame, (column,)).drop_nulls().unique().to_series().rename("id")
+                for name, column in ((a, n), (b, m))
+            )
+            common = int(ids.is_in(others.implode()).sum())
+            if common and (scope is not None or 2 * common >= min(len(ids), len(others))):
+                yield n, m
+
+
+def _ids(data: PolarsDataset, pseudonymised: Collection[str]) -> Iterator[str]:
+    """Columns with ids: codes, and ids of records and households that are more than numbers in a row."""
+    for n in data.columns:
+        if n in pseudonymised:
+            yield n
+        elif data.codebook[n].role in (Role.RECORD, Role.HOUSEHOLD):
+            ids = data.frame.get_column(n).drop_nulls()
+            run = ids.dtype.is_integer() and len(ids) and int(ids.max()) - int(ids.min()) < ids.n_unique()  # type: ignore[arg-type]
+            if not (run and int(ids.min()) in (0, 1)):  # type: ignore[arg-type]
+                yield n
 
 
 def _orphans(link: DeclaredLink, tables: Mapping[str, PolarsDataset]) -> bool:
