@@ -190,9 +190,7 @@ def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[
         yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
-def _run(
-    step: Method, data: D, draws: Draws, table: str, plan: str
-) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
+def _run(step: Method, data: D, draws: Draws, table: str, plan: str) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
     """Run the stages of one step."""
     book = data.codebook
     own = StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table, plan)
