@@ -391,7 +391,7 @@ def _table(axes: Sequence[Axis], cells: Rolled, value: str | None, grid: int, na
         return np.round(x, grid) + 0.0 if grid < NO_GRID else x
 
     columns[value or COUNT] = on_grid(cells.value)
-    columns[CONTRIBUTORS] = cells.units
+    columns[CONTRIBUTORS] = cells.heads
     for rank in range(cells.largest.shape[1]):
         columns[largest_name(rank + 1)] = on_grid(cells.largest[:, rank])
     if value and (named.weight or np.any(cells.total > cells.value + 1e-9 * np.abs(cells.value))):

@@ -18,6 +18,7 @@ from sfumato.tables.axis import TOTAL, Axis
 __all__ = [
     "ASKED",
     "CONTRIBUTORS",
+    "COST",
     "COUNT",
     "LARGEST",
     "LOWER",
@@ -46,6 +47,8 @@ CELL_KEY = "cell_key"
 SINGLE = "sfumato:single"
 """In memory only: a number for the one contributor of a cell, the same in every cell; null where there are several."""
 
+COST = "sfumato:cost"
+"""In memory only: what hiding a cell costs, where that was settled for it."""
 SHADOW = "sfumato:shadow"
 """In memory only: the sum of the sizes of contributions, where it is not the value: negative ones, sampling weights."""
 ASKED = "sfumato:asked"
@@ -189,6 +192,9 @@ class Table:
         frame = frame.with_columns(pl.col(n).cast(pl.String) for n in names)
         if empty := [n for n in names if frame[n].null_count()]:
             raise DataError(f"Column {empty[0]!r} has cells without a code. Where it is summed over, write {TOTAL}.")
+        for name in (value, CONTRIBUTORS):
+            if name in frame.columns and name in (COUNT, CONTRIBUTORS) and np.any(floats(frame, name) < 0):
+                raise DataError(f"Column {name!r} has negative counts. Mend them.")
         axes = tuple(Axis(n, given[n]) if n in given else _flat(n, frame[n]) for n in names)
         return cls(axes, frame.select(*names, pl.exclude(names)), value)
 

@@ -86,7 +86,7 @@ class Rolled:
         Sum of the amounts.
     total
         Sum of the sizes, each times its units: what contributions are compared to.
-    units
+    heads
         Number of contributors.
     largest
         Sizes of the largest contributions, 0 where there are fewer; shape (cells, ranks).
@@ -99,7 +99,7 @@ class Rolled:
     key: Ints
     value: Floats
     total: Floats
-    units: Ints
+    heads: Ints
     largest: Floats
     asked: Floats
     single: Ints
@@ -226,15 +226,15 @@ def _grouped(cells: Rolled, ranks: int) -> Rolled:
     at = _begins(key)
     if not len(at):
         return _no_cells(ranks)
-    units = np.add.reduceat(cells.units[order], at)
+    heads = np.add.reduceat(cells.heads[order], at)
     return Rolled(
         key[at],
         np.add.reduceat(cells.value[order], at),
         np.add.reduceat(cells.total[order], at),
-        units,
+        heads,
         _merged_ranks(cells.largest[order], at, ranks),
         np.maximum.reduceat(cells.asked[order], at),
-        np.where(units == 1, cells.single[order][at], -1),
+        np.where(heads == 1, cells.single[order][at], -1),
     )
 
 
