@@ -88,7 +88,7 @@ class Flows:
     """The cheapest way to let a cell move by a given amount: `min cost (z+ + z-)`, M (z+ - z-) = 0."""
 
     def __init__(self, matrix: sp.csr_array) -> None:
-        self.cells = matrix.shape[1]
+        self.matrix, self.cells = matrix, matrix.shape[1]
         both = sp.csc_array(sp.hstack([matrix, -matrix]))
         zeros = np.zeros(2 * self.cells)
         self.solver = program(both, zeros, zeros, zeros)

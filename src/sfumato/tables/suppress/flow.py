@@ -77,10 +77,6 @@ class Witnesses:
                 return False
         return bool(np.all(other_way <= rises + TINY) and np.all(-other_way <= falls + TINY))
 
-    def held(self) -> Witnesses:
-        """A copy to go back to."""
-        return replace(self, hidden=self.hidden.copy(), support=list(self.support))
-
 
 def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> None:
     """Give every goal without a proof its cheapest flow, and hide what it moves.
@@ -106,6 +102,27 @@ def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) ->
 
 def clean(state: Witnesses, keep: Bools, until: float = np.inf) -> None:
     """Publish hidden cells again where every goal has another flow through what stays hidden; dearest cells first."""
+    cells = np.flatnonzero(state.hidden)
+    part = _within(state, cells)
+    _publish(part, keep[cells], until)
+    state.hidden = np.zeros_like(state.hidden)
+    state.hidden[cells[part.hidden]] = True
+    state.support = [None if used is None else cells[used] for used in part.support]
+
+
+def _within(state: Witnesses, cells: Ints) -> Witnesses:
+    """The same, of hidden cells alone: what is published does not move, and the programs are small."""
+    place = np.full(len(state.hidden) + 1, -1)  # the last place is that of nobody's knowledge
+    place[cells] = np.arange(len(cells))
+    goals = replace(state.goals, cell=place[state.goals.cell], known=place[state.goals.known])
+    matrix = sp.csr_array(state.flows.matrix[:, cells])
+    matrix = sp.csr_array(matrix[np.flatnonzero(abs(matrix).sum(axis=1))])
+    every = np.ones(len(cells), dtype=bool)
+    support = [None if used is None else place[used] for used in state.support]
+    return Witnesses(Flows(matrix), goals, state.down[cells], state.up[cells], state.cost[cells], every, support)
+
+
+def _publish(state: Witnesses, keep: Bools, until: float) -> None:
     state.flows.cost(state.cost / state.cost.max(initial=1.0))
     candidates = np.flatnonzero(state.hidden & ~keep)
     for cell in candidates[np.argsort(-state.cost[candidates], kind="stable")].tolist():
