@@ -15,11 +15,16 @@ from sfumato.kernels.tabular.goals import FAR, Goals, beside, boxes, goals_of, r
 from sfumato.kernels.tabular.programs import Reach
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
-__all__ = ["Equations", "Problem", "prepare"]
+__all__ = ["Equations", "Problem", "farthest", "prepare", "unproved"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+REACHED = 1 - 1e-6
+TIE = 1e-7
+CLOSED = 1e-5
+"""A gap of less than that is none."""
 
 
 class Equations(Protocol):
@@ -82,15 +87,18 @@ class Problem:
     def result(self, hidden: Bools, method: str, bound: float | None = None, note: str | None = None) -> Suppression:
         """The pattern as a result; `bound` in scaled costs."""
         secondary = hidden & ~self.primary
-        spent = float(self.cost[secondary & ~self.fixed].sum())
-        gap = None if bound is None else max(0.0, (spent - bound) / spent) if spent > 0 else 0.0
-        gap = 0.0 if gap is not None and gap < 1e-5 else gap
+        chosen = secondary & ~self.fixed
+        spent = float((self.cost / _ties(len(self.cost)))[chosen].sum())
+        least = None if bound is None else min(bound / (1 + TIE), spent)
+        gap = None if least is None else (spent - least) / spent if spent > 0 else 0.0
+        if gap is not None and gap < CLOSED:
+            gap, least = 0.0, spent
         notes = [text for text in (impossible_note(self.reason), note) if text]
         return Suppression(
             secondary,
             optimal=gap == 0.0,
             gap=gap,
-            bound=None if bound is None else min(bound, spent) * self.scale,
+            bound=None if least is None else least * self.scale,
             note=" ".join(notes) or None,
             unprotected=self.unprotected,
             reason=self.reason,
@@ -113,8 +121,19 @@ def prepare(
     forced: Bools | None = None,
     alone: Bools | None = None,
     seconds: float | None = None,
+    check: bool = True,
 ) -> Problem:
-    """Make a problem of what was asked for; goals out of reach are lowered to what can be reached, and reported."""
+    """Make a problem of what was asked for; goals out of reach are lowered to what can be reached, and reported.
+
+    Parameters
+    ----------
+    system, primary, cost, lower, upper, lower_level, upper_level, sliding_level
+        As for `suppress`.
+    forbidden, preferred, forced, alone, seconds
+        As for `suppress`.
+    check
+        Look for goals out of reach; without it the table is taken to be too large for that.
+    """
     value = np.asarray(system.value, dtype=np.float64)
     none = np.zeros(len(value), dtype=bool)
     matrix = sp.csr_array(system.matrix).astype(np.float64)
@@ -125,7 +144,9 @@ def prepare(
     down, up = room(value, lower, upper)
     insiders = None if alone is None else beside(matrix, primary, alone)
     goals = goals_of(primary, down, up, (lower_level, upper_level, sliding_level), insiders)
-    goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
+    unprotected, reason = np.zeros(0, dtype=np.int64), ()
+    if check:
+        goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
     until = np.inf if seconds is None else monotonic() + seconds
     return Problem(matrix, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
 
@@ -148,8 +169,12 @@ def _costs(cost: Floats, preferred: Bools, free: Bools) -> tuple[Floats, float]:
     scale = float(counted.mean()) if len(counted) else 1.0
     least = 1e-4 * min(1.0, float(counted.min() / scale)) if len(counted) else 1.0
     weight = np.where(preferred, least, np.maximum(cost / scale, least))
-    ties = (np.arange(len(cost)) * 0.6180339887498949) % 1.0
-    return weight * (1 + 1e-7 * ties), scale
+    return weight * _ties(len(cost)), scale
+
+
+def _ties(cells: int) -> Floats:
+    """Factors next to 1, another one for each place."""
+    return 1 + TIE * ((np.arange(cells) * 0.6180339887498949) % 1.0)
 
 
 def _reachable(
@@ -159,12 +184,10 @@ def _reachable(
     reach = Reach(matrix)
     amount, keep = goals.amount.copy(), np.ones(len(goals), dtype=bool)
     why: dict[int, str] = {}
-    for i in _doubtful(reach, goals, down, up, open_):
+    for i in unproved(matrix, goals, np.where(open_, down, 0.0), np.where(open_, up, 0.0)).tolist():
         far = farthest(reach, goals, i, down, up, open_)
-        if far >= 1 - 1e-6:
-            continue
         all_open = far if open_.all() else farthest(reach, goals, i, down, up, np.ones_like(open_))
-        word = "insider" if goals.known[i] >= 0 else "bounds" if all_open < 1 - 1e-6 else "forbidden"
+        word = "insider" if goals.known[i] >= 0 else "bounds" if all_open < REACHED else "forbidden"
         why.setdefault(int(goals.cell[i]), word)
         keep[i] = far > 1e-6 and not goals.cone[i]
         amount[i] *= far * (1 - 1e-4)
@@ -173,24 +196,32 @@ def _reachable(
     return lowered, cells, tuple(why[int(cell)] for cell in cells)
 
 
-def _doubtful(reach: Reach, goals: Goals, down: Floats, up: Floats, open_: Bools) -> list[int]:
-    """Goals that large movements of the whole table do not prove at once: each one proves many others."""
+def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats) -> Ints:
+    """Goals that cannot be reached though every cell of the matrix is hidden.
+
+    Large movements of the whole table prove many goals at once; programs of their own decide on the others.
+    """
+    reach = Reach(matrix)
+    every = np.ones(len(down), dtype=bool)
+    doubtful = _doubtful(reach, goals, down, up)
+    far = [farthest(reach, goals, i, down, up, every) for i in doubtful.tolist()]
+    return doubtful[np.array(far) < REACHED] if len(far) else doubtful
+
+
+def _doubtful(reach: Reach, goals: Goals, down: Floats, up: Floats) -> Ints:
+    """Goals that no large movement proves."""
     far = FAR * float(goals.amount.max(initial=1.0))
-    low, high = np.where(open_, -np.minimum(down, far), 0.0), np.where(open_, np.minimum(up, far), 0.0)
-    reach.box(low, high)
+    reach.box(-np.minimum(down, far), np.minimum(up, far))
     need = np.where(goals.cone, far / FAR, goals.amount)
-    waits = goals.known < 0
-    doubtful = goals.known >= 0
-    for i in np.flatnonzero(waits).tolist():
-        if not waits[i] or goals.sign[i] == 0:
+    doubtful = np.ones(len(goals), dtype=bool)
+    tried = (goals.known >= 0) | (goals.sign == 0)
+    for i in range(len(goals)):
+        if tried[i] or not doubtful[i]:
             continue
         moved = reach.farthest(int(goals.cell[i]), int(goals.sign[i]))[1]
-        proved = goals.sign * moved[goals.cell] >= need
-        doubtful |= waits & (np.arange(len(goals)) == i) & ~proved
-        waits &= ~proved
-        still = np.where(goals.known >= 0, moved[goals.known], 1.0) == 0
-        doubtful &= ~(proved & still)
-    return np.flatnonzero(doubtful | (goals.sign == 0)).tolist()
+        still = np.where(goals.known >= 0, moved[goals.known], 0.0) == 0
+        doubtful &= ~((goals.sign * moved[goals.cell] >= need) & still)
+    return np.flatnonzero(doubtful)
 
 
 def farthest(reach: Reach, goals: Goals, place: int, down: Floats, up: Floats, open_: Bools) -> float:
