@@ -10,6 +10,8 @@ FOUND = [
     ("020 7946 0958", "phone"),
     ("+44 (0)20 7946 0958", "phone"),
     ("0044 20 7946 0958", "phone"),
+    ("0044 7700 900 123", "phone"),  # in groups of which a shorter number could be made
+    ("00447700900123", "phone"),
     ("(0131) 496 0123", "phone"),
     ("+49 30 123456", "phone"),
     ("079 11 12 34 56", "phone"),  # odd groups: the library knows

@@ -67,6 +67,7 @@ _UK_PHONE = re.compile(
     re.IGNORECASE,
 )
 _ABROAD = re.compile(rf"(?<![0-9])\+ ?[1-9](?:[ ().-]{{0,3}}[0-9]){{6,14}}{_AFTER}")
+_FROM_ABROAD = re.compile(rf"{_GLUED}00 ?44(?:[ ().-]{{0,3}}[0-9]){{9,11}}{_AFTER}", re.IGNORECASE)
 _MOBILE = re.compile(rf"{_GLUED}7[1-9][0-9]{{8}}{_AFTER}", re.IGNORECASE)  # its leading 0 was lost
 _RUN = re.compile(r"(?<![0-9A-Za-z_])[+(]{0,2}[0-9](?:[ ().\-/]{0,3}[0-9])+")
 _PREFIXED = re.compile(r"\+|(?<![0-9])0[0-9]")
@@ -135,7 +136,7 @@ def _phones(text: str) -> _Spans:
         for match in _UK_PHONE.finditer(text)
         if 10 <= _digits(re.split("[xXeE]", match.group().removesuffix(".0"), maxsplit=1)[0]) <= 11
     ]
-    known += [match.span() for pattern in (_ABROAD, _MOBILE) for match in pattern.finditer(text)]
+    known += [match.span() for pattern in (_ABROAD, _FROM_ABROAD, _MOBILE) for match in pattern.finditer(text)]
     yield from known
     rest = list(text)
     for start, end in known:
