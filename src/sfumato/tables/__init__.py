@@ -18,22 +18,30 @@ TYPE_CHECKING = False  # as in `typing`, whose import alone would take longer th
 if TYPE_CHECKING:
     from typing import Any
 
+    from sfumato.tables.audit.audit import Audit as Audit
+    from sfumato.tables.audit.audit import audit as audit
     from sfumato.tables.axis import Axis as Axis
     from sfumato.tables.build import build as build
     from sfumato.tables.equations import System as System
     from sfumato.tables.equations import equations as equations
     from sfumato.tables.judge import judge as judge
+    from sfumato.tables.protect import Protected as Protected
+    from sfumato.tables.protect import protect as protect
     from sfumato.tables.rules import Rule as Rule
     from sfumato.tables.table import Table as Table
 
 _HOMES = {
+    "Audit": "sfumato.tables.audit.audit",
     "Axis": "sfumato.tables.axis",
+    "Protected": "sfumato.tables.protect",
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
     "Table": "sfumato.tables.table",
+    "audit": "sfumato.tables.audit.audit",
     "build": "sfumato.tables.build",
     "equations": "sfumato.tables.equations",
     "judge": "sfumato.tables.judge",
+    "protect": "sfumato.tables.protect",
 }
 
 __all__ = list(_HOMES)

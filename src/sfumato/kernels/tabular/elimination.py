@@ -16,7 +16,6 @@ may be narrow), and what non-negativity adds: audit, then repair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np

@@ -162,7 +162,9 @@ def directed(problem: Problem) -> Goals:
     reach = Reach(problem.matrix)
     sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
     for i in np.flatnonzero(goals.sign == 0).tolist():
-        one = Goals(*(part[[i, i]] for part in (goals.cell, np.array(goals.sign), goals.amount, goals.cone, goals.known)))
+        one = Goals(
+            *(part[[i, i]] for part in (goals.cell, np.array(goals.sign), goals.amount, goals.cone, goals.known))
+        )
         ways = replace(one, sign=np.array([1, -1]))
         far = [farthest(reach, ways, k, problem.down, problem.up, problem.open) for k in (0, 1)]
         if goals.cone[i]:

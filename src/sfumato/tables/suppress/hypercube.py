@@ -44,7 +44,9 @@ class Neighbours:
         ]
         starts = self.matrix.indptr
         self.cells = [self.matrix.indices[starts[r] : starts[r + 1]].tolist() for r in range(self.matrix.shape[0])]
-        self.sign = {(r, c): s for r, cells in enumerate(self.cells) for c, s in zip(cells, self._signs(r), strict=True)}
+        self.sign = {
+            (r, c): s for r, cells in enumerate(self.cells) for c, s in zip(cells, self._signs(r), strict=True)
+        }
 
     def _signs(self, row: int) -> list[float]:
         starts = self.matrix.indptr

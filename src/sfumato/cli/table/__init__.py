@@ -1,0 +1,1 @@
+"""`sfumato table`: tables of counts and sums, built, protected and audited."""

@@ -1,0 +1,53 @@
+"""`sfumato table audit`: what an attacker works out of tables as they are handed out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Decimal, Delimiter, Json, Reading
+from sfumato.cli.table.opening import Hierarchies, Tolerance, Value, open_table_file, trees
+
+__all__ = ["EXAMPLE", "audit"]
+
+EXAMPLE = "Example: sfumato table audit protected.csv --value turnover --hierarchy act=act.csv --against judged.csv"
+
+
+def audit(
+    data: Annotated[list[Path], typer.Argument(help="Tables as handed out; several of the same data are one attack.")],
+    value: Value = "count",
+    hierarchy: Hierarchies = None,
+    against: Annotated[
+        Path | None, typer.Option(help="The judged table, with values and levels: how close is too close.")
+    ] = None,
+    tolerance: Tolerance = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+) -> None:
+    """Attack protected tables: the interval of every hidden cell, from what is handed out alone.
+
+    The exit status is 1 where a cell can be worked out exactly, or more closely than its level allows.
+    """
+    from sfumato.cli.talk import print_json
+    from sfumato.cli.working import working
+    from sfumato.tables.audit import audit as attack
+
+    reading, known = Reading(delimiter, None, decimal), trees(hierarchy)
+    tables = [open_table_file(path, value, known, reading, None) for path in data]
+    judged = None if against is None else open_table_file(against, value, known, reading, None)
+    with working() as progress:
+        found = attack(*tables, against=judged, tolerance=tolerance, progress=progress)
+    told = found.to_plain()
+    if json:
+        print_json({"audit": told})
+    else:
+        print(f"{told['exact']} hidden cells can be worked out exactly.")
+        if told["below_level"] is not None:
+            print(f"{told['below_level']} can be worked out more closely than their level allows.")
+        if told["useless"]:
+            print(f"{told['useless']} hidden cells could be published without harm.")
+    if not found.ok:
+        raise typer.Exit(1)

@@ -1,0 +1,58 @@
+"""`sfumato table build`: a table from records, with its margins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.table.opening import By, Contributors, Count, Hierarchies, Holdings, Records, TableOut, Weight, trees
+
+__all__ = ["EXAMPLE", "build"]
+
+EXAMPLE = 'Example: sfumato table build firms.csv --by "A10>A21>A88,NUTS1>NUTS2" --value TURNOVER --out table.csv'
+
+
+def build(
+    data: Annotated[Path, typer.Argument(help="The data file.")],
+    by: By = None,
+    value: Annotated[str | None, typer.Option(help="The column that is summed; else records are counted.")] = None,
+    count: Count = None,
+    contributors: Contributors = None,
+    holdings: Holdings = None,
+    weight: Weight = None,
+    hierarchy: Hierarchies = None,
+    out: TableOut = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
+) -> None:
+    """Build a table from records: every cell that is not empty, with totals of every level.
+
+    The table is the custodian's: it shows every value, and the largest contributions.
+    """
+    from sfumato.cli.talk import print_json, refuse_same, say
+    from sfumato.data.files.tables import write_cells
+    from sfumato.errors import FileError
+    from sfumato.tables.settle import internal
+
+    if not by:
+        raise FileError("Name the variables of the table: --by industry,region.")
+    refuse_same(out, data)
+    records = Records(by, value, count, contributors, holdings, weight)
+    table = records.table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet), trees(hierarchy))
+    say(table.notes)
+    cells = internal(table)
+    if out is not None:
+        write_cells(cells, out)
+        say([f"Written: {out}"])
+    if json:
+        print_json({"cells": len(table), "variables": list(table.variables), "value": table.value})
+    elif out is None:
+        print(cells.write_csv(), end="")

@@ -1,0 +1,158 @@
+"""`sfumato table protect`: judge, hide, audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.table.opening import (
+    By,
+    Contributors,
+    Count,
+    Hierarchies,
+    Holdings,
+    Records,
+    TableOut,
+    Tolerance,
+    Value,
+    Weight,
+    open_table_file,
+    refuse_release,
+    trees,
+)
+
+if TYPE_CHECKING:
+    from sfumato.tables.protect import Protected
+
+__all__ = ["EXAMPLE", "protect"]
+
+EXAMPLE = "Example: sfumato table protect firms.csv --by industry,region --value turnover --rule 'n(3)' --out t.csv"
+
+
+def protect(
+    data: Annotated[Path, typer.Argument(help="The data file; without --by a file of a table.")],
+    by: By = None,
+    value: Value = "count",
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(help="Which cells are unsafe: n(3), p(10), pq(10,50), nk(2,85). Again for more."),
+    ] = None,
+    method: Annotated[
+        Literal["auto", "optimal", "flow", "elimination", "hypercube"],
+        typer.Option(help="How cells are found that must be hidden as well; auto goes by the table's size."),
+    ] = "auto",
+    protect: Annotated[
+        Literal["exact", "level"],
+        typer.Option(help="level: each unsafe cell has its interval. exact: none is determined."),
+    ] = "level",
+    cost: Annotated[Literal["value", "unity", "count"], typer.Option(help="What hiding a cell costs.")] = "value",
+    singletons: Annotated[
+        bool, typer.Option("--singletons", help="Hold also against who is alone in a hidden cell.")
+    ] = False,
+    prior: Annotated[
+        Path | None, typer.Option(help="A-priori file (.hst): statuses, costs and levels of single cells.")
+    ] = None,
+    last: Annotated[
+        Path | None, typer.Option(help="Last period's table with its statuses: what was hidden there costs little.")
+    ] = None,
+    out: TableOut = None,
+    internal: Annotated[
+        Path | None, typer.Option(help="Where to write the judged table with values and levels, for the custodian.")
+    ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Do not tell which hidden cells are the unsafe ones.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write it although the audit fails.")] = False,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds to look for something cheaper.")] = None,
+    tolerance: Tolerance = None,
+    count: Count = None,
+    contributors: Contributors = None,
+    holdings: Holdings = None,
+    weight: Weight = None,
+    hierarchy: Hierarchies = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    skip_rows: SkipRows = 0,
+    sheet: Sheet = None,
+) -> None:
+    """Hide the cells of a table that tell of few, and others beside them, until no attacker can work them out.
+
+    The result is audited before it is written: where a hidden cell can still be worked out nothing is, and the exit
+    status is 1.
+    """
+    from sfumato.cli.talk import print_json, refuse_same, say
+    from sfumato.cli.working import working
+    from sfumato.data.files.priors import read_priors
+    from sfumato.tables.protect import protect as run
+    from sfumato.tables.table import COUNT
+
+    for path in (out, internal):
+        refuse_same(path, data, prior, last)
+    refuse_same(internal, out)
+    refuse_release(internal)
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    known = trees(hierarchy)
+    if by:
+        summed = None if value == COUNT else value
+        table = Records(by, summed, count, contributors, holdings, weight).table(data, reading, known)
+    else:
+        table = open_table_file(data, value, known, reading, contributors)
+    say(table.notes)
+    with working() as progress:
+        done = run(
+            table,
+            rule,
+            method=method,
+            protect=protect,
+            cost=cost,
+            singletons=singletons,
+            priors=() if prior is None else read_priors(prior, len(table.axes)),
+            last=None if last is None else open_table_file(last, value, known, reading, None),
+            public=public,
+            tolerance=tolerance,
+            seconds=time_limit,
+            progress=progress,
+        )
+    written = done.ok or force
+    _write(done, out if written else None, internal)
+    told = done.to_plain()
+    if json:
+        print_json(told)
+    else:
+        _show(done)
+    say([f"Written: {out}"] if written and out is not None else [])
+    if not done.ok:
+        say(["The audit failed: cells can still be worked out. " + ("" if force else "Nothing was handed out.")])
+        raise typer.Exit(1)
+
+
+def _write(done: Protected, out: Path | None, internal: Path | None) -> None:
+    from sfumato.data.files.tables import write_cells
+    from sfumato.tables.settle import internal as whole
+
+    if internal is not None:
+        write_cells(whole(done.judged), internal)
+    if out is not None:
+        write_cells(done.table.cells, out)
+
+
+def _show(done: Protected) -> None:
+    """What came of it, for a person."""
+    told = done.to_plain()
+    checked = told["audit"]
+    print(f"{done.cells} cells: {done.primary} unsafe, {done.secondary} hidden beside them.")
+    proved = "nothing cheaper exists" if done.suppression.optimal else "it was not proved that nothing is cheaper"
+    print(f"Hidden value beside the unsafe cells: {done.secondary_value:g} ({done.suppression.method}; {proved}).")
+    print(f"Audit: {checked['exact']} cells can be worked out exactly.")
+    if checked["below_level"] is not None:
+        print(f"       {checked['below_level']} more closely than their level allows.")
+    if checked["useless"]:
+        print(f"       {checked['useless']} hidden cells could be published without harm.")
+    for note in told["notes"]:
+        print(note)

@@ -1,0 +1,260 @@
+"""Protect a table: judge its cells, hide others beside the unsafe ones, and let an attacker audit what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.files.priors import Prior
+from sfumato.errors import DataError
+from sfumato.progress import Progress, quiet, split
+from sfumato.tables.audit.audit import Audit, audit
+from sfumato.tables.equations import Merged, equations
+from sfumato.tables.judge import judge
+from sfumato.tables.rules import Judgement
+from sfumato.tables.settle import published, settled
+from sfumato.tables.suppress.choose import suppress
+from sfumato.tables.suppress.result import Suppression
+from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table
+
+__all__ = ["Costs", "Method", "Protected", "protect"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Method = Literal["auto", "optimal", "flow", "elimination", "hypercube"]
+Costs = Literal["value", "unity", "count"]
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A protected table.
+
+    Parameters
+    ----------
+    table
+        The table as it may be handed out: no value of a hidden cell, but the interval that can be worked out of it.
+    judged
+        The custodian's: values, statuses, levels, contributors. It must not leave.
+    suppression
+        How the cells beside the unsafe ones were found.
+    audit
+        What an attacker who sees `table` alone can work out.
+    cells
+        Number of cells that are not empty, as the table lists them.
+    primary, secondary
+        Number of unsafe ones, and of those hidden beside them.
+    secondary_value
+        Sum of the values of the cells hidden beside the unsafe ones, in absolute terms.
+    """
+
+    table: Table
+    judged: Table
+    suppression: Suppression
+    audit: Audit
+    cells: int
+    primary: int
+    secondary: int
+    secondary_value: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether the audit found nothing that is told exactly or more closely than its level allows."""
+        return self.audit.ok
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "cells": self.cells,
+            "primary": self.primary,
+            "secondary": self.secondary,
+            "secondary_value": self.secondary_value,
+            "optimal": self.suppression.optimal,
+            "gap": self.suppression.gap,
+            "method": self.suppression.method,
+            "audit": self.audit.to_plain(),
+            "notes": [note for note in (*self.judged.notes, self.suppression.note) if note],
+        }
+
+    def _repr_html_(self) -> str:
+        return str(self.table.cells._repr_html_())
+
+
+def protect(
+    table: Table,
+    rules: str | Judgement | Iterable[str | Judgement] | None = None,
+    *,
+    method: Method = "auto",
+    protect: Literal["exact", "level"] = "level",
+    cost: Costs = "value",
+    singletons: bool = False,
+    priors: Sequence[Prior] = (),
+    last: Table | None = None,
+    public: bool = False,
+    tolerance: float | None = None,
+    seconds: float | None = None,
+    progress: Progress = quiet,
+) -> Protected:
+    """Hide cells of a table until no unsafe one can be worked out from the others, and prove it by an audit.
+
+    Parameters
+    ----------
+    table
+        The table, of one set of variables or of several linked ones.
+    rules
+        Primary rules, as in `judge`; without any, the cells that have status `u` already.
+    method
+        `auto` chooses by size. `optimal`: the cheapest pattern, with proof or a proved gap. `flow`: cheapest flows one
+        after another. `elimination`: exact elimination modulo a prime. `hypercube`: for comparison; it hides too much.
+    protect
+        `level`: every unsafe cell can be as far below and above its value as its rule asks. `exact`: none is known.
+    cost
+        What hiding a cell costs: its `value`, one each (`unity`), or its `count` of contributors. What an a-priori file
+        says goes before it.
+    singletons
+        Hold also against a contributor who is alone in a hidden cell, and knows its value.
+    priors
+        What is settled of single cells before.
+    last
+        Last period's table with its statuses: cells that were hidden there cost next to nothing.
+    public
+        Whether the table does not tell which of the hidden cells are the unsafe ones.
+    tolerance
+        Largest difference of totals from the sums of their parts that is taken for rounding.
+    seconds
+        When to stop looking for something cheaper. The result is safe all the same, and audited.
+    progress
+        Called with what is being done, and the share of the work that is done.
+
+    Returns
+    -------
+    Protected
+
+    Raises
+    ------
+    DataError, FormulaError
+        Where the table lacks what a rule needs, is not additive, or an option is wrong.
+
+    Notes
+    -----
+    It protects against whoever adds and subtracts published cells of this table, knows the codes' hierarchies and that
+    values are not negative. It does not protect against other tables of the same data that are released elsewhere
+    (audit them together), nor against several contributors who tell each other their values.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, doi:10.1002/9781118348239, chapter 4.
+
+    Examples
+    --------
+    >>> counts = {"sex": ["Total", "f", "m"] * 3, "ill": ["Total"] * 3 + ["yes"] * 3 + ["no"] * 3}
+    >>> rows = pl.DataFrame(counts | {"count": [21, 11, 10, 5, 1, 4, 16, 10, 6]})
+    >>> done = protect(Table.of(rows), "n(3)")
+    >>> done.primary, done.secondary, done.ok
+    (1, 3, True)
+    """
+    judged = judge(table, rules, tolerance=tolerance) if rules is not None else table
+    judged = settled(judged, priors)
+    if STATUS not in judged.cells.columns:
+        raise DataError("Say which cells are unsafe: give rules such as n(3), or a table with statuses.")
+    merged = equations(judged, tolerance=tolerance)
+    hiding, auditing = split(progress, [3, 1])
+    hiding("looking for cells to hide", 0)
+    ask = _Asked(judged, merged, protect, cost, last)
+    found = suppress(
+        merged.system,
+        ask.primary,
+        method=method,
+        cost=ask.cost,
+        lower=np.full(merged.system.size, -np.inf if ask.negative else 0.0),
+        upper=np.full(merged.system.size, np.inf),
+        lower_level=ask.level(LOWER_LEVEL),
+        upper_level=ask.level(UPPER_LEVEL),
+        forbidden=ask.has("z"),
+        forced=ask.has("x"),
+        preferred=ask.preferred,
+        alone=ask.alone if singletons else None,
+        seconds=seconds,
+        progress=hiding,
+    )
+    out = _hidden(judged, merged, found.secondary)
+    checked = audit(published(out), against=out if protect == "level" else None, progress=auditing)
+    out = out.with_columns(**{LOWER: checked.low[0], UPPER: checked.high[0]})
+    letters = out.cells[STATUS]
+    beside = np.abs(out.values[(letters == "x").to_numpy()])
+    return Protected(
+        published(out, public),
+        out,
+        found,
+        checked,
+        cells=len(out),
+        primary=int((letters == "u").sum()),
+        secondary=len(beside),
+        secondary_value=float(beside.sum()),
+    )
+
+
+class _Asked:
+    """What is asked for, cell by cell of the equations."""
+
+    def __init__(self, table: Table, merged: Merged, protect: str, cost: Costs, last: Table | None) -> None:
+        self.table, self.merged, self.protect = table, merged, protect
+        self.letters = table.cells[STATUS].cast(pl.String).fill_null("s").to_numpy()
+        self.negative = bool(np.any(table.values < 0))
+        self.primary = self.has("u")
+        self.cost = merged.gather([self._costs(cost)], "sum")
+        self.preferred = None if last is None else self._hidden_last(last)
+
+    def has(self, letter: str) -> Bools:
+        """Cells of which a copy has a status."""
+        return np.asarray(self.merged.gather([self.letters == letter], "any") > 0)
+
+    def level(self, name: str) -> Floats | None:
+        """How far primary cells must reach; None where only exact disclosure counts."""
+        own = self.table.column(name)
+        return None if self.protect == "exact" or own is None else self.merged.gather([own], "max")
+
+    @property
+    def alone(self) -> Bools:
+        """Cells with a single contributor."""
+        count = self.table.column(CONTRIBUTORS)
+        count = self.table.values if count is None else count
+        return np.asarray(self.merged.gather([count], "max") == 1)
+
+    def _costs(self, cost: Costs) -> Floats:
+        usual = self._usual(cost)
+        own = self.table.column(COST)
+        return usual if own is None else np.where(np.isnan(own), usual, own)
+
+    def _usual(self, cost: Costs) -> Floats:
+        if cost == "unity":
+            return np.ones(len(self.table))
+        if cost == "count":
+            count = self.table.column(CONTRIBUTORS)
+            if count is None:
+                raise DataError(f"Costs by count need the number of contributors: a column {CONTRIBUTORS!r}.")
+            return np.nan_to_num(count)
+        return np.abs(self.table.values)
+
+    def _hidden_last(self, last: Table) -> Bools:
+        if STATUS not in last.cells.columns or last.variables != self.table.variables:
+            raise DataError("Last period's table must have the same variables, and statuses.")
+        before = last.cells.filter(pl.col(STATUS).is_in(["u", "x"])).select(last.variables)
+        mine = self.table.cells.select(self.table.variables).with_row_index("sfumato:line")
+        lines = mine.join(before, on=list(last.variables), how="semi")["sfumato:line"].to_numpy()
+        hidden = np.zeros(len(self.table), dtype=bool)
+        hidden[lines] = True
+        return np.asarray(self.merged.gather([hidden], "any") > 0)
+
+
+def _hidden(table: Table, merged: Merged, secondary: Bools) -> Table:
+    """The table with `x` for what is hidden beside the unsafe cells, in all copies."""
+    (hidden,) = merged.spread(secondary, False)
+    letters = table.cells[STATUS].cast(pl.String).fill_null("s").to_numpy()
+    (unsafe,) = merged.spread(np.asarray(merged.gather([letters == "u"], "any") > 0), False)
+    out = np.where(unsafe, "u", np.where(hidden, "x", letters))
+    return replace(table.with_columns(**{STATUS: pl.Series(out)}), notes=table.notes)
