@@ -196,6 +196,8 @@ class Search:
         """Search until it is proved, or out of time or effort."""
         self.relaxed()
         self.whole()
+        if self.closed():
+            self.bound = self.best
 
 
 def _step(cost: Floats) -> float:
