@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sfumato import errors as errors
     from sfumato import examples as examples
     from sfumato import steps as steps
+    from sfumato import tables as tables
     from sfumato.api.anonymise import anonymise as anonymise
     from sfumato.api.card import card as card
     from sfumato.api.check_links import check_links as check_links
@@ -88,6 +89,7 @@ _HOMES = {
     "read": "sfumato.api.read",
     "risk": "sfumato.api.risk",
     "steps": "sfumato",
+    "tables": "sfumato",
     "tune": "sfumato.api.tune",
 }
 

@@ -94,15 +94,8 @@ def test_no_records_are_no_cells():
 def test_large_tables_agree_with_a_plain_sum(spread):
     """Contributors in one cell and in many take different ways: both give the plain sums."""
     draw = np.random.default_rng(1)
-    rows = [
-        (LEAVES[i], int(w), float(x))
-        for i, w, x in zip(
-            draw.integers(0, 6, 500),
-            draw.integers(0, 90 if spread else 10**6, 500),
-            draw.integers(0, 99, 500),
-            strict=True,
-        )
-    ]
+    leaf, who, x = (draw.integers(0, high, 500).tolist() for high in (6, 90 if spread else 10**6, 99))
+    rows = [(LEAVES[i], w, float(v)) for i, w, v in zip(leaf, who, x, strict=True)]
     rolled = roll_up(contributions(rows), SIZES, UP, 3)
     expected = brute(rows, 3)
     assert [(v, c, top) for v, c, top in zip(rolled.value, rolled.heads, rolled.largest.tolist(), strict=True)] == [
