@@ -101,3 +101,12 @@ def test_large_tables_agree_with_a_plain_sum(spread):
     assert [(v, c, top) for v, c, top in zip(rolled.value, rolled.heads, rolled.largest.tolist(), strict=True)] == [
         (expected[k][0], expected[k][2], expected[k][3]) for k in rolled.key.tolist()
     ]
+
+
+def test_many_possible_cells_are_searched_for(monkeypatch):
+    rows = [((2, 1), 0, 5), ((3, 2), 0, 4), ((4, 1), 1, 3)]
+    listed = roll_up(contributions(rows), SIZES, UP, 2)
+    monkeypatch.setattr("sfumato.kernels.tabular.rollup._LISTED", 1)
+    searched = roll_up(contributions(rows), SIZES, UP, 2)
+    assert np.array_equal(listed.value, searched.value)
+    assert np.array_equal(listed.largest, searched.largest)

@@ -8,7 +8,7 @@ cells are carried one by one. Sums are taken in the order of cells and sizes, ne
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,8 @@ class Rolled:
     single: Ints
 
 
+_LISTED = 2**25
+"""Most possible cells that are looked up in a list; above, they are searched for."""
 _OF_CELLS = tuple(Rolled.__dataclass_fields__)[1:]
 
 
@@ -134,15 +136,48 @@ def roll_up(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward]
     joined = given if np.bincount(given.who).max(initial=0) <= 1 else _together(given)
     spread = np.bincount(joined.who)[joined.who] > 1 if len(joined.who) else np.zeros(0, dtype=bool)
     local = _cells(joined.of(~spread), ranks)
-    wide = joined.of(spread)
     weight = 1
     for size, up in zip(reversed(sizes), reversed(upward), strict=True):
         local = _climbed(local, size, weight, up, ranks)
-        rows, key = _expanded(wide.key, size, weight, up)
-        moved = wide.of(rows)
-        wide = _together(replace(moved, key=key))
         weight *= size
-    return _grouped(_stacked(local, _cells(wide, ranks)), ranks)
+    if not np.any(spread):
+        return local
+    return _grouped(_stacked(local, _wide(joined.of(spread), sizes, upward, ranks)), ranks)
+
+
+def _wide(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward], ranks: int) -> Rolled:
+    """Margins of contributors that stand in several cells, one after the other."""
+    from sfumato.kernels.tabular.spread import Sums, add_up  # compiled: most tables do without
+
+    key = np.unique(given.key)
+    weights = np.cumprod([1, *reversed(sizes)])[:-1][::-1].astype(np.int64)
+    for size, weight, up in zip(sizes, weights.tolist(), upward, strict=True):
+        key = np.unique(_expanded(key, size, weight, up)[1])
+    n = len(key)
+    whole = [np.zeros(n, dtype=np.int64) for _ in range(2)]
+    sums = Sums(np.zeros(n), np.zeros(n), whole[0], np.zeros((n, ranks)), np.zeros(n), whole[1])
+    order = np.lexsort((given.key, given.who))
+    one = given.of(order)
+    add_up(
+        *(one.who, one.key, one.amount, one.size, one.heads, one.units, one.asked),
+        *(np.array(sizes, dtype=np.int64), weights),
+        np.concatenate([up.start for up in upward]),
+        np.concatenate([up.target for up in upward]),
+        _place(key, sizes),
+        key,
+        sums,
+    )
+    return Rolled(key, *sums[:5], np.where(sums.heads == 1, sums.single, -1))
+
+
+def _place(key: Ints, sizes: Sequence[int]) -> Ints:
+    """Where each number of a cell stands among those that there are; empty where these are too many to list."""
+    possible = float(np.prod([float(size) for size in sizes]))
+    if possible > _LISTED:
+        return np.empty(0, dtype=np.int64)
+    place = np.full(int(possible), -1, dtype=np.int64)
+    place[key] = np.arange(len(key))
+    return place
 
 
 def _together(given: Contributions) -> Contributions:
