@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
-from polars.exceptions import PolarsError
 
 from sfumato.data.files.atomic import replacing
 from sfumato.data.files.sniff import decode, sniff_delimiter
@@ -28,6 +28,7 @@ def read_cells(
     delimiter: str | None = None,
     decimal_comma: bool = False,
     columns: Sequence[str] | None = None,
+    stripped: bool = False,
 ) -> pl.DataFrame:
     """Read the cells of a table.
 
@@ -36,8 +37,7 @@ def read_cells(
     path
         The file: a line of names, then a line for each cell.
     value, figures
-        Columns of numbers, where the file has them; an empty one is not told. All others are codes: text as it stands,
-        spaces around it left out.
+        Columns of numbers, where the file has them; an empty one is not told. All others are codes: text as it stands.
     status
         The column of statuses, which may be in capitals; `e` is `w`, for other programs call an empty cell so.
     delimiter
@@ -46,13 +46,15 @@ def read_cells(
         Whether numbers have a comma.
     columns
         Names of the columns of a file that has none.
+    stripped
+        Whether spaces around codes are left out.
 
     Raises
     ------
     FileError
         Where there is no such file, or it is no text.
     DataError
-        Where lines have too many cells, figures are no numbers, a code is empty or a status wrong. Messages name
+        Where a line has more or fewer cells than there are columns, figures are no numbers, a code is empty or a status wrong. Messages name
         columns and lines, never values.
 
     Examples
@@ -64,13 +66,15 @@ def read_cells(
     [('Total', 5.0, 's'), ('f', None, 'u')]
     """
     texts = _texts(path, delimiter, columns)
-    numbers = [n for n in dict.fromkeys((value, *figures)) if n in texts.columns]
+    numbers = [n for n in dict.fromkeys((value, *figures)) if n in texts.columns and n != status]
     out = texts.with_columns(_number(path, texts[n], decimal_comma) for n in numbers)
     codes = [n for n in texts.columns if n not in numbers and n != status]
     for name in codes:
         _refuse_line(path, texts[name].is_null(), f"column {name!r} has no code; where it is summed over, write Total")
+    if stripped:
+        out = out.with_columns(pl.col(codes).str.strip_chars())
     if status in texts.columns:
-        told = texts[status].str.to_lowercase().replace({"e": "w"}).fill_null("s")
+        told = texts[status].str.strip_chars().str.to_lowercase().replace({"e": "w"}).fill_null("s")
         wrong = ~told.is_in([*STATUSES])
         _refuse_line(path, wrong, f"column {status!r} has a wrong status; it takes u, s, x, z and w")
         out = out.with_columns(told.alias(status))
@@ -87,26 +91,23 @@ def _texts(path: Path, delimiter: str | None, columns: Sequence[str] | None) -> 
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
     text = decode(content)[0].decode("utf-8-sig")
+    sign = delimiter or sniff_delimiter(text[: 1 << 16])
     try:
-        frame = pl.read_csv(
-            io.BytesIO(text.encode()),
-            separator=delimiter or sniff_delimiter(text[: 1 << 16]),
-            has_header=columns is None,
-            infer_schema=False,
-            truncate_ragged_lines=False,
-        )
-    except PolarsError:
-        raise DataError(f"{path.name}: a line has more cells than the first, or is badly quoted.") from None
-    if columns is not None:
-        if len(columns) != frame.width:
-            raise DataError(f"{path.name}: the file has another number of columns than was said.")
-        frame = frame.rename(dict(zip(frame.columns, columns, strict=True)))
-    stripped = frame.select(pl.all().str.strip_chars())
-    return stripped.with_columns(pl.when(pl.all() == "").then(None).otherwise(pl.all()).name.keep())
+        lines = [line for line in csv.reader(io.StringIO(text), delimiter=sign, strict=True) if line]
+    except csv.Error:
+        raise DataError(f"{path.name}: a line is badly quoted.") from None
+    names = list(columns) if columns is not None else (lines.pop(0) if lines else [])
+    if not names or len(set(names)) < len(names) or not all(names):
+        raise DataError(f"{path.name}: each column needs a name of its own.")
+    if odd := next((i for i, line in enumerate(lines, 1 + (columns is None)) if len(line) != len(names)), None):
+        raise DataError(f"{path.name}, line {odd}: there are more or fewer cells than columns.")
+    frame = pl.DataFrame(lines, schema=dict.fromkeys(names, pl.String), orient="row")
+    return frame.with_columns(pl.when(pl.all().str.strip_chars() == "").then(None).otherwise(pl.all()).name.keep())
 
 
 def _number(path: Path, column: pl.Series, comma: bool) -> pl.Series:
-    text = column.str.replace(",", ".", literal=True) if comma else column
+    text = column.str.strip_chars()
+    text = text.str.replace(",", ".", literal=True) if comma else text
     number = text.cast(pl.Float64, strict=False)
     wrong = (number.is_null() & text.is_not_null()) | number.is_nan().fill_null(False) | number.is_infinite()
     _refuse_line(path, wrong.fill_null(False), f"column {column.name!r} holds something that is no number")
