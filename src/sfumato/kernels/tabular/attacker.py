@@ -21,10 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.compiled import compiled
+from sfumato.kernels.tabular.directions import directions
 from sfumato.progress import Progress, quiet
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ Ints = NDArray[np.int64]
 
 _SLACK = 1e-11
 """Share of a row's published values by which sums of fractions may miss."""
-_CLOSE = 1e-8
+_CLOSE = 1e-10
 """Share of the largest value around within which two ends are one."""
 _LARGEST = 1e6
 """Values of a component are scaled to be no larger than this."""
@@ -203,7 +205,9 @@ def propagated(matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, h
     order = np.argsort(indices, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(indices, minlength=matrix.shape[1])))
     where = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))[order]
-    if not _propagate(indptr, indices, matrix.data.astype(float), least, most, low, high, starts, where, _CLOSE):
+    size = np.where(np.isfinite(most - least), np.maximum(np.abs(most), np.abs(least)), 0.0)
+    close = _CLOSE * size + _SLACK * size.max(initial=0.0)
+    if not _propagate(indptr, indices, matrix.data.astype(float), least, most, low, high, starts, where, close):
         raise Contradiction(_CONTRADICTS)
     return low, high
 
@@ -219,7 +223,7 @@ def _propagate(
     high: Floats,
     starts: Ints,
     where: Ints,
-    close: float,
+    close: Floats,
 ) -> bool:
     """Narrow `low` and `high` in place; tell whether a table is left."""
     rows = len(indptr) - 1
@@ -257,16 +261,15 @@ def _propagate(
             elif open_up == 1 and np.isinf(b):
                 below = least[r] - up
             new_low, new_high = (below / c, above / c) if c > 0 else (above / c, below / c)
-            size = max(1.0, abs(most[r]), abs(least[r]))
             changed = False
-            if new_high < high[j] - close * size:
+            if new_high < high[j] - close[r]:
                 high[j] = new_high
                 changed = True
-            if new_low > low[j] + close * size:
+            if new_low > low[j] + close[r]:
                 low[j] = new_low
                 changed = True
             if low[j] > high[j]:
-                if low[j] - high[j] > 1e2 * close * size:
+                if low[j] - high[j] > 1e2 * close[r]:
                     return False
                 low[j] = high[j] = (low[j] + high[j]) / 2
             if changed:
@@ -364,15 +367,22 @@ class Programme:
         self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
         self._costed = cells
         self.solved += 1
-        for fresh in (False, True):  # a basis that went bad: once more from the start
-            if fresh:
+        for settings in _TRIES:
+            for name, setting in settings.items():
+                self._solver.setOptionValue(name, setting)  # type: ignore[arg-type]
+            if settings:
                 self._solver.clearSolver()
             self._solver.run()
             status = self._solver.getModelStatus()
             if status == self._highs.HighsModelStatus.kOptimal:
-                return np.array(self._solver.getSolution().col_value)
-            if status in (self._highs.HighsModelStatus.kUnbounded, self._highs.HighsModelStatus.kUnboundedOrInfeasible):
-                return None
+                table = np.array(self._solver.getSolution().col_value)
+            elif status in (self._highs.HighsModelStatus.kUnbounded, self._highs.HighsModelStatus.kUnboundedOrInfeasible):
+                table = None
+            else:
+                continue
+            for name in settings and _SETTINGS:
+                self._solver.setOptionValue(name, _SETTINGS[name])  # type: ignore[arg-type]
+            return table
         raise Contradiction(_CONTRADICTS)
 
     def bounds(self, cells: Ints, low: Floats, high: Floats) -> None:
@@ -386,9 +396,10 @@ _SETTINGS: dict[str, object] = {
     "presolve": "off",
     "solver": "simplex",
     "simplex_strategy": 4,  # primal: a change of costs leaves the last solution feasible
-    "primal_feasibility_tolerance": 1e-9,
     "random_seed": 0,
 }
+_TRIES: tuple[dict[str, object], ...] = ({}, {"simplex_strategy": 1}, {"presolve": "on"})
+"""Where a program ends without a result, it is started again in other ways."""
 
 
 class _Ends:
@@ -407,9 +418,26 @@ class _Ends:
             self.see(self.truth)
 
     def see(self, table: Floats) -> None:
-        """A table that is possible."""
+        """A table that is possible, but for the last digits of a program."""
+        table = np.clip(table, self.low, self.high)
         np.minimum(self.in_low, table, out=self.in_low)
         np.maximum(self.in_high, table, out=self.in_high)
+
+    def settle(self, cells: Bools, table: Floats) -> None:
+        """Cells that never move."""
+        if (table[cells] < self.low[cells] - self.close).any() or (table[cells] > self.high[cells] + self.close).any():
+            raise Contradiction(_CONTRADICTS)
+        for end in (self.low, self.high, self.in_low, self.in_high):
+            end[cells] = table[cells]
+
+    def end(self, cells: Ints, up: Bools, table: Floats | None) -> None:
+        """A table in which some cells are as high (`up`) or as low as they can be; None if they have no end."""
+        if table is None:
+            self.in_high[cells[up]], self.in_low[cells[~up]] = np.inf, -np.inf
+            return
+        self.see(table)
+        self.high[cells[up]] = np.minimum(self.high, table)[cells[up]]
+        self.low[cells[~up]] = np.maximum(self.low, table)[cells[~up]]
 
     def open_low(self) -> Bools:
         """Cells whose low end is asked for and not yet known."""
@@ -451,31 +479,107 @@ def _bound(piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> _Bo
     ends = _Ends(piece, asked, truth, need)
     if not (ends.open_low() | ends.open_high()).any():
         return _finish(ends, piece, 0)
-    programme = Programme(
-        piece.matrix, piece.least / piece.scale, piece.most / piece.scale, ends.low.copy(), ends.high.copy()
-    )
+    tables = _tables(piece, ends)
     if len(asked) >= _SMALL:
-        _sweep(ends, programme)
+        _sweep(ends, tables)
     for cell in np.flatnonzero(asked):
-        one = np.array([cell])
-        if ends.open_high()[cell]:
-            table = programme.least(one, np.array([-1.0]))
-            if table is None:
-                ends.in_high[cell] = np.inf
-            else:
-                ends.see(table)
-                ends.high[cell] = min(ends.high[cell], table[cell])
-        if ends.open_low()[cell]:
-            table = programme.least(one, np.array([1.0]))
-            if table is None:
-                ends.in_low[cell] = -np.inf
-            else:
-                ends.see(table)
-                ends.low[cell] = max(ends.low[cell], table[cell])
-    return _finish(ends, piece, programme.solved)
+        for sign, still in ((-1.0, ends.open_high), (1.0, ends.open_low)):
+            if still()[cell]:
+                table = tables.least(np.array([cell]), np.array([sign]))
+                ends.end(tables.alike(cell), tables.factor[tables.alike(cell)] * sign / tables.factor[cell] < 0, table)
+    return _finish(ends, piece, tables.programme.solved)
 
 
-def _sweep(ends: _Ends, programme: Programme) -> None:
+class _Tables:
+    """Programs over the cells of a component, by themselves or in the directions in which they move.
+
+    `group` says which cells move together, `factor` how much of the group's move is each one's.
+    """
+
+    def __init__(self, programme: Programme, base: Floats, moves: sp.csr_array | None, group: Ints, factor: Floats):
+        self.programme, self.base, self.moves, self.group, self.factor = programme, base, moves, group, factor
+        self._order = np.argsort(group, kind="stable")
+        self._sorted = group[self._order]
+
+    def alike(self, cell: int) -> Ints:
+        """Cells that move together with one, and itself."""
+        if self.group[cell] < 0:
+            return np.array([cell])
+        a, b = np.searchsorted(self._sorted, [self.group[cell], self.group[cell] + 1])
+        return self._order[a:b]
+
+    def least(self, cells: Ints, costs: Floats) -> Floats | None:
+        """The cheapest table where the given cells cost so much; None if there is no end to it."""
+        if self.moves is None:
+            return self.programme.least(cells, costs)
+        along = self.moves[cells].T @ costs
+        which = np.flatnonzero(along)
+        steps = self.programme.least(which, along[which])
+        return None if steps is None else self.base + self.moves @ steps
+
+
+def _tables(piece: _Piece, ends: _Ends) -> _Tables:
+    """The programs of a component: in its directions where these are small whole numbers and its sums agree."""
+    n = len(ends.low)
+    found = directions(piece.matrix)
+    base = None if found is None else _first_table(piece, ends, found.rows, found.cells)
+    if found is None or base is None:
+        low, high = ends.low.copy(), ends.high.copy()
+        programme = Programme(piece.matrix, piece.least / piece.scale, piece.most / piece.scale, low, high)
+        return _Tables(programme, np.zeros(n), None, np.arange(n), np.ones(n))
+    group, factor = _together(found.moves)
+    still = group < 0
+    ends.settle(still, base)
+    # bounds of the moves of each group, from all its cells
+    slack = 1e-2 * ends.close
+    down, up = (ends.low - slack - base)[~still] / factor[~still], (ends.high + slack - base)[~still] / factor[~still]
+    down, up = np.minimum(down, up), np.maximum(down, up)
+    many = int(group.max(initial=-1)) + 1
+    low, high = np.full(many, -np.inf), np.full(many, np.inf)
+    np.maximum.at(low, group[~still], down)
+    np.minimum.at(high, group[~still], up)
+    if (low > high + ends.close).any():
+        raise Contradiction(_CONTRADICTS)
+    low, high = np.minimum(low, high), np.maximum(low, high)
+    first = np.flatnonzero(~still)[np.unique(group[~still], return_index=True)[1]]
+    scaled = sp.csr_array(sp.diags_array(1 / factor[first]) @ found.moves[first])
+    lone = np.diff(scaled.indptr) == 1
+    column_low, column_high = np.full(scaled.shape[1], -np.inf), np.full(scaled.shape[1], np.inf)
+    column = scaled.indices[scaled.indptr[:-1][lone]]
+    column_low[column], column_high[column] = low[lone], high[lone]
+    programme = Programme(sp.csr_array(scaled[np.flatnonzero(~lone)]), low[~lone], high[~lone], column_low, column_high)
+    return _Tables(programme, base, found.moves, group, factor)
+
+
+def _first_table(piece: _Piece, ends: _Ends, rows: Ints, cells: Ints) -> Floats | None:
+    """A table that has all published sums, whatever its bounds; None where the sums do not agree."""
+    if ends.need is not None:
+        return ends.truth
+    base = np.zeros(len(ends.low))
+    right = (piece.least + piece.most) / 2 / piece.scale
+    square = sp.csc_array(piece.matrix[rows][:, cells])
+    if len(cells):
+        base[cells] = np.atleast_1d(sp.linalg.spsolve(square, right[rows]))
+    off = np.abs(piece.matrix @ base - right)
+    return base if (off <= (piece.most - piece.least) / 2 / piece.scale + 1e-2 * ends.close).all() else None
+
+
+def _together(moves: sp.csr_array) -> tuple[Ints, Floats]:
+    """Which cells move together (-1: those that never move), and how much of the group's move is each one's."""
+    moves.sort_indices()
+    group, factor = np.full(moves.shape[0], -1, np.int64), np.ones(moves.shape[0])
+    names: dict[tuple[bytes, bytes], int] = {}
+    for cell in range(moves.shape[0]):
+        a, b = moves.indptr[cell], moves.indptr[cell + 1]
+        if a == b:
+            continue
+        factor[cell] = moves.data[a]
+        shape = (moves.indices[a:b].tobytes(), (moves.data[a:b] / moves.data[a]).tobytes())
+        group[cell] = names.setdefault(shape, len(names))
+    return group, factor
+
+
+def _sweep(ends: _Ends, tables: _Tables) -> None:
     """Push all open ends at once, and then half of them against the other half."""
     for k in range(_SWEEPS):
         up, down = ends.open_high(), ends.open_low()
@@ -492,7 +596,7 @@ def _sweep(ends: _Ends, programme: Programme) -> None:
         cells, costs = cells[finite], costs[finite]
         if not len(cells):
             continue
-        table = programme.least(cells, costs)
+        table = tables.least(cells, costs)
         if table is not None:
             ends.see(table)
 
@@ -504,6 +608,6 @@ def _finish(ends: _Ends, piece: _Piece, programs: int) -> _Bounded:
         enough = ends.asked & (ends.in_high - ends.in_low >= ends.to_width - ends.close)
         low = np.where(enough & (ends.in_low <= ends.to_low + ends.close), ends.in_low, low)
         high = np.where(enough & (ends.in_high >= ends.to_high - ends.close), ends.in_high, high)
-    digits = 8 - int(np.floor(np.log10(max(piece.largest / piece.scale, 1.0))))
-    low, high = np.round(low, max(digits, 0)), np.round(high, max(digits, 0))
+    digits = min(6, 9 - int(np.floor(np.log10(max(piece.largest / piece.scale, 1.0)))))
+    low, high = np.round(low, digits), np.round(high, digits)
     return _Bounded(low * piece.scale + 0.0, high * piece.scale + 0.0, programs)
