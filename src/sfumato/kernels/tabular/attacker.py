@@ -112,7 +112,7 @@ def intervals(
     need
         Stop at a cell as soon as its interval is proved wide enough, or proved too narrow.
     tolerance
-        By how much published sums may miss, for values that were rounded.
+        By how much published sums may miss, for values that were rounded. Programs are then as large as the table.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def intervals(
     programs = 0
     for part, rows, share in _components(system[0], bottom, top, asked[cells]):
         progress("bounding hidden cells", share)
-        piece = _Piece(system, part, rows, bottom, top)
+        piece = _Piece(system, part, rows, bottom, top, exact=tolerance == 0)
         ends = _bound(piece, asked[cells][part], truth[part], None if reach is None else _of(reach, part))
         bottom[part], top[part] = ends.low, ends.high
         programs += ends.programs
@@ -304,7 +304,8 @@ def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -
 class _Piece:
     """The equations of one component, scaled."""
 
-    def __init__(self, system: System, part: Ints, rows: Ints, low: Floats, high: Floats) -> None:
+    def __init__(self, system: System, part: Ints, rows: Ints, low: Floats, high: Floats, *, exact: bool) -> None:
+        self.exact = exact
         matrix, least, most = system
         of_rows = sp.csr_array(matrix[rows])
         fixed = (low + high) / 2
@@ -521,7 +522,7 @@ class _Tables:
 def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     """The programs of a component: in its directions where these are small whole numbers and its sums agree."""
     n = len(ends.low)
-    found = directions(piece.matrix)
+    found = directions(piece.matrix) if piece.exact else None
     base = None if found is None else _first_table(piece, ends, found.rows, found.cells)
     if found is None or base is None:
         low, high = ends.low.copy(), ends.high.copy()

@@ -1,0 +1,169 @@
+"""Intervals of hidden cells: against plain programs, against enumeration, and the figures of the literature."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sfumato.kernels.tabular.attacker import Contradiction, Intervals, Need, intervals, inwards
+from tests.kernels.tabular.small_tables import Built, build
+
+
+def plain(built: Built, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals by dense programs over all cells, published ones fixed: no presolve, nothing shared."""
+    dense = built.matrix.toarray()
+    bounds = [(0, None) if h else (v, v) for h, v in zip(hidden, built.value, strict=True)]
+    low, high = built.value.copy(), built.value.copy()
+    for cell in np.flatnonzero(hidden):
+        cost = np.zeros(len(hidden))
+        for sign, end in ((1, low), (-1, high)):
+            cost[cell] = sign
+            found = linprog(cost, A_eq=dense, b_eq=np.zeros(len(dense)), bounds=bounds, method="highs")
+            end[cell] = np.inf * -sign if found.status == 3 else found.x[cell]
+    return low, high
+
+
+def figure(hidden: list[tuple[str, str]]) -> tuple[Built, np.ndarray]:
+    """Table of Figure 2 of the seed, with some cells hidden; zeros are published, and take part."""
+    counts = np.array([[0, 3, 0, 1], [0, 1, 0, 0], [4, 1, 0, 2], [1, 0, 7, 1]])
+    rows, columns = zip(*product("abcd", "wxyz"), strict=True)
+    built = build([rows, columns], counts.ravel())
+    mask = np.zeros(len(built.value), bool)
+    mask[[built.at(*cell) for cell in hidden]] = True
+    return built, mask
+
+
+def test_figure_3_as_printed_gives_the_suppressed_one_away() -> None:
+    # 21 - 4 - 7 - 9 = 1: the hidden total of row b; its other cells are published zeros
+    built, hidden = figure([("b", "x"), ("b", "Total"), ("Total", "x"), ("Total", "z")])
+    found = intervals(built.matrix, np.where(hidden, np.nan, built.value), hidden)
+    cell = built.at("b", "x")
+    assert (found.low[cell], found.high[cell]) == (1, 1)
+
+
+def test_figure_4_leaves_it_between_nothing_and_one() -> None:
+    built, hidden = figure([("a", "x"), ("a", "z"), ("b", "x"), ("b", "z")])
+    found = intervals(built.matrix, np.where(hidden, np.nan, built.value), hidden)
+    cell = built.at("b", "x")
+    assert (found.low[cell], found.high[cell]) == (0, 1)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Built, np.ndarray]:
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    dimensions = draw(st.integers(2, 3))
+    trees = [{"a1": "a", "a2": "a", "a": "Total", "b": "Total", "c": "Total"}, {}, {}]
+    levels = [["a1", "a2", "b", "c"], ["u", "v", "w"], ["x", "y"]]
+    cells = list(product(*levels[:dimensions]))
+    kept = [cell for cell in cells if rng.random() < 0.85] or cells
+    value = rng.integers(1, 9, len(kept)) * draw(st.sampled_from([1, 0.7, 1e6]))
+    built = build(list(zip(*kept, strict=True)), value, trees[:dimensions])
+    return built, rng.random(len(built.value)) < draw(st.sampled_from([0.1, 0.4, 0.7]))
+
+
+@given(tables())
+@settings(max_examples=60)
+def test_intervals_are_those_of_plain_programs(case: tuple[Built, np.ndarray]) -> None:
+    built, hidden = case
+    low, high = plain(built, hidden)
+    found = intervals(built.matrix, np.where(hidden, np.nan, built.value), hidden)
+    scale = built.value.max()
+    np.testing.assert_allclose(found.low / scale, low / scale, atol=2e-7)
+    np.testing.assert_allclose(found.high / scale, high / scale, atol=2e-7)
+
+
+@given(tables(), st.floats(0.05, 2))
+@settings(max_examples=60)
+def test_a_need_is_judged_as_by_the_whole_interval(case: tuple[Built, np.ndarray], share: float) -> None:
+    built, hidden = case
+    level = share * built.value
+    low, high = plain(built, hidden)
+    need = Need(level, level, 2.5 * level)
+    found = intervals(built.matrix, built.value, hidden, need=need)
+    slack = 1e-6 * built.value.max()
+
+    def short(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        down, up, width = built.value - low < level, high - built.value < level, high - low < 2.5 * level
+        return (down | up | width) & hidden
+
+    assert (found.low >= low - slack).all() or short(found.low, found.high).any()
+    clear = np.ones(len(hidden), bool)  # a tie of computed numbers decides nothing
+    for gap in (built.value - low - level, high - built.value - level, high - low - 2.5 * level):
+        clear &= ~(np.abs(gap) < 1e-5 * built.value.max())
+    np.testing.assert_array_equal(short(found.low, found.high)[clear], short(low, high)[clear])
+
+
+def test_whole_numbers_by_enumeration() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        counts = rng.integers(0, 4, (3, 3))
+        built = build([[*"aaabbbccc"], [*"xyz" * 3]], counts.ravel())
+        hidden = rng.random(len(built.value)) < 0.5
+        found = inwards(intervals(built.matrix, built.value, hidden), hidden)
+        fixed = {built.codes[i]: built.value[i] for i in np.flatnonzero(~hidden)}
+        inner = [(r, c) for r in "abc" for c in "xyz"]
+        free = [cell for cell in inner if cell not in fixed]
+        seen: list[list[float]] = []
+        for guess in product(range(13), repeat=len(free)) if len(free) <= 4 else []:
+            value = fixed | dict(zip(free, guess, strict=True))
+            table = [
+                sum(value[cell] for cell in inner if all(k in ("Total", x) for k, x in zip(code, cell, strict=True)))
+                for code in built.codes
+            ]
+            if all(abs(t - built.value[i]) < 0.5 for i, t in enumerate(table) if not hidden[i]):
+                seen.append(table)
+        if seen and np.max(seen) < 12:
+            np.testing.assert_array_equal(found.low, np.min(seen, axis=0))
+            np.testing.assert_array_equal(found.high, np.max(seen, axis=0))
+
+
+def test_what_nobody_bounds_is_open() -> None:
+    found = intervals(sp.csr_array([[1, 1, -1]]), np.array([3.0, np.nan, np.nan]), np.array([False, True, True]))
+    assert found.low.tolist() == [3, 0, 3]
+    assert np.isposinf(found.high[1:]).all()
+
+
+def test_prior_bounds_narrow() -> None:
+    matrix, hidden = sp.csr_array([[1, 1, -1]]), np.array([True, True, False])
+    found = intervals(matrix, np.array([np.nan, np.nan, 10.0]), hidden, np.array([4.0, 1.0, 0.0]), np.inf)
+    assert found.low.tolist() == [4, 1, 10]
+    assert found.high.tolist() == [9, 6, 10]
+
+
+def test_sums_that_no_table_has_are_refused() -> None:
+    matrix, hidden = sp.csr_array([[1, 1, -1]]), np.array([False, True, False])
+    with pytest.raises(Contradiction, match="contradict"):
+        intervals(matrix, np.array([12.0, np.nan, 10.0]), hidden)
+
+
+def test_rounded_sums_are_taken_with_a_tolerance() -> None:
+    matrix, hidden = sp.csr_array([[1, 1, 0, -1], [1, 1, 1, 0]]), np.array([True, True, False, False])
+    values = np.array([np.nan, np.nan, -5.5, 5.0])
+    with pytest.raises(Contradiction):
+        intervals(matrix, values, hidden)
+    found = intervals(matrix, values, hidden, tolerance=0.5)
+    assert found.high[0] == pytest.approx(5.5)
+
+
+@given(tables(), st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_the_order_of_rows_changes_nothing(case: tuple[Built, np.ndarray], seed: int) -> None:
+    built, hidden = case
+    rows = np.random.default_rng(seed).permutation(built.matrix.shape[0])
+    one = intervals(built.matrix, np.where(hidden, np.nan, built.value), hidden)
+    other = intervals(sp.csr_array(built.matrix[rows]), np.where(hidden, np.nan, built.value), hidden)
+    np.testing.assert_allclose(one.low, other.low, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(one.high, other.high, rtol=1e-6, atol=1e-6)
+
+
+def test_nothing_hidden_is_nothing_to_find() -> None:
+    found = intervals(sp.csr_array([[1, -1]]), np.array([1.0, 1.0]), np.zeros(2, bool))
+    assert isinstance(found, Intervals)
+    assert found.programs == 0
