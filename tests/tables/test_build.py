@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato import tables
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.extended import CODES
 from sfumato.data.files.hierarchies import read_hierarchy
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.engines.duckdb import DuckDBDataset
@@ -144,6 +145,15 @@ def test_margins_may_be_left_out():
 def test_hierarchies_of_the_codebook_are_taken():
     book = Codebook({"town": Variable(hierarchy={"a": ("N",), "b": ("N",)})})
     assert "N" in build(PolarsDataset(pl.DataFrame({"town": ["a", "b"]}), book), "town").cells["town"].to_list()
+
+
+def test_codes_for_no_value_are_codes_under_the_total():
+    book = Codebook({"town": Variable(missing=["-9"]), "x": Variable(missing=[".a"])})
+    rows = pl.DataFrame({"town": ["a", "-9", None], "x": [1.0, CODES["a"], float("nan")]})
+    table = build(PolarsDataset(rows, book), "town,x", hierarchies={"town": TREE})
+    assert set(table.cells["town"]) == {"Total", "N", "a", "-9", "missing"}
+    assert set(table.cells["x"]) == {"Total", "1", ".a", "missing"}
+    assert equations(table).system.value.max() == 3
 
 
 ROWS = pl.DataFrame({"town": ["a", "z"], "n": [1.5, -1.0], "firm": [1, None], "t": ["x", "y"], "N": ["N", "N"]})

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
+from sfumato.data.extended import LETTERS
 from sfumato.data.hierarchy import Hierarchy, as_texts
 from sfumato.data.query import COUNT as RECORDS
 from sfumato.data.query import Counts
@@ -163,17 +164,23 @@ def _records(data: Dataset, columns: Sequence[str], named: _Named) -> pl.DataFra
         if name:
             _refuse_texts(answer, name)
             _refuse_odd(answer[name].cast(pl.Float64).to_numpy(), name, whole=name == named.count)
-    texts = [
-        pl.when(pl.col(n).is_null() | (pl.col(n).is_nan() if schema[n].is_float() else pl.lit(False)))
-        .then(pl.lit(None, dtype=pl.String))
-        .otherwise(as_texts(pl.col(n), schema[n]))
-        .alias(f"sfumato:code {n}")
-        for n in columns
-    ]
+    texts = [_code(n, schema[n]) for n in columns]
+    texts += [book.missing(n, schema[n]).alias(f"sfumato:no code {n}") for n in columns]
     if named.holdings:
         texts.append(book.missing(named.holdings, schema[named.holdings]).alias("sfumato:no holding"))
     out = answer.with_columns(texts)
     return out.filter(pl.col(named.count) > 0) if named.count else out
+
+
+def _code(name: str, dtype: pl.DataType) -> pl.Expr:
+    """A column as codes; null where there is none."""
+    text = as_texts(pl.col(name), dtype)
+    if not dtype.is_float():
+        return text.alias(f"sfumato:code {name}")
+    # what stands for a reason why there is no value (.a to .z) is written so
+    letters = {code: f".{letter}" for code, letter in LETTERS.items()}
+    letter = pl.col(name).replace_strict(letters, default=None, return_dtype=pl.String)
+    return pl.coalesce(letter, text).alias(f"sfumato:code {name}")
 
 
 def _refuse_texts(frame: pl.DataFrame, name: str) -> None:
@@ -239,7 +246,8 @@ def _axis(
     finest = [path[-1] for path in paths[longest[0]]]
     if any([path[-1] for path in rows] != finest for rows in paths.values()):
         raise DataError(f"A code of {name!r} lies under two parents in one of its groupings. Give it two codes.")
-    axis = Axis(name, _groupings(name, list(paths.values()), trees, kinds[columns[-1]].null_count() > 0))
+    odd = texts.filter(records[f"sfumato:no code {name}"])[name].fill_null(MISSING).unique().sort().to_list()
+    axis = Axis(name, _groupings(name, list(paths.values()), trees, odd))
     unknown = [code for code in finest if code not in axis.place]
     if unknown:
         raise DataError(f"Column {name!r} holds codes that its hierarchy does not list. Add them to it.")
@@ -258,12 +266,13 @@ def _mixed(kinds: pl.DataFrame, filled: pl.DataFrame) -> bool:
 
 
 def _groupings(
-    name: str, chains: Sequence[Sequence[tuple[str, ...]]], trees: Sequence[Hierarchy], missing: bool
+    name: str, chains: Sequence[Sequence[tuple[str, ...]]], trees: Sequence[Hierarchy], odd: Sequence[str]
 ) -> tuple[Hierarchy, ...]:
-    """A tree for each chain of columns, beside those that were given; where these stand alone they list all codes."""
+    """A tree for each chain of columns, beside those that were given; codes for no value are under `Total`."""
     nested = [rows for rows in chains if len(rows) and len(rows[0]) > 1]
     out = [Hierarchy(tuple(dict.fromkeys(_upwards(path) for path in rows))) for rows in nested]
-    lone = (Hierarchy(((MISSING,),)),) if missing and trees else ()
+    listed = {code for tree in trees for path in tree.paths for code in path}
+    lone = tuple(Hierarchy(((code,),)) for code in odd if trees and code not in listed)
     if not out and not trees:
         return (Hierarchy(tuple(dict.fromkeys((path[-1],) for path in chains[0]))),) if chains[0] else _none(name)
     return (*out, *trees, *lone)
