@@ -4,10 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.files.tables import read_cells
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError
+from sfumato.tables.axis import qualified
 from sfumato.tables.build import build
+from sfumato.tables.equations import NotAdditive, equations
 from sfumato.tables.judge import judge
 from sfumato.tables.table import Table
 
@@ -178,3 +181,33 @@ def test_a_stricter_rule_finds_no_fewer(rows, p):
     built = build(data, "t", "v")
     weak, strict = (judge(built, f"p({x})").cells["status"] == "u" for x in (p, p + 10))
     assert not (weak & ~strict).any()
+
+
+def nested(folder, name):
+    codes = pl.read_csv(folder / name, infer_schema=False).iter_rows()
+    return Hierarchy(tuple(tuple(dict.fromkeys(reversed(path))) for path in qualified("x", codes).values()))
+
+
+def test_ready_made_linked_tables(shared_data):
+    """Four tables of one survey, rounded to four places, with the largest contribution alone."""
+    folder = shared_data / "tables"
+    trees = {
+        "ACTIVITY": nested(folder, "insee_activity_corr_table.csv"),
+        "NUTS": nested(folder, "insee_nuts23_fr_corr_table.csv"),
+    }
+    made = []
+    for name in ("act_size", "act_cj", "nuts_cj", "nuts_size"):
+        cells = read_cells(folder / f"insee_turnover_{name}.csv", "TOT", ("N_OBS", "MAX")).rename({"MAX": "largest"})
+        own = {n: tree for n, tree in trees.items() if n in cells.columns}
+        made.append(Table.of(cells, "TOT", own, contributors="N_OBS"))
+    with pytest.raises(NotAdditive):
+        equations(*made)
+    merged = equations(*made, tolerance=0.01)
+    assert 0 < merged.adjusted < 0.01
+    left = abs(merged.system.matrix @ merged.system.value)
+    assert left.max() <= 1e-11 * merged.system.value.max()
+    for one in made:
+        dominated = one.column("largest") > 0.85 * one.values
+        rare = one.column("contributors") < 3
+        unsafe = judge(one, ["n(3)", "nk(1,85)"], tolerance=0.01).cells["status"].to_numpy() == "u"
+        assert (unsafe == (dominated | rare)).all()

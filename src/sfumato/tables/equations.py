@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_NOISE = 1e-9
-"""Share of the largest value by which totals may differ from their parts by floating-point sums alone."""
+_NOISE = 1e-11
+"""Share of a total and its parts together by which they may differ by floating-point sums alone."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +172,7 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     first = _firsts(same, len(keys))
     void = np.ones(len(keys), dtype=bool)
     np.logical_and.at(void, same, ~kept)
-    scale = float(np.nanmax(np.abs(values), initial=0.0))
-    allowed = max(tolerance or 0.0, _NOISE * scale)
+    allowed = tolerance or 0.0
     value = _agreed(values, same, len(keys), allowed, places, axes)
     rows, columns, signs, along = _relations(axes, places[first], keys, void)
     one = _merged_places(rows, columns, signs, void)
@@ -237,7 +236,8 @@ def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints
     known = np.flatnonzero(~np.isnan(values))
     out = np.full(count, np.nan)
     out[same[known][::-1]] = values[known][::-1]
-    wrong = known[np.abs(values[known] - out[same[known]]) > allowed]
+    noise = _NOISE * np.abs(values[known])
+    wrong = known[np.abs(values[known] - out[same[known]]) > np.maximum(allowed * (1 + 1e-9), noise)]
     if len(wrong):
         raise NotAdditive(
             "Totals contradict each other: a cell that stands in two places of the tables, or a total with a single "
@@ -314,13 +314,14 @@ def _additive(matrix: sp.csr_array, value: Floats, allowed: float, where: _Where
     if not matrix.shape[0]:
         return value, 0.0
     hidden = np.isnan(value)
+    told = np.where(hidden, 0.0, value)
     known = (abs(matrix) @ hidden.astype(np.float64)) == 0
-    rest = matrix @ np.where(hidden, 0.0, value)
-    off = known & (np.abs(rest) > allowed * (1 + 1e-9))
+    rest = np.where(known, matrix @ told, 0.0)
+    noise = _NOISE * (abs(matrix) @ np.abs(told))
+    off = np.abs(rest) > np.maximum(allowed * (1 + 1e-9), noise)
     if np.any(off):
         _refuse(np.flatnonzero(off), where)
-    scale = float(np.max(np.abs(np.where(hidden, 0.0, value)), initial=0.0))
-    if np.max(np.abs(rest[known]), initial=0.0) <= _NOISE * scale:
+    if np.all(np.abs(rest) <= noise):
         return value, 0.0
     return _moved(matrix[known], value, rest[known])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import FormulaError
 
-__all__ = ["Both", "Either", "Judgement", "Rule", "leaves", "read_rules"]
+__all__ = ["Both", "Either", "Judgement", "Rule", "leaves", "ranks_needed", "read_rules"]
 
 _LONGEST = 1_000
 _MOST = 50
@@ -160,6 +160,18 @@ def leaves(rule: Judgement) -> Iterator[Rule]:
     else:
         for part in rule.parts:
             yield from leaves(part)
+
+
+def ranks_needed(rule: Judgement) -> int:
+    """How many of the largest contributions a rule looks at.
+
+    Examples
+    --------
+    >>> ranks_needed(read_rules("n(3) or p(10)")), ranks_needed(read_rules("nk(4,90)")), ranks_needed(read_rules("n(3)"))
+    (2, 4, 0)
+    """
+    needed = {"p": 2.0, "pq": 2.0}
+    return int(max(needed.get(one.name, one.numbers[0] if one.name == "nk" else 0.0) for one in leaves(rule)))
 
 
 def read_rules(given: str | Judgement | Iterable[str | Judgement]) -> Judgement:

@@ -54,8 +54,8 @@ def read_cells(
     FileError
         Where there is no such file, or it is no text.
     DataError
-        Where a line has more or fewer cells than there are columns, figures are no numbers, a code is empty or a status wrong. Messages name
-        columns and lines, never values.
+        Where a line has more or fewer cells than there are columns, figures are no numbers, a code is empty or a status
+        wrong. Messages name columns and lines, never values.
 
     Examples
     --------
