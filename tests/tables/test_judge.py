@@ -189,7 +189,7 @@ def nested(folder, name):
 
 
 def test_ready_made_linked_tables(shared_data):
-    """Four tables of one survey, rounded to four places, with the largest contribution alone."""
+    """Four tables of one survey, with the largest contribution alone."""
     folder = shared_data / "tables"
     trees = {
         "ACTIVITY": nested(folder, "insee_activity_corr_table.csv"),
@@ -200,14 +200,15 @@ def test_ready_made_linked_tables(shared_data):
         cells = read_cells(folder / f"insee_turnover_{name}.csv", "TOT", ("N_OBS", "MAX")).rename({"MAX": "largest"})
         own = {n: tree for n, tree in trees.items() if n in cells.columns}
         made.append(Table.of(cells, "TOT", own, contributors="N_OBS"))
+    assert equations(*made).adjusted == 0
+    rounded = [one.with_columns(TOT=one.cells["TOT"].round(0)) for one in made]
     with pytest.raises(NotAdditive):
-        equations(*made)
-    merged = equations(*made, tolerance=0.01)
-    assert 0 < merged.adjusted < 0.01
-    left = abs(merged.system.matrix @ merged.system.value)
-    assert left.max() <= 1e-11 * merged.system.value.max()
+        equations(*rounded)
+    merged = equations(*rounded, tolerance=5)
+    assert 0.5 < merged.adjusted < 5
+    assert abs(merged.system.matrix @ merged.system.value).max() <= 1e-11 * merged.system.value.max()
     for one in made:
         dominated = one.column("largest") > 0.85 * one.values
         rare = one.column("contributors") < 3
-        unsafe = judge(one, ["n(3)", "nk(1,85)"], tolerance=0.01).cells["status"].to_numpy() == "u"
+        unsafe = judge(one, ["n(3)", "nk(1,85)"]).cells["status"].to_numpy() == "u"
         assert (unsafe == (dominated | rare)).all()

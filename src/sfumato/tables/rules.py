@@ -167,8 +167,8 @@ def ranks_needed(rule: Judgement) -> int:
 
     Examples
     --------
-    >>> ranks_needed(read_rules("n(3) or p(10)")), ranks_needed(read_rules("nk(4,90)")), ranks_needed(read_rules("n(3)"))
-    (2, 4, 0)
+    >>> [ranks_needed(read_rules(text)) for text in ("n(3) or p(10)", "nk(4,90)", "n(3)")]
+    [2, 4, 0]
     """
     needed = {"p": 2.0, "pq": 2.0}
     return int(max(needed.get(one.name, one.numbers[0] if one.name == "nk" else 0.0) for one in leaves(rule)))
