@@ -105,6 +105,7 @@ def suppress(
     """
     if method not in METHODS:
         raise DataError(f"There is no method {method!r} to hide cells. Take one of {', '.join(METHODS)}.")
+    name = chosen(system.matrix) if method == "auto" else method
     problem = prepare(
         system,
         primary,
@@ -119,11 +120,11 @@ def suppress(
         forced=forced,
         alone=alone,
         seconds=seconds,
-        check=(chosen(system.matrix) if method == "auto" else method) != "elimination only",
+        check=name in ("optimal", "flow"),
     )
     if not len(problem.goals):
         return problem.result(problem.fixed.copy(), "none", 0.0)
-    return _RUN[chosen(problem.matrix) if method == "auto" else method](problem, method == "auto", progress)
+    return _RUN[name](problem, method == "auto", progress)
 
 
 def chosen(matrix: sp.csr_array) -> str:

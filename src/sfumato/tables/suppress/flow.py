@@ -154,9 +154,9 @@ def reroute(state: Witnesses, goals: list[int], open_: Bools) -> list[Ints | Non
     return found
 
 
-def directed(problem: Problem) -> Goals:
-    """Goals of both ways together as goals of one way each, which is what a flow can reach."""
-    goals = problem.goals
+def directed(problem: Problem, only: Goals | None = None) -> Goals:
+    """Goals of both ways together as goals of one way each, which is what a flow can reach; all, or only some."""
+    goals = problem.goals if only is None else only
     if np.all(goals.sign != 0):
         return goals
     reach = Reach(problem.matrix)

@@ -154,4 +154,5 @@ def suppress_hypercube(problem: Problem, progress: Progress = quiet) -> Suppress
         if best is not None and not best[0]:
             hidden[corners] = True
     note = "The hypercube method is here for comparison; cells that no box protects are protected by flows."
-    return problem.result(mended(problem, hidden, publish=False), "hypercube", note=note)
+    problem, hidden = mended(problem, hidden, publish=False)
+    return problem.result(hidden, "hypercube", note=note)

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.goals import FAR, Goals, beside, boxes, goals_of, room
-from sfumato.kernels.tabular.programs import Reach
+from sfumato.kernels.tabular.goals import Goals, beside, boxes, goals_of, room
+from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
-__all__ = ["Equations", "Problem", "farthest", "prepare", "unproved"]
+__all__ = ["Equations", "Problem", "farthest", "prepare", "unproved", "within_reach"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,6 +47,8 @@ class Problem:
     ----------
     matrix
         The equations, shape (equations, cells).
+    value
+        The true values.
     fixed
         Cells that are hidden in every pattern: primary ones, and those whose hiding was asked for.
     primary
@@ -68,6 +70,7 @@ class Problem:
     """
 
     matrix: sp.csr_array
+    value: Floats
     fixed: Bools
     primary: Bools
     open: Bools
@@ -148,7 +151,7 @@ def prepare(
     if check:
         goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
     until = np.inf if seconds is None else monotonic() + seconds
-    return Problem(matrix, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
+    return Problem(matrix, value, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
 
 
 def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) -> None:
@@ -196,32 +199,51 @@ def _reachable(
     return lowered, cells, tuple(why[int(cell)] for cell in cells)
 
 
+def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
+    """Of some goals those that can be reached, the others lowered; and the problem with what cannot be protected told."""
+    left, cells, why = _reachable(problem.matrix, problem.goals[places], problem.down, problem.up, problem.open)
+    told = {**dict(zip(problem.unprotected.tolist(), problem.reason, strict=True)), **dict(zip(cells.tolist(), why, strict=True))}
+    others = np.setdiff1d(np.arange(len(problem.goals)), places)
+    rest = problem.goals[others]
+    names = ("cell", "sign", "amount", "cone", "known")
+    goals = Goals(*(np.concatenate([getattr(rest, n), getattr(left, n)]) for n in names))
+    unprotected = np.array(sorted(told), dtype=np.int64)
+    reason = tuple(told[cell] for cell in sorted(told))
+    return replace(problem, goals=goals, unprotected=unprotected, reason=reason), left
+
+
 def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats) -> Ints:
     """Goals that cannot be reached though every cell of the matrix is hidden.
 
-    Large movements of the whole table prove many goals at once; programs of their own decide on the others.
+    A flow proves a goal; it starts from nothing, which is quick. Its reverse often proves the goal the other way.
     """
-    reach = Reach(matrix)
-    every = np.ones(len(down), dtype=bool)
-    doubtful = _doubtful(reach, goals, down, up)
-    far = [farthest(reach, goals, i, down, up, every) for i in doubtful.tolist()]
-    return doubtful[np.array(far) < REACHED] if len(far) else doubtful
-
-
-def _doubtful(reach: Reach, goals: Goals, down: Floats, up: Floats) -> Ints:
-    """Goals that no large movement proves."""
-    far = FAR * float(goals.amount.max(initial=1.0))
-    reach.box(-np.minimum(down, far), np.minimum(up, far))
-    need = np.where(goals.cone, far / FAR, goals.amount)
-    doubtful = np.ones(len(goals), dtype=bool)
-    tried = (goals.known >= 0) | (goals.sign == 0)
+    flows, reach = Flows(matrix), None
+    flows.cost(np.ones(len(down)))
+    last, missing = None, []
     for i in range(len(goals)):
-        if tried[i] or not doubtful[i]:
+        falls, rises = boxes(goals, i, down, up)
+        if goals.sign[i] == 0:
+            reach = reach or Reach(matrix)
+            if farthest(reach, goals, i, down, up, np.ones(len(down), dtype=bool)) < REACHED:
+                missing.append(i)
             continue
-        moved = reach.farthest(int(goals.cell[i]), int(goals.sign[i]))[1]
-        still = np.where(goals.known >= 0, moved[goals.known], 0.0) == 0
-        doubtful &= ~((goals.sign * moved[goals.cell] >= need) & still)
-    return np.flatnonzero(doubtful)
+        if last is not None and _serves(goals, *last, i, falls, rises):
+            continue
+        moved = flows.cheapest(int(goals.cell[i]), int(goals.sign[i]), 1.0, falls, rises)
+        last = None if moved is None else (i, moved)
+        if moved is None:
+            missing.append(i)
+    return np.array(missing, dtype=np.int64)
+
+
+def _serves(goals: Goals, before: int, moved: Floats, now: int, falls: Floats, rises: Floats) -> bool:
+    """Whether the flow of the goal before, or its reverse, proves this one as well."""
+    if goals.cell[before] != goals.cell[now] or goals.cone[before] != goals.cone[now]:
+        return False
+    if goals.amount[before] < goals.amount[now] * (1 - 1e-12):
+        return False
+    other_way = moved * float(goals.sign[before] * goals.sign[now])
+    return bool(np.all(other_way <= rises + 1e-9) and np.all(-other_way <= falls + 1e-9))
 
 
 def farthest(reach: Reach, goals: Goals, place: int, down: Floats, up: Floats, open_: Bools) -> float:

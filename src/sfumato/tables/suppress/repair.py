@@ -14,7 +14,7 @@ from sfumato.kernels.tabular.goals import Goals
 from sfumato.kernels.tabular.programs import Flows
 from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed
-from sfumato.tables.suppress.problem import Problem, unproved
+from sfumato.tables.suppress.problem import Problem, unproved, within_reach
 from sfumato.tables.suppress.result import Suppression
 
 __all__ = ["eliminated", "mended", "suppress_elimination_repair"]
@@ -36,24 +36,48 @@ def eliminated(problem: Problem) -> Bools:
     return np.asarray(problem.fixed | found.secondary)
 
 
-def mended(problem: Problem, hidden: Bools, publish: bool = True) -> Bools:
-    """Hide more by cheapest flows, until every goal is reached; publish again what that makes useless, if asked to."""
-    goals = directed(problem)
+def mended(problem: Problem, hidden: Bools, publish: bool = True) -> tuple[Problem, Bools]:
+    """Hide more by cheapest flows, until every goal is reached; publish again what that makes useless, if asked to.
+
+    Goals that nothing reaches are found on the way, among those that are missed: the problem comes back with them told.
+    """
+    short = missed(problem, problem.goals, hidden)
+    problem, left = within_reach(problem, short)
+    goals = directed(problem, left)
     state = Witnesses(Flows(problem.matrix), goals, problem.down, problem.up, problem.cost, hidden.copy())
-    missing = missed(problem, goals, hidden)
-    order = missing[np.argsort(-goals.amount[missing], kind="stable")]
-    cover(state, order, problem.open, problem.until)
+    cover(state, np.argsort(-goals.amount, kind="stable"), problem.open, problem.until)
     if not publish or state.hidden.sum() > CLEANED or problem.late():
-        return state.hidden
-    proofs = Witnesses(state.flows, goals, problem.down, problem.up, problem.cost, state.hidden.copy())
-    cover(proofs, np.argsort(-goals.amount, kind="stable"), state.hidden, problem.until)
+        return problem, state.hidden
+    every = directed(problem)
+    proofs = Witnesses(state.flows, every, problem.down, problem.up, problem.cost, state.hidden.copy())
+    cover(proofs, np.argsort(-every.amount, kind="stable"), state.hidden, problem.until)
     if not problem.late():
         clean(proofs, problem.fixed, problem.until)
-    return proofs.hidden
+    return problem, proofs.hidden
 
 
 def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     """Goals that a pattern does not reach, by programs of its hidden cells alone."""
+    from sfumato.kernels.tabular.attacker import Need, intervals
+
+    plain = ~goals.cone & (goals.known < 0)
+    cells = np.unique(goals.cell[plain])
+    if not len(cells):
+        return _missed_by_flows(problem, goals, hidden)
+    need = [np.zeros(len(hidden)) for _ in range(3)]
+    for sign, level in zip((-1, 1, 0), need, strict=True):
+        of = plain & (goals.sign == sign)
+        level[goals.cell[of]] = goals.amount[of]
+    value, lower, upper = problem.value, problem.value - problem.down, problem.value + problem.up
+    ends = intervals(problem.matrix, value, hidden, lower, upper, cells, need=Need(*need))
+    falls, rises = value - ends.low, ends.high - value
+    far = np.select([goals.sign < 0, goals.sign > 0], [falls[goals.cell], rises[goals.cell]], (falls + rises)[goals.cell])
+    rest = np.flatnonzero(~plain)
+    short = np.flatnonzero(plain & (far < goals.amount * (1 - 1e-7)))
+    return np.sort(np.concatenate([short, rest[_missed_by_flows(problem, goals[rest], hidden)]]))
+
+
+def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     cells = np.flatnonzero(hidden)
     place = np.full(len(hidden) + 1, -1)
     place[cells] = np.arange(len(cells))
@@ -79,4 +103,5 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     progress("hiding cells by elimination", 0.0)
     hidden = eliminated(problem)
     progress("mending what elimination leaves open", 0.2)
-    return problem.result(mended(problem, hidden), "elimination, mended by flows")
+    problem, hidden = mended(problem, hidden)
+    return problem.result(hidden, "elimination, mended by flows")
