@@ -63,7 +63,9 @@ def build(
     amount = np.ones(n) if value is None else np.asarray(value, float)
     trees = [_tree(list(c), h) for c, h in zip(columns, hierarchies or [{}] * len(columns), strict=True)]
     shape = [len(order) for order, _ in trees]
-    codes = [np.array([{c: i for i, c in enumerate(t[0])}[v] for v in col]) for col, t in zip(columns, trees, strict=True)]
+    codes = [
+        np.array([{c: i for i, c in enumerate(t[0])}[v] for v in col]) for col, t in zip(columns, trees, strict=True)
+    ]
     key, record = np.ravel_multi_index(codes, shape), np.arange(n)
     stride = np.cumprod([1, *shape[:0:-1]])[::-1]
     for d, (_, parent) in enumerate(trees):
@@ -113,8 +115,10 @@ def _merged(names: list, matrix: sp.csr_array, *columns: np.ndarray) -> Built:
     keep = np.setdiff1d(np.arange(matrix.shape[0]), lone)
     coo = matrix[keep].tocoo()
     matrix = sp.csr_array((coo.data, (coo.row, new[coo.col])), (len(keep), len(order)))
-    dense_rows = {tuple(zip(matrix.indices[a:b], matrix.data[a:b], strict=True)): i
-                  for i, (a, b) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True))}
+    dense_rows = {
+        tuple(zip(matrix.indices[a:b], matrix.data[a:b], strict=True)): i
+        for i, (a, b) in enumerate(zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True))
+    }
     matrix = sp.csr_array(matrix[sorted(dense_rows.values())])
     return Built([names[i] for i in order], matrix, *(c[order] for c in columns))
 

@@ -377,7 +377,10 @@ class Programme:
             status = self._solver.getModelStatus()
             if status == self._highs.HighsModelStatus.kOptimal:
                 table = np.array(self._solver.getSolution().col_value)
-            elif status in (self._highs.HighsModelStatus.kUnbounded, self._highs.HighsModelStatus.kUnboundedOrInfeasible):
+            elif status in (
+                self._highs.HighsModelStatus.kUnbounded,
+                self._highs.HighsModelStatus.kUnboundedOrInfeasible,
+            ):
                 table = None
             else:
                 continue

@@ -39,10 +39,13 @@ class Motions:
         Hidden cells that cannot move at all.
     group : ndarray of int, shape (cells,)
         Equal for cells that move in proportion, so that whoever knows one knows all; -1 for cells that do not move.
+    move : ndarray of int, shape (cells,)
+        How far each moves for one drawn move of the free ones, modulo `SECOND_PRIME`.
     """
 
     determined: Bools
     group: Ints
+    move: Ints
 
 
 def motions(matrix: sp.csr_array, hidden: Bools) -> Motions:
@@ -69,7 +72,9 @@ def motions(matrix: sp.csr_array, hidden: Bools) -> Motions:
     ratios = _ratios(moved, SECOND_PRIME)
     _, name = np.unique(ratios[:, ~still], axis=1, return_inverse=True)
     group[cells[steps.order[~still]]] = name.reshape(-1)
-    return Motions(determined, group)
+    move = np.zeros(len(hidden), np.int64)
+    move[cells[steps.order]] = moved[0]
+    return Motions(determined, group, move)
 
 
 @compiled

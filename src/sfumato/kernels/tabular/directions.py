@@ -130,7 +130,7 @@ def directions(matrix: sp.csr_array) -> Directions | None:
     >>> import numpy as np, scipy.sparse as sp
     >>> found = directions(sp.csr_array([[1, 1, 0], [0, 1, 1]]))
     >>> found.moves.toarray().T.tolist()
-    [[1.0, -1.0, 1.0]]
+    [[-1.0, 1.0, -1.0]]
     """
     whole = np.round(matrix.data)
     if not np.array_equal(whole, matrix.data):

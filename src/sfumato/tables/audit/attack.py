@@ -1,0 +1,325 @@
+"""Audit tables as they are handed out: intervals of hidden cells, exact disclosures, cells below their levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.kernels.tabular.attacker import Intervals, intervals, inwards
+from sfumato.kernels.tabular.determined import motions
+from sfumato.progress import Progress, quiet, split
+from sfumato.tables.audit.useless import useless_cells
+from sfumato.tables.equations import Merged, equations
+from sfumato.tables.table import CONTRIBUTORS, COUNT, LOWER_LEVEL, STATUS, UPPER_LEVEL, Table
+
+__all__ = ["Audit", "audit"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+LARGE = 6_000
+"""With more hidden cells than this, elimination takes the place of linear programs."""
+_EXACT = 1e-10
+"""Share of the largest value below which an interval has no width."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an attacker finds.
+
+    Parameters
+    ----------
+    method
+        `programs`: linear programs, every interval; `elimination`: exact disclosure by the equations only.
+    exact
+        Primary cells that are exactly determined, or published.
+    below_level
+        Primary cells whose interval is narrower than their protection level asks for; None where no levels are known or
+        the method does not tell.
+    useless
+        Secondary cells that could be published again without harm; None where it was not looked for.
+    insider
+        Primary cells that somebody who is alone in another hidden cell finds exactly; None where contributors are not known.
+    lower, upper
+        For each table, the interval of each of its lines; NaN where it is published, or not worked out.
+    problems
+        For each table, what is wrong with each of its lines: `exact`, `below level`, `useless`, `insider`, or nothing.
+    notes
+        What must be said of the figures.
+    """
+
+    method: str
+    exact: int
+    below_level: int | None
+    useless: int | None
+    insider: int | None = None
+    lower: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
+    upper: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
+    problems: tuple[pl.Series, ...] = field(default=(), compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def passed(self) -> bool:
+        """Nothing is exactly determined, and no cell is known to be below its level."""
+        return self.exact == 0 and not self.below_level
+
+    def summary(self) -> dict[str, str | int | None]:
+        """The figures, as the commands print them."""
+        counts: dict[str, str | int | None] = {
+            "exact": self.exact,
+            "below_level": self.below_level,
+            "useless": self.useless,
+        }
+        return counts if self.method == "programs" else {"method": self.method, **counts}
+
+
+def audit(
+    tables: Table | Sequence[Table],
+    *,
+    against: Table | Sequence[Table] | None = None,
+    lower: float = 0.0,
+    upper: float = np.inf,
+    tolerance: float | None = None,
+    large: int = LARGE,
+    progress: Progress = quiet,
+) -> Audit:
+    """Attack tables as they are handed out, all of them together.
+
+    What one table hides and another tells is told; so several releases of the same data are audited as one.
+
+    Parameters
+    ----------
+    tables
+        One or several, with a `status`; hidden cells have no value. Where no status is `u` (both are `x` in public files),
+        every hidden cell counts as primary.
+    against
+        A judged table, or several: true values, which cells are primary, their levels, contributors.
+    lower, upper
+        What the attacker knows of every hidden cell before.
+    tolerance
+        Largest difference of totals from the sums of their parts that is taken for rounding.
+    large
+        With more hidden cells than this the audit is by elimination.
+    progress
+        Told how far it is.
+
+    Raises
+    ------
+    DataError
+        Tables that contradict each other or the bounds.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"sex": ["Total", "f", "m"], "count": [5, 3, None], "status": ["s", "s", "u"]})
+    >>> audit(Table.of(rows)).summary()
+    {'exact': 1, 'below_level': None, 'useless': 0}
+    """
+    released = (tables,) if isinstance(tables, Table) else tuple(tables)
+    judged = () if against is None else (against,) if isinstance(against, Table) else tuple(against)
+    if not released:
+        raise DataError("There is no table to audit.")
+    merged = equations(*released, tolerance=tolerance)
+    known = _known(merged, released, judged)
+    hidden = np.isnan(merged.system.value)
+    if hidden.sum() > large:
+        return _by_elimination(merged, released, known, hidden)
+    search, rest = split(progress, (3, 1))
+    whole = _whole(merged, released, lower, upper)
+    found = intervals(merged.system.matrix, merged.system.value, hidden, lower, upper, progress=search)
+    if whole:
+        found = inwards(found, hidden)
+    fit = _EXACT * max(np.nanmax(np.abs(merged.system.value), initial=0.0), np.nanmax(known.value, initial=0.0))
+    exact = known.primary & (found.high - found.low <= fit)
+    below = None if not known.leveled else known.primary & _short(found, known, fit)
+    rest("looking for cells that need not be hidden", 0.0)
+    useless = useless_cells(
+        merged.system.matrix, known.value, hidden, known.primary, known.levels if known.leveled else None, lower, upper
+    )
+    notes = (_ROUNDED,) if whole and hidden.any() else ()
+    return _told(
+        merged, released, known, (found, hidden), {"exact": exact, "below level": below, "useless": useless}, notes
+    )
+
+
+_ROUNDED = (
+    "All values are whole counts: intervals are rounded inwards to whole numbers. That all other cells are whole too may "
+    "narrow them further."
+)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What had to be protected, for the cells of the system."""
+
+    primary: Bools
+    value: Floats
+    lower_level: Floats
+    upper_level: Floats
+    alone: Bools | None
+    lines: tuple[Bools, ...]
+
+    @property
+    def levels(self) -> tuple[Floats, Floats]:
+        return self.lower_level, self.upper_level
+
+    @property
+    def leveled(self) -> bool:
+        """Whether there are levels to judge by."""
+        return (
+            bool(((self.lower_level > 0) | (self.upper_level > 0)).any())
+            and not np.isnan(self.value[self.primary]).any()
+        )
+
+
+def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -> _Known:
+    frames = [_beside(table, judged) for table in released]
+    lines = tuple((f["status"] == "u").fill_null(value=False).to_numpy() for f in frames)
+    primary = merged.gather(lines, "any") > 0
+    hidden = [np.isnan(t.values) for t in released]
+    if not primary.any():
+        primary = merged.gather(hidden, "any") > 0
+
+    def gathered(name: str, how: str, empty: float) -> Floats:
+        columns = [f[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for f in frames]
+        return merged.gather(columns, how, empty)  # type: ignore[arg-type]
+
+    value = gathered("value", "max", np.nan)
+    alone = None
+    if any(CONTRIBUTORS in t.cells.columns for t in (*judged, *released)):
+        alone = gathered("contributors", "min", np.nan) == 1
+    return _Known(
+        primary, value, gathered("lower_level", "max", 0.0), gathered("upper_level", "max", 0.0), alone, lines
+    )
+
+
+_SAID = {"status": STATUS, "lower_level": LOWER_LEVEL, "upper_level": UPPER_LEVEL, "contributors": CONTRIBUTORS}
+
+
+def _beside(table: Table, judged: Sequence[Table]) -> pl.DataFrame:
+    """What is said of each line of a table: by a judged table of the same variables, else by itself."""
+    own = _said(table)
+    for other in judged:
+        if set(other.variables) == set(table.variables):
+            names = list(table.variables)
+            said = pl.concat([other.cells.select(names), _said(other)], how="horizontal")
+            found = table.cells.select(names).join(said, on=names, how="left", maintain_order="left")
+            return found.with_columns(pl.col("status").fill_null(own["status"])).drop(names)
+    return own
+
+
+def _said(table: Table) -> pl.DataFrame:
+    cells = table.cells
+    columns = {"value": pl.Series(table.values, dtype=pl.Float64).fill_nan(None)}
+    for name, column in _SAID.items():
+        kind = pl.String if name == "status" else pl.Float64
+        columns[name] = (
+            cells[column].cast(kind) if column in cells.columns else pl.Series([None] * len(table), dtype=kind)
+        )
+    return pl.DataFrame(columns)
+
+
+def _whole(merged: Merged, released: Sequence[Table], lower: float, upper: float) -> bool:
+    """Whether all that is known are whole counts."""
+    told = merged.system.value[~np.isnan(merged.system.value)]
+    ends = np.array([end for end in (lower, upper) if np.isfinite(end)])
+    return all(t.value == COUNT for t in released) and bool(
+        np.all(told == np.round(told)) and np.all(ends == np.round(ends))
+    )
+
+
+def _short(found: Intervals, known: _Known, fit: float) -> Bools:
+    """Cells whose interval does not reach their levels."""
+    down = (known.lower_level > 0) & (known.value - found.low < known.lower_level * (1 - 1e-9) - fit)
+    up = (known.upper_level > 0) & (found.high - known.value < known.upper_level * (1 - 1e-9) - fit)
+    return np.asarray(down | up)
+
+
+def _by_elimination(merged: Merged, released: Sequence[Table], known: _Known, hidden: Bools) -> Audit:
+    still = motions(merged.system.matrix, hidden)
+    none = np.full(len(hidden), np.nan)
+    exact = known.primary & (still.determined | ~hidden)
+    found = Intervals(none, none, 0)
+    said = {"exact": exact, "below level": None, "useless": None}
+    return _told(merged, released, known, (found, hidden), said, (_ELIMINATED,), "elimination")
+
+
+_ELIMINATED = (
+    "The tables are large: exact disclosure by the equations was looked for, not the intervals of hidden cells."
+)
+
+
+def _insiders(merged: Merged, known: _Known, hidden: Bools) -> Bools | None:
+    """Primary cells that move in proportion to another one in which somebody is alone."""
+    if known.alone is None:
+        return None
+    group = motions(merged.system.matrix, hidden).group
+    many = int(group.max(initial=-1)) + 1
+    alone = known.alone & (group >= 0)
+    number = np.bincount(group[alone], minlength=many)
+    other = np.zeros(len(group), dtype=np.int64)
+    other[group >= 0] = number[group[group >= 0]]
+    return np.asarray(known.primary & (other - alone > 0))
+
+
+def _told(
+    merged: Merged,
+    released: Sequence[Table],
+    known: _Known,
+    seen: tuple[Intervals, Bools],
+    said: dict[str, Bools | None],
+    notes: tuple[str, ...],
+    method: str = "programs",
+) -> Audit:
+    found, hidden = seen
+    said["insider"] = _insiders(merged, known, hidden)
+    lower, upper = merged.spread(found.low, np.nan), merged.spread(found.high, np.nan)
+    shown = [np.isnan(t.values) for t in released]
+    spread = {
+        name: None if cells is None else _own(merged, cells, name, released, known) for name, cells in said.items()
+    }
+    counts = {name: None if lines is None else _distinct(released, lines) for name, lines in spread.items()}
+    problems = []
+    for k, table in enumerate(released):
+        text = np.full(len(table), None, dtype=object)
+        for name in ("useless", "insider", "below level", "exact"):
+            lines = spread[name]
+            if lines is not None:
+                text[lines[k]] = name
+        problems.append(pl.Series("problem", text.tolist(), dtype=pl.String))
+    return Audit(
+        method=method,
+        exact=counts["exact"] or 0,
+        below_level=counts["below level"],
+        useless=counts["useless"],
+        insider=counts["insider"],
+        lower=tuple(np.where(s, x, np.nan) for s, x in zip(shown, lower, strict=True)),
+        upper=tuple(np.where(s, x, np.nan) for s, x in zip(shown, upper, strict=True)),
+        problems=tuple(problems),
+        notes=notes,
+    )
+
+
+def _own(merged: Merged, cells: Bools, name: str, released: Sequence[Table], known: _Known) -> tuple[Bools, ...]:
+    """Lines of the tables that these cells are; a copy that is not itself called primary is left out where `u` is told."""
+    lines = merged.spread(cells, False)
+    if name == "useless" or not any(mine.any() for mine in known.lines):
+        return lines
+    return tuple(own & mine for own, mine in zip(lines, known.lines, strict=True))
+
+
+def _distinct(released: Sequence[Table], lines: Sequence[Bools]) -> int:
+    """How many cells these are; one that stands in several tables counts once."""
+    if len(released) == 1:
+        return int(lines[0].sum())
+    names = [n for t in released for n in t.variables]
+    frames = []
+    for table, chosen in zip(released, lines, strict=True):
+        cells = table.cells.filter(pl.Series(chosen)).select(table.variables)
+        absent = [pl.lit("Total").alias(n) for n in dict.fromkeys(names) if n not in table.variables]
+        frames.append(cells.with_columns(absent).select(dict.fromkeys(names)))
+    return pl.concat(frames).unique().height

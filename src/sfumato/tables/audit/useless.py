@@ -1,0 +1,83 @@
+"""Hidden cells that could be published again without harm."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sfumato.kernels.tabular.attacker import Need, intervals
+from sfumato.kernels.tabular.determined import motions
+
+__all__ = ["useless_cells"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+_MOST, _MOST_BY_PROGRAMS = 3_000, 700
+"""With more hidden cells than this nothing is looked for: without, and with programs."""
+
+
+def useless_cells(
+    matrix: sp.csr_array,
+    value: Floats,
+    hidden: Bools,
+    primary: Bools,
+    levels: tuple[Floats, Floats] | None,
+    lower: float,
+    upper: float,
+) -> Bools | None:
+    """Secondary cells that can be published, all of them together, without harm to a primary one; None in large tables.
+
+    Cells are tried from the largest down (in their order where values are not known). Without true values, a cell is
+    useless if the equations still determine no more primary cells than before.
+
+    Examples
+    --------
+    >>> row, none = sp.csr_array([[1, 1, 1, 1, -1]]), np.full(5, np.nan)
+    >>> hidden, primary = np.array([1, 1, 1, 0, 0]) > 0, np.array([1, 0, 0, 0, 0]) > 0
+    >>> useless_cells(row, none, hidden, primary, None, 0.0, np.inf).tolist()
+    [False, True, False, False, False]
+    """
+    known = not np.isnan(value[hidden]).any()
+    if hidden.sum() > (_MOST_BY_PROGRAMS if known else _MOST):
+        return None
+    state, useless = hidden.copy(), np.zeros(len(hidden), dtype=bool)
+    lost = motions(matrix, hidden).determined & primary
+    size = np.where(np.isnan(value), 0.0, value)
+    tried = np.flatnonzero(hidden & ~primary)
+    short = _short(matrix, value, hidden, primary & hidden & ~lost, levels, lower, upper) if known else None
+    for cell in tried[np.argsort(-size[tried], kind="stable")]:
+        state[cell] = False
+        if ((motions(matrix, state).determined & primary) & ~lost).any():
+            state[cell] = True
+            continue
+        if short is not None:
+            worse = _short(matrix, value, state, primary & hidden & ~lost, levels, lower, upper) & ~short
+            if worse.any():
+                state[cell] = True
+                continue
+        useless[cell] = True
+    return useless
+
+
+def _short(
+    matrix: sp.csr_array,
+    value: Floats,
+    hidden: Bools,
+    primary: Bools,
+    levels: tuple[Floats, Floats] | None,
+    lower: float,
+    upper: float,
+) -> Bools:
+    """Primary cells that do not reach their levels, or have no width where none is asked for."""
+    none = np.zeros(len(value))
+    down, up = (none, none) if levels is None else (np.where(primary, level, 0.0) for level in levels)
+    least = 1e-6 * np.where(primary & (down <= 0) & (up <= 0), np.maximum(np.abs(value), 1e-9), 0.0)
+    known = np.where(hidden, np.maximum(value, lower), value)
+    found = intervals(
+        matrix, known, hidden, lower, upper, np.flatnonzero(primary), need=Need(down, up, np.maximum(least, 0.0))
+    )
+    slack = 1e-9 * np.nanmax(np.abs(value), initial=0.0)
+    short = (value - found.low < down - slack) | (found.high - value < up - slack)
+    return np.asarray(primary & (short | (found.high - found.low < least / 2)))
