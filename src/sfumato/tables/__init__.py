@@ -18,8 +18,8 @@ TYPE_CHECKING = False  # as in `typing`, whose import alone would take longer th
 if TYPE_CHECKING:
     from typing import Any
 
-    from sfumato.tables.audit.audit import Audit as Audit
-    from sfumato.tables.audit.audit import audit as audit
+    from sfumato.tables.audit.attack import Audit as Audit
+    from sfumato.tables.audit.attack import audit as audit
     from sfumato.tables.axis import Axis as Axis
     from sfumato.tables.build import build as build
     from sfumato.tables.equations import System as System
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from sfumato.tables.table import Table as Table
 
 _HOMES = {
-    "Audit": "sfumato.tables.audit.audit",
+    "Audit": "sfumato.tables.audit.attack",
     "Axis": "sfumato.tables.axis",
     "Protected": "sfumato.tables.protect",
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
     "Table": "sfumato.tables.table",
-    "audit": "sfumato.tables.audit.audit",
+    "audit": "sfumato.tables.audit.attack",
     "build": "sfumato.tables.build",
     "equations": "sfumato.tables.equations",
     "judge": "sfumato.tables.judge",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.data.files.priors import Prior
 from sfumato.errors import DataError
 from sfumato.progress import Progress, quiet, split
-from sfumato.tables.audit.audit import Audit, audit
+from sfumato.tables.audit.attack import Audit, audit
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.judge import judge
 from sfumato.tables.rules import Judgement
@@ -64,7 +64,7 @@ class Protected:
     @property
     def ok(self) -> bool:
         """Whether the audit found nothing that is told exactly or more closely than its level allows."""
-        return self.audit.ok
+        return self.audit.passed
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -76,8 +76,8 @@ class Protected:
             "optimal": self.suppression.optimal,
             "gap": self.suppression.gap,
             "method": self.suppression.method,
-            "audit": self.audit.to_plain(),
-            "notes": [note for note in (*self.judged.notes, self.suppression.note) if note],
+            "audit": self.audit.summary(),
+            "notes": [note for note in (*self.judged.notes, self.suppression.note, *self.audit.notes) if note],
         }
 
     def _repr_html_(self) -> str:
@@ -182,8 +182,15 @@ def protect(
         progress=hiding,
     )
     out = _hidden(judged, merged, found.secondary)
-    checked = audit(published(out), against=out if protect == "level" else None, progress=auditing)
-    out = out.with_columns(**{LOWER: checked.low[0], UPPER: checked.high[0]})
+    checked = audit(
+        published(out),
+        against=out if protect == "level" else None,
+        lower=-np.inf if ask.negative else 0.0,
+        tolerance=tolerance,
+        progress=auditing,
+    )
+    ends = {LOWER: checked.lower[0], UPPER: checked.upper[0]}
+    out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()})
     letters = out.cells[STATUS]
     beside = np.abs(out.values[(letters == "x").to_numpy()])
     return Protected(

@@ -39,15 +39,17 @@ def audit(
     tables = [open_table_file(path, value, known, reading, None) for path in data]
     judged = None if against is None else open_table_file(against, value, known, reading, None)
     with working() as progress:
-        found = attack(*tables, against=judged, tolerance=tolerance, progress=progress)
-    told = found.to_plain()
+        found = attack(tables, against=judged, tolerance=tolerance, progress=progress)
+    told = found.summary()
     if json:
         print_json({"audit": told})
     else:
+        for note in found.notes:
+            print(note)
         print(f"{told['exact']} hidden cells can be worked out exactly.")
         if told["below_level"] is not None:
             print(f"{told['below_level']} can be worked out more closely than their level allows.")
         if told["useless"]:
             print(f"{told['useless']} hidden cells could be published without harm.")
-    if not found.ok:
+    if not found.passed:
         raise typer.Exit(1)

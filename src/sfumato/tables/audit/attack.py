@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,14 @@ LARGE = 6_000
 """With more hidden cells than this, elimination takes the place of linear programs."""
 _EXACT = 1e-10
 """Share of the largest value below which an interval has no width."""
+
+
+class Released(Protocol):
+    """What holds a table as it is handed out, such as the result of `protect`."""
+
+    @property
+    def table(self) -> Table:
+        """The table."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ class Audit:
 
 
 def audit(
-    tables: Table | Sequence[Table],
+    tables: Table | Released | Sequence[Table | Released],
     *,
     against: Table | Sequence[Table] | None = None,
     lower: float = 0.0,
@@ -119,7 +128,8 @@ def audit(
     >>> audit(Table.of(rows)).summary()
     {'exact': 1, 'below_level': None, 'useless': 0}
     """
-    released = (tables,) if isinstance(tables, Table) else tuple(tables)
+    given = tables if isinstance(tables, list | tuple) else (tables,)
+    released = tuple(table if isinstance(table, Table) else table.table for table in given)
     judged = () if against is None else (against,) if isinstance(against, Table) else tuple(against)
     if not released:
         raise DataError("There is no table to audit.")

@@ -202,7 +202,10 @@ def _reachable(
 def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
     """Of some goals those that can be reached, the others lowered; and the problem with what cannot be protected told."""
     left, cells, why = _reachable(problem.matrix, problem.goals[places], problem.down, problem.up, problem.open)
-    told = {**dict(zip(problem.unprotected.tolist(), problem.reason, strict=True)), **dict(zip(cells.tolist(), why, strict=True))}
+    told = {
+        **dict(zip(problem.unprotected.tolist(), problem.reason, strict=True)),
+        **dict(zip(cells.tolist(), why, strict=True)),
+    }
     others = np.setdiff1d(np.arange(len(problem.goals)), places)
     rest = problem.goals[others]
     names = ("cell", "sign", "amount", "cone", "known")

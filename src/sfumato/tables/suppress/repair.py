@@ -71,7 +71,9 @@ def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     value, lower, upper = problem.value, problem.value - problem.down, problem.value + problem.up
     ends = intervals(problem.matrix, value, hidden, lower, upper, cells, need=Need(*need))
     falls, rises = value - ends.low, ends.high - value
-    far = np.select([goals.sign < 0, goals.sign > 0], [falls[goals.cell], rises[goals.cell]], (falls + rises)[goals.cell])
+    far = np.select(
+        [goals.sign < 0, goals.sign > 0], [falls[goals.cell], rises[goals.cell]], (falls + rises)[goals.cell]
+    )
     rest = np.flatnonzero(~plain)
     short = np.flatnonzero(plain & (far < goals.amount * (1 - 1e-7)))
     return np.sort(np.concatenate([short, rest[_missed_by_flows(problem, goals[rest], hidden)]]))
