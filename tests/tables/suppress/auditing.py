@@ -24,7 +24,9 @@ def interval(
     for sign in (1.0, -1.0):
         aim = np.where(cells == cell, sign, 0.0)
         bounds = [(lo, None if np.isinf(hi) else hi) for lo, hi in zip(lower[cells], upper[cells], strict=True)]
-        found = linprog(aim, A_eq=rows[used] if len(used) else None, b_eq=right[used] if len(used) else None, bounds=bounds)
+        found = linprog(
+            aim, A_eq=rows[used] if len(used) else None, b_eq=right[used] if len(used) else None, bounds=bounds
+        )
         ends.append(sign * found.fun if found.status == 0 else -sign * np.inf)
     return ends[0], ends[1]
 

@@ -129,7 +129,9 @@ def of_file(path: Path, by: list[str], value: str) -> Small:
     return table(records, [float(row[value]) for row in rows], [nested(rows, columns) for columns in by])
 
 
-def grid(rng: np.random.Generator, shape: tuple[int, ...], share: float = 0.1, empty: float = 0.0) -> tuple[Small, NDArray[np.bool_], NDArray[np.float64]]:
+def grid(
+    rng: np.random.Generator, shape: tuple[int, ...], share: float = 0.1, empty: float = 0.0
+) -> tuple[Small, NDArray[np.bool_], NDArray[np.float64]]:
     """A random table without hierarchies, with primary cells inside and levels of a tenth."""
     cells = [c for c in np.ndindex(*shape) if rng.random() >= empty]
     values = np.round(np.exp(rng.normal(3, 1.5, len(cells)))) + 1

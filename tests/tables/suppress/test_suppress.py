@@ -43,7 +43,12 @@ def levels(level: np.ndarray, exact: bool) -> dict[str, np.ndarray]:
 def drawn(kind: str, seed: int) -> tuple[Small, np.ndarray, np.ndarray]:
     """A random small table: 2-D, 3-D, hierarchical or linked; primary cells and levels."""
     rng = np.random.default_rng(seed)
-    codes = {"2d": ["rs", "uvw"], "3d": ["rs", "uv", "pq"], "tree": [list(TREE)[:5], "uv"], "linked": [list(TREE)[:5], "uv"]}
+    codes = {
+        "2d": ["rs", "uvw"],
+        "3d": ["rs", "uv", "pq"],
+        "tree": [list(TREE)[:5], "uv"],
+        "linked": [list(TREE)[:5], "uv"],
+    }
     trees = {"tree": [TREE], "linked": [TREE, OTHER]}
     names = [list(c) for c in codes[kind]]
     parents = [trees.get(kind, flat(names[0])) if i == 0 else flat(n) for i, n in enumerate(names)]
@@ -59,7 +64,9 @@ def drawn(kind: str, seed: int) -> tuple[Small, np.ndarray, np.ndarray]:
     return small, primary, level
 
 
-def brute(small: Small, primary: np.ndarray, bounds: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> float | None:
+def brute(
+    small: Small, primary: np.ndarray, bounds: dict[str, np.ndarray], wanted: dict[str, np.ndarray]
+) -> float | None:
     """The least cost over all patterns; None where none is safe."""
     others = np.flatnonzero(~primary)
     patterns = [c for k in range(len(others) + 1) for c in combinations(others.tolist(), k)]
@@ -139,7 +146,9 @@ def test_figure_four_of_the_seed_is_the_kind_of_pattern_found() -> None:
     margin = np.array(["Total" in name for name in small.name])
     found = suppress(small, primary, method="optimal", cost=np.ones(len(primary)), forbidden=margin, **free(small))
     assert found.optimal and found.secondary.sum() == 3
-    ends = interval(small.matrix, small.value, primary | found.secondary, **free(small), cell=int(np.flatnonzero(primary)[0]))
+    ends = interval(
+        small.matrix, small.value, primary | found.secondary, **free(small), cell=int(np.flatnonzero(primary)[0])
+    )
     assert ends[1] - ends[0] >= 1 - 1e-9
 
 
@@ -163,7 +172,9 @@ def test_published_optimum() -> None:
     found = suppress(small, primary, method="auto", cost=small.cost, **free(small), **levels(level, False))
     assert found.optimal
     assert round(float(small.cost[found.secondary].sum())) == 921_712
-    assert weak(small.matrix, small.value, primary, primary | found.secondary, **free(small), **levels(level, False)) == []
+    assert (
+        weak(small.matrix, small.value, primary, primary | found.secondary, **free(small), **levels(level, False)) == []
+    )
 
 
 @pytest.mark.slow
@@ -185,8 +196,12 @@ def test_it_gives_the_same_again_and_whatever_the_unit(method: str) -> None:
     small, primary, level = grid(np.random.default_rng(5), (8, 8))
     first = suppress(small, primary, method=method, cost=small.cost, **free(small), **levels(level, False))  # type: ignore[arg-type]
     again = suppress(small, primary, method=method, cost=small.cost, **free(small), **levels(level, False))  # type: ignore[arg-type]
-    thousands = Small(small.matrix, small.value * 1024, small.count, small.largest, small.second, small.cost, small.name)
-    scaled = suppress(thousands, primary, method=method, cost=small.cost * 1024, **free(small), **levels(level * 1024, False))  # type: ignore[arg-type]
+    thousands = Small(
+        small.matrix, small.value * 1024, small.count, small.largest, small.second, small.cost, small.name
+    )
+    scaled = suppress(
+        thousands, primary, method=method, cost=small.cost * 1024, **free(small), **levels(level * 1024, False)
+    )  # type: ignore[arg-type]
     assert np.array_equal(first.secondary, again.secondary)
     assert small.cost[first.secondary].sum() == pytest.approx(small.cost[scaled.secondary].sum())
 

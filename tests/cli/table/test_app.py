@@ -1,0 +1,105 @@
+"""`sfumato table`: build, protect and audit as a user runs them."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tests.e2e.command import sfumato
+
+FIRMS = pl.DataFrame(
+    {
+        "town": ["a"] * 9 + ["b"] * 9 + ["c"] * 2,
+        "kind": ["x", "y", "z"] * 6 + ["x", "y"],
+        "turnover": [float(5 + i * i % 17) for i in range(20)],
+    }
+)
+
+
+@pytest.fixture
+def firms(tmp_path):
+    FIRMS.write_csv(tmp_path / "firms.csv")
+    return tmp_path
+
+
+def run(folder, *arguments, status=0):
+    done = sfumato("table", *arguments, cwd=folder)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def test_a_table_is_built_with_its_margins(firms):
+    told = json.loads(
+        run(firms, "build", "firms.csv", "--by", "town,kind", "--value", "turnover", "--out", "t.csv", "--json").stdout
+    )
+    assert told == {"cells": 15, "variables": ["town", "kind"], "value": "turnover"}
+    cells = pl.read_csv(firms / "t.csv")
+    total = cells.filter((pl.col("town") == "Total") & (pl.col("kind") == "Total"))
+    assert total["turnover"].item() == FIRMS["turnover"].sum()
+
+
+def test_a_table_is_protected_audited_and_read_again(firms):
+    arguments = (
+        "--by",
+        "town,kind",
+        "--value",
+        "turnover",
+        "--rule",
+        "n(3)",
+        "--out",
+        "p.csv",
+        "--internal",
+        "j.csv",
+        "--json",
+    )
+    told = json.loads(run(firms, "protect", "firms.csv", *arguments).stdout)
+    assert {"cells", "primary", "secondary", "secondary_value", "optimal", "gap", "audit"} <= told.keys()
+    assert told["audit"]["exact"] == 0
+    assert told["primary"] > 0
+    found = json.loads(run(firms, "audit", "p.csv", "--value", "turnover", "--against", "j.csv", "--json").stdout)
+    assert found["audit"]["exact"] == 0
+    assert "contributors" not in pl.read_csv(firms / "p.csv").columns
+    again = json.loads(run(firms, "protect", "j.csv", "--value", "turnover", "--json").stdout)  # statuses are enough
+    assert again["primary"] == told["primary"]
+
+
+def test_an_unsafe_table_ends_with_one(firms):
+    cells = "sex,count,status\nTotal,5,s\nf,,u\nm,4,s\n"
+    (firms / "bad.csv").write_text(cells)
+    told = json.loads(run(firms, "audit", "bad.csv", "--json", status=1).stdout)
+    assert told["audit"]["exact"] == 1
+
+
+def test_several_releases_are_one_attack(firms):
+    (firms / "one.csv").write_text("town,count,status\nTotal,9,s\na,,u\nb,,x\n")
+    (firms / "two.csv").write_text("town,count,status\nTotal,9,s\na,2,s\nb,7,s\n")
+    run(firms, "audit", "one.csv")
+    assert json.loads(run(firms, "audit", "one.csv", "two.csv", "--json", status=1).stdout)["audit"]["exact"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("build", "firms.csv"), "--by"),
+        (("protect", "firms.csv", "--by", "town", "--rule", "n(3"), "rule"),
+        (("protect", "firms.csv", "--by", "nowhere", "--rule", "n(3)"), "nowhere"),
+        (("protect", "firms.csv", "--by", "town"), "unsafe"),
+        (("audit", "nothing.csv"), "does not exist"),
+        (("audit", "firms.csv", "--hierarchy", "act"), "VARIABLE=FILE"),
+    ],
+)
+def test_bad_input_is_refused_in_words(firms, arguments, said):
+    done = (
+        run(firms, *arguments, "--out", "o.csv", status=2)
+        if arguments[0] != "audit"
+        else run(firms, *arguments, status=2)
+    )
+    assert said in done.stderr
+    assert not (firms / "o.csv").exists()
+
+
+def test_the_internal_table_is_refused_in_a_release_folder(firms):
+    (firms / "release").mkdir()
+    (firms / "release" / "datapackage.json").write_text("{}")
+    arguments = ("--by", "town", "--rule", "n(3)", "--internal", "release/j.csv")
+    assert "release folder" in run(firms, "protect", "firms.csv", *arguments, status=2).stderr

@@ -1,0 +1,126 @@
+"""Judge, hide, audit: patterns that an independent attacker confirms, on published examples and peers' tables."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import linprog
+
+import sfumato as sf
+from sfumato.data.files.priors import Prior
+from sfumato.errors import DataError
+from sfumato.tables.equations import equations
+from sfumato.tables.protect import protect
+from sfumato.tables.settle import published
+
+FIGURE_2 = {  # the seed's Figure 2: a count of one in the second row
+    "row": [str(i) for i in (1, 2, 3, 4) for _ in range(4)] + ["Total"] * 4 + ["1", "2", "3", "4", "Total"],
+    "column": [*"abcd"] * 5 + ["Total"] * 5,
+    "count": [0, 3, 0, 1, 0, 1, 0, 0, 4, 1, 0, 2, 1, 0, 7, 1, 5, 5, 7, 4, 4, 1, 7, 9, 21],
+}
+
+
+def interval(table, line):
+    """What a plain linear program, written from the codes alone, says of a hidden line."""
+    merged = equations(published(table))
+    matrix, value = merged.system.matrix.toarray(), merged.system.value
+    hidden = np.flatnonzero(np.isnan(value))
+    known = np.where(np.isnan(value), 0.0, value)
+    cost = (hidden == merged.cell[0][line]).astype(float)
+    ends = []
+    for sign in (1, -1):
+        done = linprog(sign * cost, A_eq=matrix[:, hidden], b_eq=-matrix @ known, bounds=(0, None), method="highs")
+        ends.append(done.fun * sign if done.status == 0 else np.inf)
+    return tuple(np.round(ends, 6))
+
+
+def of(rows=FIGURE_2):
+    return sf.tables.Table.of(pl.DataFrame(rows))
+
+
+def test_the_figure_of_the_seed_is_protected_and_an_independent_attacker_agrees():
+    done = protect(of(), "n(2)")
+    assert done.ok
+    letters = done.judged.cells["status"]
+    for line in np.flatnonzero((letters == "u").to_numpy()):
+        low, high = interval(done.judged, line)
+        assert high - low >= 1
+        assert (done.table.cells["lower"][int(line)], done.table.cells["upper"][int(line)]) == (low, high)
+
+
+def test_no_value_of_a_hidden_cell_and_nothing_of_contributors_is_handed_out():
+    firms = pl.DataFrame(
+        {"town": [*"aaaabbbbcc"], "kind": [*"xxyyxxyyxy"], "turnover": [5.0, 900, 3, 4, 6, 7, 8, 2, 1, 9]}
+    )
+    table = sf.tables.build(sf.read(firms), ["town", "kind"], "turnover")
+    done = protect(table, ["n(2)", "p(20)"])
+    cells = done.table.cells
+    assert set(cells.columns) == {"town", "kind", "turnover", "status", "lower", "upper"}
+    hidden = cells["status"].is_in(["u", "x"])
+    assert cells.filter(hidden)["turnover"].null_count() == hidden.sum() > 0
+    open_ = protect(table, ["n(2)", "p(20)"], public=True).table.cells
+    assert set(open_["status"].unique()) <= {"x", "s", "w"}
+
+
+@pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination", "hypercube"])
+@pytest.mark.parametrize("asked", ["exact", "level"])
+def test_every_method_ends_in_an_audit_that_passes(method, asked):
+    rng = np.random.default_rng(3)
+    rows = pl.DataFrame({"a": rng.integers(0, 5, 60), "b": rng.integers(0, 4, 60), "x": rng.lognormal(2, 1, 60)})
+    table = sf.tables.build(sf.read(rows.with_columns(pl.col("a", "b").cast(pl.String))), ["a", "b"], "x")
+    done = protect(table, ["n(3)", "p(10)"], method=method, protect=asked)
+    assert done.primary > 0
+    assert done.ok
+    assert done.audit.exact == 0
+    assert (done.audit.below_level is None) == (asked == "exact")
+
+
+def test_peers_figures_and_proved_optima(shared_data):
+    micro = sf.read(shared_data / "tables" / "insee_indiv_dt.csv")
+    table = sf.tables.build(micro, ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER")
+    assert len(table) == 591
+    done = protect(table, ["n(3)", "p(10)"], method="optimal")
+    assert (done.primary, done.secondary, round(done.secondary_value)) == (111, 35, 921_712)
+    assert done.suppression.optimal
+    assert done.ok
+    quick = protect(table, ["n(3)", "p(10)"], method="elimination", protect="exact")
+    assert quick.secondary_value <= 1_288_480  # what the peer's method hides
+    assert quick.audit.exact == 0
+
+
+def test_what_is_settled_before_goes_before_rules_and_costs():
+    first = protect(of(), "n(2)")
+    hidden = [(r, c) for r, c, s in first.table.cells.select("row", "column", "status").rows() if s == "x"]
+    never = Prior(hidden[0], status="z")
+    other = protect(of(), "n(2)", priors=[never])
+    assert other.ok
+    there = other.table.cells.filter((pl.col("row") == hidden[0][0]) & (pl.col("column") == hidden[0][1]))
+    assert there["status"].item() == "z"
+    assert there["count"].item() is not None
+
+
+def test_last_periods_pattern_is_kept_where_it_serves():
+    first = protect(of(), "n(2)")
+    changed = pl.DataFrame(FIGURE_2).with_columns(pl.col("count"))
+    again = protect(of(changed.to_dict(as_series=False)), "n(2)", last=first.judged)
+    assert again.table.cells["status"].to_list() == first.table.cells["status"].to_list()
+
+
+def test_the_order_of_rows_changes_nothing():
+    shuffled = pl.DataFrame(FIGURE_2).sample(fraction=1, shuffle=True, seed=5)
+    one, two = protect(of(), "n(2)"), protect(of(shuffled.to_dict(as_series=False)), "n(2)")
+    assert one.table.cells.equals(two.table.cells)
+
+
+def test_without_rules_or_statuses_nothing_is_done():
+    with pytest.raises(DataError, match="Say which cells are unsafe"):
+        protect(of())
+
+
+def test_a_table_with_nothing_to_protect_is_told_so():
+    done = protect(of({"sex": ["Total", "f", "m"], "count": [20, 12, 8]}), "n(3)")
+    assert (done.primary, done.secondary, done.ok) == (0, 0, True)
+
+
+def test_python_audits_what_python_protects():
+    done = sf.tables.protect(of(), rules=["n(2)"])
+    assert sf.tables.audit(done).exact == 0
