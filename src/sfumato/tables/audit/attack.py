@@ -326,10 +326,10 @@ def _distinct(released: Sequence[Table], lines: Sequence[Bools]) -> int:
     """How many cells these are; one that stands in several tables counts once."""
     if len(released) == 1:
         return int(lines[0].sum())
-    names = [n for t in released for n in t.variables]
+    names = list(dict.fromkeys(n for t in released for n in t.variables))
     frames = []
     for table, chosen in zip(released, lines, strict=True):
         cells = table.cells.filter(pl.Series(chosen)).select(table.variables)
-        absent = [pl.lit("Total").alias(n) for n in dict.fromkeys(names) if n not in table.variables]
-        frames.append(cells.with_columns(absent).select(dict.fromkeys(names)))
+        absent = [pl.lit("Total").alias(n) for n in names if n not in table.variables]
+        frames.append(cells.with_columns(absent).select(names))
     return pl.concat(frames).unique().height

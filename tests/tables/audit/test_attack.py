@@ -1,0 +1,167 @@
+"""The audit: published figures, several releases, levels, and a plain program written from the codes alone."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import DataError
+from sfumato.tables.audit import audit
+from sfumato.tables.table import Table
+
+COUNTS = np.array([[0, 3, 0, 1], [0, 1, 0, 0], [4, 1, 0, 2], [1, 0, 7, 1]])
+"""Figure 2 of the seed (Smith & Elliot's report on statistical disclosure control for CLEF)."""
+
+
+def crossed(
+    counts: np.ndarray, primary: set[tuple[str, str]], secondary: set[tuple[str, str]], names: str = "rc"
+) -> Table:
+    """Two-way table with totals, hidden cells without value."""
+    rows, columns = "abcdefgh"[: len(counts)], "stuvwxyz"[-counts.shape[1] :]
+    lines = []
+    for r, c in product(["Total", *rows], ["Total", *columns]):
+        part = counts if r == "Total" else counts[[rows.index(r)]]
+        part = part if c == "Total" else part[:, [columns.index(c)]]
+        status = "u" if (r, c) in primary else "x" if (r, c) in secondary else "s"
+        lines.append((r, c, None if status in "ux" else float(part.sum()), status))
+    return Table.of(pl.DataFrame(lines, schema=[*names, "count", "status"], orient="row"))
+
+
+def test_figure_3_as_printed_gives_the_one_away() -> None:
+    # 21 - 4 - 7 - 9 = 1 is the hidden total, and the one cell of its row that is not a published zero
+    shown = crossed(COUNTS, {("b", "x")}, {("b", "Total"), ("Total", "x"), ("Total", "z")})
+    assert audit(shown).exact == 1
+    assert not audit(shown).passed
+
+
+def test_figure_4_leaves_nought_or_one() -> None:
+    table = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
+    found = audit(table)
+    place = [i for i, r in enumerate(table.cells.iter_rows()) if r[:2] == ("b", "x")][0]
+    assert (found.lower[0][place], found.upper[0][place]) == (0, 1)
+    assert found.summary() == {"exact": 0, "below_level": None, "useless": 0}
+    assert any("whole" in note for note in found.notes)
+
+
+def regions(grouping: dict[str, str], hidden: dict[str, str]) -> Table:
+    """One of the linked tables of sdcTable's issue 136: regions under one of two groupings."""
+    sizes = dict(zip("ABIJKLMN", (2, 2, 8, 8, 3, 3, 3, 7), strict=True))
+    groups = {g: [c for c in sizes if grouping[c] == g] for g in sorted(set(grouping.values()))}
+    values = (
+        sizes | {g: sum(sizes[c] for c in members) for g, members in groups.items()} | {"Total": sum(sizes.values())}
+    )
+    lines = [(c, None if c in hidden else float(v), hidden.get(c, "s")) for c, v in values.items()]
+    tree = Hierarchy(tuple((c, grouping[c]) for c in sizes))
+    return Table.of(
+        pl.DataFrame(lines, schema=["region", "count", "status"], orient="row"), hierarchies={"region": tree}
+    )
+
+
+def test_linked_tables_protected_one_by_one_are_not_safe_together() -> None:
+    counties = regions(dict(zip("ABIJKLMN", ["c1"] * 4 + ["c2"] * 4, strict=True)), {"A": "u", "I": "x"})
+    groups = regions(dict.fromkeys("ABIJKN", "small") | dict.fromkeys("LM", "big"), {"A": "u", "K": "x"})
+    assert audit(counties).exact == 0
+    assert audit(groups).exact == 0
+    # each hides another partner of A, which the other one tells
+    assert audit([counties, groups]).exact == 1
+
+
+def test_what_a_later_release_tells_is_told() -> None:
+    first = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
+    later = Table.of(pl.DataFrame({"c": ["Total", "x"], "count": [21.0, 5.0]}))
+    assert audit([first, later]).exact == 0
+    told = Table.of(pl.DataFrame({"r": ["a"], "c": ["x"], "count": [3.0]}))
+    assert audit([first, told]).exact == 1
+
+
+def test_levels_come_from_the_judged_table() -> None:
+    table = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
+    true = crossed(COUNTS, set(), set())
+    keep = pl.Series([r[:2] == ("b", "x") for r in true.cells.iter_rows()])
+
+    def judged(level: float) -> Table:
+        status = pl.Series(["u" if k else "s" for k in keep])
+        levels = pl.Series([level if k else None for k in keep], dtype=pl.Float64)
+        return true.with_columns(status=status, lower_level=levels, upper_level=levels)
+
+    assert audit(table, against=judged(0.0)).below_level is None
+    assert audit(table, against=judged(0.5)).below_level == 1  # [0, 1] does not reach 1.5
+    assert not audit(table, against=judged(0.5)).passed
+
+
+def test_a_secondary_cell_too_many_is_found() -> None:
+    table = crossed(
+        COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z"), ("c", "w"), ("c", "z"), ("d", "w"), ("d", "z")}
+    )
+    found = audit(table)
+    assert found.useless == 4
+    assert audit(table, against=crossed(COUNTS, {("b", "x")}, set())).exact == 0
+
+
+def test_without_primary_cells_every_hidden_one_counts() -> None:
+    table = crossed(COUNTS, set(), {("b", "x"), ("b", "Total")})
+    assert audit(table).exact == 2
+
+
+def test_insiders_find_their_neighbour() -> None:
+    lines = [("Total", 9.0, "s", 9), ("a", None, "u", 1), ("b", None, "u", 2), ("c", 6.0, "s", 6)]
+    table = Table.of(pl.DataFrame(lines, schema=["v", "turnover", "status", "contributors"], orient="row"), "turnover")
+    found = audit(table)
+    assert (found.exact, found.insider) == (0, 1)
+
+
+def test_large_tables_are_audited_by_elimination() -> None:
+    table = crossed(COUNTS, {("b", "x")}, {("b", "Total"), ("Total", "z")})
+    found = audit(table, large=1)
+    assert found.summary() == {"method": "elimination", "exact": 1, "below_level": None, "useless": None}
+
+
+def test_tables_that_contradict_the_bounds_are_refused() -> None:
+    lines = [("Total", 9.0, "s"), ("a", None, "u"), ("b", 12.0, "s")]
+    table = Table.of(pl.DataFrame(lines, schema=["v", "turnover", "status"], orient="row"), "turnover")
+    with pytest.raises(DataError, match="contradict"):
+        audit(table)
+    assert audit(table, lower=-np.inf).exact == 1
+    with pytest.raises(DataError, match="no table"):
+        audit([])
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_a_plain_program_written_from_the_codes_finds_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    tree = {"a1": "a", "a2": "a", "a": "Total", "b": "Total"}
+    codes, others = ["Total", "a", "a1", "a2", "b"], ["Total", "x", "y", "z"]
+    inner = {(r, c): float(rng.integers(1, 9)) * 1.5 for r in ("a1", "a2", "b") for c in "xyz"}
+
+    def under(code: str, top: str) -> bool:
+        return code == top or (code in tree and under(tree[code], top))
+
+    cells = list(product(codes, others))
+    value = {k: sum(v for (r, c), v in inner.items() if under(r, k[0]) and k[1] in ("Total", c)) for k in cells}
+    hidden = {k for k in cells if rng.random() < 0.45} - {("Total", "Total")}
+    lines = [(*k, None if k in hidden else value[k], "u" if k in hidden else "s") for k in cells]
+    frame = pl.DataFrame(
+        lines, schema={"r": pl.String, "c": pl.String, "turnover": pl.Float64, "status": pl.String}, orient="row"
+    )
+    hierarchy = Hierarchy((("a1", "a"), ("a2", "a"), ("b",)))
+    table = Table.of(frame.sample(fraction=1, shuffle=True, seed=seed % 1000), "turnover", {"r": hierarchy})
+    found = audit(table)
+    rows = [[float(under(r, k[0]) and k[1] in ("Total", c)) for r, c in inner] for k in cells]
+    told = [i for i, k in enumerate(cells) if k not in hidden]
+    exact = 0
+    ends = {row[:2]: i for i, row in enumerate(table.cells.select("r", "c").iter_rows())}
+    equal = {"A_eq": np.array(rows)[told], "b_eq": [value[cells[t]] for t in told]}
+    for i, k in enumerate(cells):
+        if k in hidden:
+            low, high = (sign * linprog(sign * np.array(rows[i]), **equal).fun for sign in (1, -1))
+            np.testing.assert_allclose([found.lower[0][ends[k]], found.upper[0][ends[k]]], [low, high], atol=1e-5)
+            exact += high - low < 1e-5
+    assert found.exact == exact
