@@ -153,6 +153,8 @@ def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, F
     >>> [side.tolist() for side in boxes(goals, 0, np.array([4.0, 1.0]), np.array([np.inf, 0.0]))]
     [[2.0, 0.5], [1000.0, 0.0]]
     """
+    falls: Floats
+    rises: Floats
     if goals.cone[place]:
         falls, rises = FAR * (down > 0), FAR * (up > 0)
     else:

@@ -21,7 +21,7 @@ def quiet_solver() -> highspy.Highs:
     >>> quiet_solver().getNumCol()
     0
     """
-    solver = highspy.Highs()
+    solver: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
     for name, value in (("output_flag", False), ("threads", 1), ("random_seed", 0), ("parallel", "off")):
         solver.setOptionValue(name, value)
     return solver
@@ -111,5 +111,5 @@ class Flows:
         self.solver.run()
         if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
-        moved = np.asarray(self.solver.getSolution().col_value)
+        moved: Floats = np.asarray(self.solver.getSolution().col_value)
         return moved[: self.cells] - moved[self.cells :]

@@ -158,7 +158,8 @@ class Search:
         hidden = problem.fixed | (pattern > SURE)
         left = problem.cost * np.maximum(1 - pattern, 1e-3)
         state = Witnesses(self.start.flows, self.start.goals, problem.down, problem.up, left, hidden)
-        cover(state, np.argsort(-state.goals.amount, kind="stable"), problem.open, problem.until)
+        if cover(state, np.argsort(-state.goals.amount, kind="stable"), problem.open, problem.until):
+            return  # a program failed: nothing is known of this pattern
         state.cost = problem.cost
         if self.spent(state.hidden) < self.best * NEAR and not problem.late():
             clean(state, problem.fixed, problem.until)

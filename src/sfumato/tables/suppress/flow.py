@@ -78,26 +78,29 @@ class Witnesses:
         return bool(np.all(other_way <= rises + TINY) and np.all(-other_way <= falls + TINY))
 
 
-def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> None:
-    """Give every goal without a proof its cheapest flow, and hide what it moves.
+def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> list[int]:
+    """Give every goal without a proof its cheapest flow, and hide what it moves; tells the goals that have none.
 
     When the time is over, all open cells are hidden at once: the pattern is never unsafe.
     """
     cost = np.where(state.hidden, 0.0, state.cost)
+    failed: list[int] = []
     for goal in order.tolist():
         if state.support[goal] is not None:
             continue
-        moved = None
-        if monotonic() <= until:
-            state.flows.cost(cost)
-            moved = state.route(goal, open_)
-        if moved is None:
+        if monotonic() > until:
             state.hidden |= open_
-            return
+            return failed
+        state.flows.cost(cost)
+        moved = state.route(goal, open_)
+        if moved is None:
+            failed.append(goal)
+            continue
         new = (np.abs(moved) > TINY) & ~state.hidden
         state.hidden |= new
         cost[new] = 0.0
         state.settle(goal, moved)
+    return failed
 
 
 def clean(state: Witnesses, keep: Bools, until: float = np.inf) -> None:
@@ -162,10 +165,14 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
     reach = Reach(problem.matrix)
     sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
     for i in np.flatnonzero(goals.sign == 0).tolist():
+<<<<<<< HEAD
         one = Goals(
             *(part[[i, i]] for part in (goals.cell, np.array(goals.sign), goals.amount, goals.cone, goals.known))
         )
         ways = replace(one, sign=np.array([1, -1]))
+=======
+        ways = replace(goals[np.array([i, i])], sign=np.array([1, -1]))
+>>>>>>> d4e0cf6 (Large tables are mended in rounds; a benchmark of suppression)
         far = [farthest(reach, ways, k, problem.down, problem.up, problem.open) for k in (0, 1)]
         if goals.cone[i]:
             sign[i] = 1 if far[0] >= 1 - 1e-6 else -1
@@ -185,11 +192,12 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
 def flow_pattern(problem: Problem) -> Witnesses:
     """The better of two passes, from the largest goal to the smallest and back, each cleaned up."""
     goals, flows = directed(problem), Flows(problem.matrix)
-    found = []
+    found: list[Witnesses] = []
     for sign in (-1, 1):
         order = np.lexsort((goals.cell, sign * goals.amount))
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, problem.fixed.copy())
-        cover(state, order, problem.open, problem.until)
+        if cover(state, order, problem.open, problem.until):
+            state.hidden |= problem.open  # a program failed though its goal is within reach: rather too much
         if problem.late() and found:
             break
         clean(state, problem.fixed, problem.until)

@@ -147,7 +147,8 @@ def prepare(
     down, up = room(value, lower, upper)
     insiders = None if alone is None else beside(matrix, primary, alone)
     goals = goals_of(primary, down, up, (lower_level, upper_level, sliding_level), insiders)
-    unprotected, reason = np.zeros(0, dtype=np.int64), ()
+    unprotected: Ints = np.zeros(0, dtype=np.int64)
+    reason: tuple[str, ...] = ()
     if check:
         goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
     until = np.inf if seconds is None else monotonic() + seconds
@@ -177,7 +178,8 @@ def _costs(cost: Floats, preferred: Bools, free: Bools) -> tuple[Floats, float]:
 
 def _ties(cells: int) -> Floats:
     """Factors next to 1, another one for each place."""
-    return 1 + TIE * ((np.arange(cells) * 0.6180339887498949) % 1.0)
+    factors: Floats = 1 + TIE * ((np.arange(cells) * 0.6180339887498949) % 1.0)
+    return factors
 
 
 def _reachable(

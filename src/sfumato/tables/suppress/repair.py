@@ -21,6 +21,9 @@ __all__ = ["eliminated", "mended", "suppress_elimination_repair"]
 
 Bools = NDArray[np.bool_]
 
+AT_ONCE = 200
+"""After so many flows attackers look again: what was hidden for one goal often serves others."""
+ROUNDS = 100
 CLEANED = 700
 """With more hidden cells than that nothing is published again: it would take long."""
 
@@ -41,17 +44,30 @@ def mended(problem: Problem, hidden: Bools, publish: bool = True) -> tuple[Probl
 
     Goals that nothing reaches are found on the way, among those that are missed: the problem comes back with them told.
     """
-    short = missed(problem, problem.goals, hidden)
-    problem, left = within_reach(problem, short)
-    goals = directed(problem, left)
-    state = Witnesses(Flows(problem.matrix), goals, problem.down, problem.up, problem.cost, hidden.copy())
-    cover(state, np.argsort(-goals.amount, kind="stable"), problem.open, problem.until)
-    if not publish or state.hidden.sum() > CLEANED or problem.late():
-        return problem, state.hidden
+    flows, hidden = Flows(problem.matrix), hidden.copy()
+    tried = 0
+    while len(short := missed(problem, problem.goals, hidden)) and not problem.late() and tried < ROUNDS:
+        tried += 1
+        largest = short[np.argsort(-problem.goals.amount[short], kind="stable")][:AT_ONCE]
+        goals = directed(problem, problem.goals[largest])
+        state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
+        failed = cover(state, np.arange(len(goals)), problem.open, problem.until)
+        hidden = state.hidden
+        if failed:
+            cells = goals.cell[failed]
+            of = largest[np.isin(problem.goals.cell[largest], cells)]
+            problem, lowered = within_reach(problem, of)
+            mend = Witnesses(flows, directed(problem, lowered), problem.down, problem.up, problem.cost, hidden)
+            cover(mend, np.arange(len(mend.goals)), problem.open, problem.until)
+            hidden = mend.hidden
+    if problem.late():
+        return problem, hidden | problem.open
+    if not publish or hidden.sum() > CLEANED:
+        return problem, hidden
     every = directed(problem)
-    proofs = Witnesses(state.flows, every, problem.down, problem.up, problem.cost, state.hidden.copy())
-    cover(proofs, np.argsort(-every.amount, kind="stable"), state.hidden, problem.until)
-    if not problem.late():
+    proofs = Witnesses(flows, every, problem.down, problem.up, problem.cost, hidden.copy())
+    failed = cover(proofs, np.argsort(-every.amount, kind="stable"), hidden, problem.until)
+    if not failed and not problem.late():
         clean(proofs, problem.fixed, problem.until)
     return problem, proofs.hidden
 

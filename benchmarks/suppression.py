@@ -1,0 +1,59 @@
+"""Speed of suppression: the exact search on random tables and on the notes' tables, and the pipeline for large ones."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from tests.real_data import real_data
+from tests.tables.suppress.small import Small, grid, of_file
+
+from benchmarks.measure import cost, report_cost
+from sfumato.tables.suppress.choose import Method, suppress
+
+TABLES = {
+    "insee2": ("insee_indiv_dt.csv", ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER"),
+    "insee3": ("insee_indiv_dt.csv", ["A10>A21>A88", "NUTS1>NUTS2>NUTS3", "SIZE"], "TURNOVER"),
+    "synth_S": ("synth_S.csv", ["act1>act", "geo1>geo", "size"], "turnover"),
+    "synth_M": ("synth_M.csv", ["act1>act", "geo1>geo", "size"], "turnover"),
+}
+
+
+def main(case: str) -> None:
+    """Run one case: method, table, levels or exact disclosure."""
+    method, name, protect = case.split("@")
+    small: Small
+    if name in TABLES:
+        file, by, value = TABLES[name]
+        small = of_file(real_data() / "tables" / file, by, value)
+        primary, level = small.p_percent()
+    else:
+        size, seed = map(int, name.split("-"))
+        small, primary, level = grid(np.random.default_rng(seed), (size, size))
+    levels = {} if protect == "exact" else {"lower_level": level, "upper_level": level}
+    n = len(primary)
+    free = {"lower": np.zeros(n), "upper": np.full(n, np.inf)}
+    way: Method = "optimal" if method == "optimal" else "auto"
+    report_cost(lambda: suppress(small, primary, method=way, cost=small.cost, **free, **levels))
+
+
+def rows() -> list[tuple[str, str, str, bool]]:
+    """What was measured, the figure, the bar, and whether it holds; only random tables where the data are absent."""
+    cases = [(f"optimal suppression, 20 × 20, seed {s}", f"optimal@20-{s}@level", 5.0) for s in (2, 3, 4, 5)]
+    cases += [(f"optimal suppression, 50 × 50, seed {s}", f"optimal@50-{s}@level", 20.0) for s in (1, 2)]
+    if (real_data() / "tables").is_dir():
+        cases += [
+            ("optimal suppression, insee2, p%", "optimal@insee2@level", 5.0),
+            ("optimal suppression, synth_S, exact disclosure", "optimal@synth_S@exact", 50.0),
+            ("suppression by size, insee3, p%", "auto@insee3@level", 30.0),
+            ("suppression by size, synth_M, p%", "auto@synth_M@level", 60.0),
+        ]
+    found = []
+    for what, case, bar in cases:
+        used = cost("suppression", case)
+        found.append((what, f"{used.cpu:.2f} CPU s, {used.memory:.0f} MB", f"≤ {bar:g} CPU s", used.cpu <= bar))
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
