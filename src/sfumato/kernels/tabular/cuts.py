@@ -88,7 +88,7 @@ class Attackers:
         return others, np.ones(len(others))
 
     def cut(self, worth: Floats) -> Cut | None:
-        """Make `sum worth_i x_i >= 1` an inequality of the free cells, its coefficients cut down; None: it says nothing."""
+        """Make `sum worth_i x_i >= 1` an inequality of the free cells, cut down; None: it says nothing."""
         right = 1.0 - float(worth[self.fixed].sum())
         if right <= 1e-6:
             return None

@@ -88,7 +88,8 @@ def goals_of(
 
     Examples
     --------
-    >>> goals = goals_of(np.array([True, False]), np.ones(2), np.ones(2), (np.array([1.0, 0]), np.array([2.0, 0]), None))
+    >>> levels = (np.array([1.0, 0]), np.array([2.0, 0]), None)
+    >>> goals = goals_of(np.array([True, False]), np.ones(2), np.ones(2), levels)
     >>> goals.sign.tolist(), goals.amount.tolist()
     ([1, -1], [2.0, 1.0])
     """
@@ -156,9 +157,10 @@ def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, F
     falls: Floats
     rises: Floats
     if goals.cone[place]:
-        falls, rises = FAR * (down > 0), FAR * (up > 0)
+        falls, rises = np.where(down > 0, FAR, 0.0), np.where(up > 0, FAR, 0.0)
     else:
-        falls, rises = np.minimum(down / goals.amount[place], FAR), np.minimum(up / goals.amount[place], FAR)
+        amount = float(goals.amount[place])
+        falls, rises = np.minimum(down / amount, FAR), np.minimum(up / amount, FAR)
     if goals.known[place] >= 0:
         falls[goals.known[place]] = rises[goals.known[place]] = 0.0
     return falls, rises

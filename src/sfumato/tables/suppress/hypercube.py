@@ -84,8 +84,9 @@ def boxes_of(near: Neighbours, cell: int, worth: Floats) -> list[dict[int, int]]
 
     Examples
     --------
-    >>> square = [[1, 1, 0, 0, -1, 0, 0, 0], [0, 0, 1, 1, 0, -1, 0, 0], [1, 0, 1, 0, 0, 0, -1, 0], [0, 1, 0, 1, 0, 0, 0, -1]]
-    >>> boxes_of(Neighbours(sp.csr_array(np.array(square))), 0, np.ones(8))
+    >>> inside = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+    >>> square = sp.csr_array(np.hstack([inside, -np.eye(4)]))
+    >>> boxes_of(Neighbours(square), 0, np.ones(8))
     [{0: 1, 1: -1, 2: -1, 3: 1}]
     """
     rows = near.parts(cell)

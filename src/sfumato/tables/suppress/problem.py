@@ -178,8 +178,8 @@ def _costs(cost: Floats, preferred: Bools, free: Bools) -> tuple[Floats, float]:
 
 def _ties(cells: int) -> Floats:
     """Factors next to 1, another one for each place."""
-    factors: Floats = 1 + TIE * ((np.arange(cells) * 0.6180339887498949) % 1.0)
-    return factors
+    places = np.arange(cells, dtype=np.float64)
+    return np.asarray(1 + TIE * ((places * 0.6180339887498949) % 1.0), dtype=np.float64)
 
 
 def _reachable(
