@@ -69,9 +69,10 @@ def test_fewer_than_k_above_the_cut_move_it():
     done = ran(at=100)
     assert done.after.frame["x"].to_list() == [1, 2, 3, 4, 5, *[6] * 5]
     assert done.disclosure.parts[0].bounds == {"x": (None, 6.0)}
-    (warned,) = done.steps[0].warnings
-    assert "it was moved" in warned
-    assert {c for c in warned if c.isdigit()} == {"5"}  # k, and no figure of the data
+    moved, lone = done.steps[0].warnings
+    assert "it was moved" in moved
+    assert "a value that fewer than 5 records have" in lone  # 6, for there is no whole number between 5 and it
+    assert {c for c in moved + lone if c.isdigit()} == {"5"}  # k, and no figure of the data
     assert coded(at=1000, replace="mean") == [1, 2, 3, 4, 5, *[64] * 5]  # (6 + 7 + 8 + 100 + 200)/5 = 64.2
     assert coded(at=100, k=2)[-2:] == [100, 100]
     assert coded(at=1000, k=0) == X
@@ -83,6 +84,20 @@ def test_learned_cuts_have_three_digits_and_leave_enough_above():
     assert set(coded(values, largest=5)) == {5, 123000}
     assert coded([-x for x in values], largest=3)[0] == -124000  # −123,222 is the third
     assert max(coded([0.0012345 + i / 10**7 for i in range(9)], largest=5)) == 0.00123
+
+
+def test_a_learned_cut_of_round_figures_is_nobodys_value_where_there_is_room():
+    pay = [20_000, 31_000, 38_500, 40_000, 41_000, 52_000, 60_500, 75_000]
+    for how in ({"largest": 5}, {"at": 60_000}, {"quantile": 3 / 7}):
+        done = ran(pay, **how)
+        assert done.after.frame["x"].to_list() == [20_000, 31_000, 38_500, *[39_000] * 5]
+        assert not any("a value that" in said for said in done.steps[0].warnings)
+    assert coded(pay, largest=5, side="low") == [*[50_000] * 5, 52_000, 60_500, 75_000]
+    assert coded([-x for x in pay], largest=5, side="low") == [-20_000, -31_000, -38_500, *[-39_000] * 5]
+    assert coded(pay, at=40_000)[3] == 40_000  # given, so it stays
+    assert coded([*pay, *[40_000] * 4], largest=9).count(40_000) == 9  # shared by k, so it tells of nobody
+    assert coded(pay, largest=8) == [10_000] * 8
+    assert coded([-3.0, *[float(i) for i in range(5)]], largest=5) == [-3.0, *[-1.0] * 5]
 
 
 @pytest.mark.parametrize("prob", [0.1, 0.5, 0.77, 0.9])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Context
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -61,6 +61,18 @@ class _Values:
         reached = np.cumsum(self.count[::-1]) >= rank
         return _floored(float(self.value[::-1][np.argmax(reached)]))
 
+    def apart(self, cut: float, k: int, whole: bool) -> float:
+        """A cut that the same records reach and that is no value of fewer than k, where there is one."""
+        if not self.lone(cut, k):
+            return cut
+        below = self.value[self.value < cut]
+        lower = float(below[-1]) if len(below) else -math.inf
+        return _between(lower, cut, whole)
+
+    def lone(self, cut: float, k: int) -> bool:
+        """Whether a cut is the value of some records, and of fewer than k."""
+        return 0 < int(self.count[self.value == cut].sum()) < k
+
     def quantile(self, prob: float, weighted: bool) -> float:
         """A quantile by linear interpolation (type 7); of weighted values the first at which the share is reached."""
         if weighted:
@@ -81,6 +93,7 @@ class _Cut:
     cut: float
     new: float
     moved: bool
+    lone: bool = False
     changed: int = 0
 
 
@@ -106,8 +119,10 @@ class TopCode(Method):
     in its place. It does not protect the values below, nor where other columns tell the value again: totals, shares or
     net amounts that were computed from it must be coded too, or leave.
 
-    Column stays a number. A cut that is learned is rounded to 3 significant digits, so that it is nobody's value, used
-    and disclosed so; where fewer than `k` records reach a cut, it is moved to where `k` do.
+    Column stays a number. A cut that is learned is rounded to 3 significant digits, used and disclosed so. Where that
+    is a value that fewer than `k` records have, the cut becomes the roundest number between it and the next lower value
+    (for `side: low` the next higher); where there is none, as between whole numbers in a row, it stays, and a warning
+    says so. Where fewer than `k` records reach a cut, it is moved to where `k` do.
 
     Parameters
     ----------
@@ -272,7 +287,12 @@ class TopCode(Method):
         moved = values.above(cut) < self.k
         if moved:
             cut = values.largest(self.k)
-        found = _Cut(cut * self._sign + 0.0, self._new(values, cut, whole) * self._sign + 0.0, moved)
+        learned = moved or self.at is None
+        if learned:
+            cut = values.apart(cut, self.k, whole)
+        new = self._new(values, cut, whole)
+        lone = learned and values.lone(cut, self.k)
+        found = _Cut(cut * self._sign + 0.0, new * self._sign + 0.0, moved, lone)
         return replace(found, changed=self._changed(values, found))
 
     def _changed(self, values: _Values, cut: _Cut) -> int:
@@ -353,11 +373,17 @@ class TopCode(Method):
         learned: dict[str, _Learned] = states[0]
         moved = [n for n, one in learned.items() if any(c.moved for c in one.used)]
         small = [n for n, one in learned.items() if one.small]
+        lone = [n for n, one in learned.items() if any(c.lone for c in one.used)]
         told = []
         if moved:
             told.append(
                 f"top_code: fewer than {self.k} records reach a cut of {', '.join(moved)}, so it was moved to where "
                 f"{self.k} do. What is disclosed is the cut that was used."
+            )
+        if lone:
+            told.append(
+                f"top_code: a cut of {', '.join(lone)} that was learned is a value that fewer than {self.k} records "
+                f"have, and no other number lies between it and the next. Give a cut (at), or a larger k."
             )
         if small:
             told.append(
@@ -384,6 +410,20 @@ def _stays_whole(whole: bool, cuts: Sequence[_Cut]) -> bool:
 def _floored(value: float) -> float:
     """The next number of 3 significant digits that is not above."""
     return float(_FLOOR.create_decimal(repr(value)))
+
+
+def _between(lower: float, value: float, whole: bool) -> float:
+    """The number of fewest digits, and of these the highest, above the one number and below the other.
+
+    Not halfway, from which the value follows where the lower one is released. The value itself where there is none.
+    """
+    for digits in (1, 2, 3):
+        context = Context(prec=digits, rounding=ROUND_FLOOR)
+        near = float(context.next_minus(Decimal(repr(float(value))))) if value else max(lower / 2, -1.0)
+        near = float(math.floor(near)) if whole else near
+        if lower < near < value:
+            return near
+    return value
 
 
 def _rounded(value: float) -> float:
