@@ -304,11 +304,24 @@ def test_empty_bands_are_merged_and_it_is_told():
         banded([None, None, 1], n=2, method="equal")
 
 
+@pytest.mark.parametrize("method", ["equal", "log", "quantile"])
+def test_learned_bands_hold_k_records_and_are_merged_else(method):
+    values = [*[float(i) for i in range(1, 41)], 400.0, 410.0, 900.0, 4000.0, 4100.0, 4200.0, 4300.0, 9000.0]
+    for k in (5, 7):
+        ran = banded(values, n=12, method=method, k=k)
+        assert min(sizes(ran).values()) >= k
+        assert f"fewer than {k} records" in ran.steps[0].warnings[0]
+    assert sizes(banded(values, n=12, method=method)) == sizes(banded(values, n=12, method=method, k=5))
+    assert min(sizes(banded(values, n=12, method="equal", k=0)).values()) < 5
+    with pytest.raises(DataError, match="bands of at least 30 records"):
+        banded(values, n=12, method=method, k=30)
+
+
 def test_names_of_learned_bands():
     values = [float(i) for i in range(30)]
     assert sizes(banded(values, labels=["low", "mid", "high"], n=3)) == {"low": 10, "mid": 10, "high": 10}
     with pytest.raises(DataError, match="Fewer bands than `labels`"):
-        banded([1.0] * 50 + [2.0], labels=["low", "mid", "high"], n=3)
+        banded([1.0] * 50 + [2.0] * 5, labels=["low", "mid", "high"], n=3)
     with pytest.raises(ValidationError):
         Recode(columns=["x"], band={"n": 3}, labels=["low", "high"])
     with pytest.raises(ValidationError):

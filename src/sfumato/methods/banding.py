@@ -39,6 +39,8 @@ class Bands(Described):
     method
         Of equal width (`equal`), of equal width on a logarithmic scale (`log`), or with equally many records
         (`quantile`).
+    k
+        Bands with fewer records than this are merged with their neighbours; 0 leaves all that somebody is in.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Bands(Described):
 
     n: int = Field(ge=2, le=1000)
     method: Literal["equal", "log", "quantile"] = "quantile"
+    k: int = Field(default=5, ge=0)
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Cuts:
     labels
         Names of the bands, one more than there are cut points.
     fewer
-        Whether bands that nobody was in were merged.
+        Whether bands that too few were in were merged.
 
     Examples
     --------
@@ -142,8 +145,8 @@ def cut_points(values: NDArray[np.float64], count: NDArray[np.int64], bands: Ban
 def learned(column: str, counts: pl.DataFrame, codebook: Codebook, bands: Bands, names: Sequence[str] | None) -> Cuts:
     """The bands of a column, from how many records have each value.
 
-    Cut points have 3 significant digits, and of whole numbers are whole. A band that nobody is in is merged with the
-    next one, the last with the one before.
+    Cut points have 3 significant digits, and of whole numbers are whole. A band that fewer than `k` records are in is
+    merged with the next one, the last with the one before.
 
     Parameters
     ----------
@@ -172,11 +175,11 @@ def learned(column: str, counts: pl.DataFrame, codebook: Codebook, bands: Bands,
     whole = _is_whole(dtype, codebook[column])
     rounded = (float(f"{p:.3g}") for p in (cut_points(values, count, bands) if len(values) else ()))
     asked = sorted({float(math.ceil(p)) if whole else p for p in rounded})
-    points = _filled(asked, values)
+    points = _filled(asked, values, count, max(bands.k, 1))
     if not points:
         raise DataError(
-            f"The values of column {column!r} are too alike or too few to be cut into bands. Give cut points (band: "
-            "[…]), or leave the column out."
+            f"The values of column {column!r} are too alike or too few to be cut into bands of at least "
+            f"{max(bands.k, 1)} records. Give cut points (band: […]), or leave the column out."
         )
     fewer = len(points) + 1 < bands.n
     if names is not None and fewer:
@@ -190,15 +193,16 @@ def _is_whole(dtype: pl.DataType, variable: Variable) -> bool:
     return dtype.is_integer() or variable.kind == Kind.INTEGER
 
 
-def _filled(points: Sequence[float], values: NDArray[np.float64]) -> list[float]:
-    """Cut points between which there are values, the first band and the last one included."""
+def _filled(points: Sequence[float], values: NDArray[np.float64], count: NDArray[np.int64], fewest: int) -> list[float]:
+    """Cut points between which there are so many records, the first band and the last one included."""
     kept: list[float] = []
+    reached = np.concatenate([[0], np.cumsum(count)])
     below = 0
     for point in points:
-        n = int(np.searchsorted(values, point, side="left"))
-        if n > below:
+        n = int(reached[np.searchsorted(values, point, side="left")])
+        if n - below >= fewest:
             kept.append(point)
             below = n
-    if kept and below == len(values):
+    if kept and reached[-1] - below < fewest:
         kept.pop()
     return kept

@@ -56,7 +56,7 @@ class Recode(Method):
         Cut points in rising order, each of which begins its band: [18, 65] gives below 18, 18 to below 65, and 65 and
         over. Or {n: 5, method: quantile}: cut points are learned, for `n` bands with equally many records (`quantile`,
         the default), of equal width (`equal`) or of equal width of the logarithm (`log`), and rounded to 3 significant
-        digits.
+        digits; bands with fewer than `k` records (5 where nothing is said, 0 for no least) are merged with neighbours.
     labels
         Names of the bands, one more than there are cut points; else they are made of the cut points.
     level
@@ -280,9 +280,8 @@ class Recode(Method):
         if not fewer or not isinstance(self.band, Bands):
             return ()
         return (
-            f"recode: {', '.join(fewer)} has fewer than {self.band.n} bands: of those that were asked for some were "
-            f"empty "
-            "or had equal ends, and were merged.",
+            f"recode: {', '.join(fewer)} has fewer than {self.band.n} bands: of those that were asked for some had "
+            f"fewer than {max(self.band.k, 1)} records or equal ends, and were merged.",
         )
 
 
