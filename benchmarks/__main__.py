@@ -5,7 +5,21 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import basics, cells, centroids, fit, h_rank, hidden, lattice, noise, nuts, primary, protect, suppression, tabular
+from benchmarks import (
+    basics,
+    cells,
+    centroids,
+    fit,
+    h_rank,
+    hidden,
+    lattice,
+    noise,
+    nuts,
+    primary,
+    protect,
+    suppression,
+    tabular,
+)
 from benchmarks.measure import machine
 
 README = Path(__file__).parent / "README.md"
@@ -14,7 +28,21 @@ MARK = "<!-- results -->"
 
 def main() -> int:
     """Measure, write, and tell by the exit status whether every bar holds."""
-    parts = (basics, protect, primary, lattice, cells, centroids, h_rank, noise, fit, hidden, nuts, tabular, suppression)
+    parts = (
+        basics,
+        protect,
+        primary,
+        lattice,
+        cells,
+        centroids,
+        h_rank,
+        noise,
+        fit,
+        hidden,
+        nuts,
+        tabular,
+        suppression,
+    )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]
     lines += [f"| {what} | {figure} | {bar} | {'yes' if holds else 'NO'} |" for what, figure, bar, holds in rows]

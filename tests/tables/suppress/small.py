@@ -32,7 +32,7 @@ class Small:
 
 
 def table(records: list[tuple[str, ...]], values: list[float], parents: list[list[dict[str, str]]]) -> Small:
-    """Build the table of records (finest codes) with, per variable, its hierarchies (child to parent, up to `Total`)."""
+    """Build the table of records (finest codes), with its hierarchies per variable (child to parent, up to `Total`)."""
     cells: dict[tuple[str, ...], list[float]] = {}
     for codes, value in zip(records, values, strict=True):
         above = []

@@ -148,12 +148,8 @@ def test_figure_four_of_the_seed_is_the_kind_of_pattern_found() -> None:
     primary = np.array([name == ("r1", "c1") for name in small.name])
     margin = np.array(["Total" in name for name in small.name])
     found = suppress(small, primary, method="optimal", cost=np.ones(len(primary)), forbidden=margin, **free(small))
-<<<<<<< HEAD
-    assert found.optimal and found.secondary.sum() == 3
-=======
     assert found.optimal
     assert found.secondary.sum() == 3
->>>>>>> d4e0cf6 (Large tables are mended in rounds; a benchmark of suppression)
     ends = interval(
         small.matrix, small.value, primary | found.secondary, **free(small), cell=int(np.flatnonzero(primary)[0])
     )

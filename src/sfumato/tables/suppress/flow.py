@@ -165,14 +165,7 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
     reach = Reach(problem.matrix)
     sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
     for i in np.flatnonzero(goals.sign == 0).tolist():
-<<<<<<< HEAD
-        one = Goals(
-            *(part[[i, i]] for part in (goals.cell, np.array(goals.sign), goals.amount, goals.cone, goals.known))
-        )
-        ways = replace(one, sign=np.array([1, -1]))
-=======
         ways = replace(goals[np.array([i, i])], sign=np.array([1, -1]))
->>>>>>> d4e0cf6 (Large tables are mended in rounds; a benchmark of suppression)
         far = [farthest(reach, ways, k, problem.down, problem.up, problem.open) for k in (0, 1)]
         if goals.cone[i]:
             sign[i] = 1 if far[0] >= 1 - 1e-6 else -1

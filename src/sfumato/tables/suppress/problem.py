@@ -202,7 +202,7 @@ def _reachable(
 
 
 def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
-    """Of some goals those that can be reached, the others lowered; and the problem with what cannot be protected told."""
+    """Of some goals those within reach, the others lowered; and the problem with what cannot be protected told."""
     left, cells, why = _reachable(problem.matrix, problem.goals[places], problem.down, problem.up, problem.open)
     told = {
         **dict(zip(problem.unprotected.tolist(), problem.reason, strict=True)),
