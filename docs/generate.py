@@ -44,6 +44,7 @@ HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
+    *("table build", "table protect", "table audit"),
     *("measures", "methods", "schema"),
 )
 
@@ -115,7 +116,7 @@ def cli() -> str:
             ],
         ),
         help_of(),
-        *(f"## sfumato {name}\n\n{help_of(name)}" for name in COMMANDS),
+        *(f"## sfumato {name}\n\n{help_of(*name.split())}" for name in COMMANDS),
     ]
     return "\n\n".join(parts)
 
