@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from tests.kernels.tabular.small_tables import Built, insee, synth
 
 from benchmarks.measure import cost, report_cost
 from sfumato.kernels.tabular.attacker import intervals
 from sfumato.kernels.tabular.determined import motions
 from sfumato.kernels.tabular.elimination import eliminate, inner_sums, publication_order
-from tests.kernels.tabular.small_tables import Built, insee, synth
 
 
 def hide(built: Built) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Small builder of hierarchical tables for tests: records in, cells, equations and primaries out. Nothing of the package."""
+"""Small builder of hierarchical tables for tests: records in; cells, equations and primaries out."""
 
 from __future__ import annotations
 

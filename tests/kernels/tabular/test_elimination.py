@@ -43,7 +43,7 @@ def determined(built: Built, hidden: np.ndarray) -> np.ndarray:
 @real
 @pytest.mark.parametrize(
     ("built", "cells", "value"),
-    # the R package GaussSuppression with singletonMethod "none" gives the same, every row its own contributor: n < 3 or p% = 10
+    # the R package GaussSuppression with singletonMethod "none"; every row its own contributor, n < 3 or p% = 10
     [
         (lambda: insee(("A10", "A21", "A88"), ("NUTS1", "NUTS2"), merge=False), 42, 1_288_480),
         (lambda: synth("S", merge=False), 181, 193_037),

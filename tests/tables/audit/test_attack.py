@@ -44,7 +44,7 @@ def test_figure_3_as_printed_gives_the_one_away() -> None:
 def test_figure_4_leaves_nought_or_one() -> None:
     table = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
     found = audit(table)
-    place = [i for i, r in enumerate(table.cells.iter_rows()) if r[:2] == ("b", "x")][0]
+    place = next(i for i, r in enumerate(table.cells.iter_rows()) if r[:2] == ("b", "x"))
     assert (found.lower[0][place], found.upper[0][place]) == (0, 1)
     assert found.summary() == {"exact": 0, "below_level": None, "useless": 0}
     assert any("whole" in note for note in found.notes)

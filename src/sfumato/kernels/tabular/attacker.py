@@ -1,36 +1,32 @@
 """What an attacker can work out of a protected table: the interval of every hidden cell, by linear programs.
 
-The attacker knows the published cells, every equation between cells, and bounds of each hidden cell (nobody's turnover is
-negative). What is possible for a hidden cell is then an interval, and its ends are two linear programs. They differ
+The attacker knows the published cells, every equation between cells, and bounds of each hidden cell (nobody's turnover
+is negative). What is possible for a hidden cell is then an interval, and its ends are two linear programs. They differ
 in their costs alone: the model is built once, and each program starts where the one before it stopped. Every solution
-is a table that could be the true one, and widens what is known of all hidden cells at once; a cell whose bounds it reaches
-needs no program of its own. Hidden cells that no equation connects are solved apart.
+is a table that could be the true one, and widens what is known of all hidden cells at once; a cell whose bounds it
+reaches needs no program of its own. Hidden cells that no equation connects are solved apart.
 
-This is an outsider. For one who contributed himself, `lower` and `upper` hold what he knows: his own contribution is the
-least that its cell can be, and a cell in which he is alone is known to him.
+This is an outsider. For one who contributed himself, `lower` and `upper` hold what he knows: his own contribution is
+the least that its cell can be, and a cell in which he is alone is known to him.
 
-References: Fischetti & Salazar (2001), Management Science 47; Hundepool et al. (2010), Handbook on Statistical Disclosure
-Control, 4.2.
+References: Fischetti & Salazar (2001), Management Science 47; Hundepool et al. (2010), Handbook on Statistical
+Disclosure Control, 4.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.tabular.directions import directions
 from sfumato.progress import Progress, quiet
-
-if TYPE_CHECKING:
-    import highspy
 
 __all__ = ["Contradiction", "Intervals", "Need", "Programme", "intervals", "inwards", "propagated"]
 
@@ -57,7 +53,8 @@ class Need:
     Parameters
     ----------
     lower, upper, sliding : ndarray, shape (cells,)
-        How far below and above the true value an interval must reach, and how wide it must be. 0 where nothing is needed.
+        How far below and above the true value an interval must reach, and how wide it must be. 0 where nothing is
+        needed.
     """
 
     lower: Floats
@@ -73,7 +70,8 @@ class Intervals:
     ----------
     low, high : ndarray, shape (cells,)
         The least and the most that a cell can be. Hidden cells that nobody asked for have what was learned by the way,
-        from outside: their true interval is at most as wide. With `need`, an interval that reaches it is not driven further.
+        from outside: their true interval is at most as wide. With `need`, an interval that reaches it is not driven
+        further.
     programs : int
         Linear programs that were solved.
     """
@@ -119,7 +117,8 @@ def intervals(
     A row of 1 and a hidden pair, and the same in columns: the pair can only be (0, 1) or (1, 0), or between.
 
     >>> import numpy as np, scipy.sparse as sp
-    >>> found = intervals(sp.csr_array([[1.0, 1.0, -1.0]]), np.array([np.nan, np.nan, 1.0]), np.array([True, True, False]))
+    >>> hidden, one = np.array([True, True, False]), np.array([np.nan, np.nan, 1.0])
+    >>> found = intervals(sp.csr_array([[1.0, 1.0, -1.0]]), one, hidden)
     >>> found.low.tolist(), found.high.tolist()
     ([0.0, 0.0, 1.0], [1.0, 1.0, 1.0])
     """
@@ -178,7 +177,7 @@ System = tuple[sp.csr_array, Floats, Floats]
 
 def _hidden_system(matrix: sp.csr_array, value: Floats, hidden: Bools, tolerance: float) -> System:
     """Equations that hold a hidden cell, with the published ones on the right side."""
-    matrix = sp.csr_array(matrix, dtype=float)
+    matrix = sp.csr_array(matrix).astype(np.float64)
     published = np.where(hidden, 0.0, value)
     right, size = -(matrix @ published), abs(matrix) @ np.abs(published)
     of_hidden = sp.csr_array(matrix[:, np.flatnonzero(hidden)])
@@ -284,12 +283,12 @@ def _propagate(
 
 
 def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -> Iterator[tuple[Ints, Ints, float]]:
-    """Cells and rows of each set of open cells that equations connect and somebody asked for, and the share that is done."""
+    """Cells and rows of each set of open cells that equations connect and somebody asked for; the share done."""
     open_cells = np.flatnonzero(high > low)
     of_open = sp.csr_array(matrix[:, open_cells])
     rows, n = of_open.shape
     graph = sp.block_array([[None, of_open], [of_open.T, None]], format="csr")
-    _, label = sp.csgraph.connected_components(graph, directed=False)
+    _, label = sp.csgraph.connected_components(sp.csr_array(abs(graph).astype(np.float64)), directed=False)
     of_cell, of_row = label[rows:], label[:rows]
     order, row_order = np.argsort(of_cell, kind="stable"), np.argsort(of_row, kind="stable")
     cells_sorted, rows_sorted = of_cell[order], of_row[row_order]
@@ -345,9 +344,9 @@ class Programme:
         import highspy
 
         self._highs: Any = highspy
-        self._solver: highspy.Highs = highspy.Highs()
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name, setting in _SETTINGS.items():
-            self._solver.setOptionValue(name, setting)  # type: ignore[arg-type]
+            self._solver.setOptionValue(name, setting)
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = matrix.shape
         lp.col_cost_ = np.zeros(matrix.shape[1])
@@ -362,7 +361,7 @@ class Programme:
         self.solved = 0
 
     def least(self, cells: Ints, costs: Floats) -> Floats | None:
-        """The cheapest solution where the given cells cost so much, all others nothing; None if there is no end to it."""
+        """The cheapest solution where the given cells cost so much, others nothing; None if there is no end to it."""
         stale = np.setdiff1d(self._costed, cells)
         self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
         self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
@@ -370,7 +369,7 @@ class Programme:
         self.solved += 1
         for settings in _TRIES:
             for name, setting in settings.items():
-                self._solver.setOptionValue(name, setting)  # type: ignore[arg-type]
+                self._solver.setOptionValue(name, setting)
             if settings:
                 self._solver.clearSolver()
             self._solver.run()
@@ -385,7 +384,7 @@ class Programme:
             else:
                 continue
             for name in settings and _SETTINGS:
-                self._solver.setOptionValue(name, _SETTINGS[name])  # type: ignore[arg-type]
+                self._solver.setOptionValue(name, _SETTINGS[name])
             return table
         raise Contradiction(_CONTRADICTS)
 
@@ -462,7 +461,7 @@ class _Ends:
     def _narrow(self) -> Bools:
         width = self.in_high - self.in_low
         possible = self.high - self.low >= self.to_width - self.close
-        return (width < self.to_width - self.close) & possible
+        return np.asarray((width < self.to_width - self.close) & possible)
 
 
 @dataclass(frozen=True)
@@ -486,7 +485,7 @@ def _bound(piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> _Bo
     tables = _tables(piece, ends)
     if len(asked) >= _SMALL:
         _sweep(ends, tables)
-    for cell in np.flatnonzero(asked):
+    for cell in np.flatnonzero(asked).tolist():
         for sign, still in ((-1.0, ends.open_high), (1.0, ends.open_low)):
             if still()[cell]:
                 table = tables.least(np.array([cell]), np.array([sign]))

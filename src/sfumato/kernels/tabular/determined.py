@@ -1,10 +1,10 @@
 """Which hidden cells the equations determine: by elimination alone, for tables too large for linear programs.
 
 The equations of the hidden cells are brought into steps modulo a prime that suppression does not use. A hidden cell is
-determined exactly if, all steps being taken out of each other, an equation is left that holds this cell alone. To see that
-without writing those equations down, the free cells are moved by random amounts and all others follow: a cell that does
-not move is determined, and two cells that move in proportion determine each other. By chance a cell may seem so once
-in 1e18 times; one that is determined never moves.
+determined exactly if, all steps being taken out of each other, an equation is left that holds this cell alone. To see
+that without writing those equations down, the free cells are moved by random amounts and all others follow: a cell that
+does not move is determined, and two cells that move in proportion determine each other. By chance a cell may seem so
+once in 1e18 times; one that is determined never moves.
 
 It says nothing of how closely the others can be estimated, nor of what bounds add.
 """

@@ -1,17 +1,17 @@
 """Secondary suppression by exact elimination: no primary cell is determined by the cells that are published.
 
-Every cell is a sum of finest cells. A primary cell is determined exactly if its sum is a combination of published cells'
-sums. So cells are published one by one, the dearest first: each is reduced by those before it, and one that would turn into
-a multiple of what is left of a primary cell stays hidden. This is the Gauss method of the R package GaussSuppression
-(Langsrud 2024, doi 10.1007/978-3-031-69651-0_6), and gives its patterns; the arithmetic here is modulo 2^31 - 1, which
-is exact for what matters: what depends over the fractions depends modulo a prime. The other way round a false alarm has
-a chance of about 1e-9, and hides a cell too many.
+Every cell is a sum of finest cells. A primary cell is determined exactly if its sum is a combination of published
+cells' sums. So cells are published one by one, the dearest first: each is reduced by those before it, and one that
+would turn into a multiple of what is left of a primary cell stays hidden. This is the Gauss method of the R package
+GaussSuppression (Langsrud 2024, doi 10.1007/978-3-031-69651-0_6), and gives its patterns; the arithmetic here is
+modulo 2^31 - 1, which is exact for what matters: what depends over the fractions depends modulo a prime. The other way
+round a false alarm has a chance of about 1e-9, and hides a cell too many.
 
 All equations count at once, those of linked tables and of hierarchies alike.
 
-It protects against: exact disclosure by anybody who adds and subtracts published cells; by a contributor who is alone in a
-cell and takes that out, where `alone` is given. It does not protect against: close estimates (the feasibility interval
-may be narrow), and what non-negativity adds: audit, then repair.
+It protects against: exact disclosure by anybody who adds and subtracts published cells; by a contributor who is alone
+in a cell and takes that out, where `alone` is given. It does not protect against: close estimates (the feasibility
+interval may be narrow), and what non-negativity adds: audit, then repair.
 """
 
 from __future__ import annotations
@@ -276,10 +276,10 @@ def eliminate_with_insiders(
 ) -> Pattern:
     """Hide cells until nobody who is alone in a hidden cell can work a primary one out either.
 
-    Whoever knows a cell takes it out of every sum it stands in. So, of each equation, a primary cell together with a cell of
-    one contributor must stay undetermined as well (virtual sums, as `anySum` of GaussSuppression has for counts and
-    `numttHTT` for magnitudes). What gets past these, over several equations, is looked for afterwards, and gets
-    a virtual sum of its own.
+    Whoever knows a cell takes it out of every sum it stands in. So, of each equation, a primary cell together with a
+    cell of one contributor must stay undetermined as well (virtual sums, as `anySum` of GaussSuppression has for counts
+    and `numttHTT` for magnitudes). What gets past these, over several equations, is looked for afterwards, and gets a
+    virtual sum of its own.
 
     Parameters
     ----------

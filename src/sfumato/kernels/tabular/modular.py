@@ -1,8 +1,9 @@
 """Sparse vectors modulo a prime: reduction by pivots, in loops that numba compiles.
 
-A pivot is a vector whose first entry is 1; it stands under the row of that entry. To reduce a vector is to take out, from
-its first row on, every entry in a row that has a pivot. What is left is zero in all such rows, and is the same whatever the
-order of the pivots: two vectors differ by known ones exactly if they reduce to the same. Vectors are kept by ascending row.
+A pivot is a vector whose first entry is 1; it stands under the row of that entry. To reduce a vector is to take out,
+from its first row on, every entry in a row that has a pivot. What is left is zero in all such rows, and is the same
+whatever the order of the pivots: two vectors differ by known ones exactly if they reduce to the same. Vectors are kept
+by ascending row.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def reduce_by_pivots(
 ) -> int:
     """Reduce a vector, so that its first entry is 1; what is left stands in `heap`'s upper half and `work`.
 
-    `start`, `length` tell where a row's pivot stands in the pool (-1: none). `work` is 0 and `seen` False everywhere, and so
-    they are left by `take`. The rows left are written to `heap[m:]`, m half its length; their number is given.
+    `start`, `length` tell where a row's pivot stands in the pool (-1: none). `work` is 0 and `seen` False
+    everywhere, and so they are after `put`. The rows left are written to `heap[m:]`, m half its length; their number is given.
     """
     half = len(heap) // 2
     size = 0

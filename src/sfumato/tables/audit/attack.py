@@ -53,7 +53,8 @@ class Audit:
     useless
         Secondary cells that could be published again without harm; None where it was not looked for.
     insider
-        Primary cells that somebody who is alone in another hidden cell finds exactly; None where contributors are not known.
+        Primary cells that somebody who is alone in another hidden cell finds exactly; None where contributors are not
+        known.
     lower, upper
         For each table, the interval of each of its lines; NaN where it is published, or not worked out.
     problems
@@ -104,8 +105,8 @@ def audit(
     Parameters
     ----------
     tables
-        One or several, with a `status`; hidden cells have no value. Where no status is `u` (both are `x` in public files),
-        every hidden cell counts as primary.
+        One or several, with a `status`; hidden cells have no value. Where no status is `u` (both are `x` in public
+        files), every hidden cell counts as primary.
     against
         A judged table, or several: true values, which cells are primary, their levels, contributors.
     lower, upper
@@ -157,8 +158,8 @@ def audit(
 
 
 _ROUNDED = (
-    "All values are whole counts: intervals are rounded inwards to whole numbers. That all other cells are whole too may "
-    "narrow them further."
+    "All values are whole counts: intervals are rounded inwards to whole numbers. That all other cells are whole too "
+    "may narrow them further."
 )
 
 
@@ -315,7 +316,7 @@ def _told(
 
 
 def _own(merged: Merged, cells: Bools, name: str, released: Sequence[Table], known: _Known) -> tuple[Bools, ...]:
-    """Lines of the tables that these cells are; a copy that is not itself called primary is left out where `u` is told."""
+    """Lines of the tables that these cells are; copies that are not called primary are left out where `u` is told."""
     lines = merged.spread(cells, False)
     if name == "useless" or not any(mine.any() for mine in known.lines):
         return lines
