@@ -287,8 +287,9 @@ def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -
     open_cells = np.flatnonzero(high > low)
     of_open = sp.csr_array(matrix[:, open_cells])
     rows, n = of_open.shape
-    graph = sp.block_array([[None, of_open], [of_open.T, None]], format="csr")
-    _, label = sp.csgraph.connected_components(sp.csr_array(abs(graph).astype(np.float64)), directed=False)
+    coo = of_open.tocoo()
+    graph = sp.csr_array((np.ones(coo.nnz), (coo.row, coo.col + rows)), (rows + n, rows + n))
+    _, label = sp.csgraph.connected_components(graph, directed=False)
     of_cell, of_row = label[rows:], label[:rows]
     order, row_order = np.argsort(of_cell, kind="stable"), np.argsort(of_row, kind="stable")
     cells_sorted, rows_sorted = of_cell[order], of_row[row_order]
@@ -393,7 +394,7 @@ class Programme:
         self._solver.changeColsBounds(len(cells), cells.astype(np.int32), low.astype(float), high.astype(float))
 
 
-_SETTINGS: dict[str, object] = {
+_SETTINGS: dict[str, bool | int | str] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",
@@ -401,7 +402,7 @@ _SETTINGS: dict[str, object] = {
     "simplex_strategy": 4,  # primal: a change of costs leaves the last solution feasible
     "random_seed": 0,
 }
-_TRIES: tuple[dict[str, object], ...] = ({}, {"simplex_strategy": 1}, {"presolve": "on"})
+_TRIES: tuple[dict[str, bool | int | str], ...] = ({}, {"simplex_strategy": 1}, {"presolve": "on"})
 """Where a program ends without a result, it is started again in other ways."""
 
 

@@ -83,7 +83,8 @@ def reduce_by_pivots(
     """Reduce a vector, so that its first entry is 1; what is left stands in `heap`'s upper half and `work`.
 
     `start`, `length` tell where a row's pivot stands in the pool (-1: none). `work` is 0 and `seen` False
-    everywhere, and so they are after `put`. The rows left are written to `heap[m:]`, m half its length; their number is given.
+    everywhere, and so they are after `put`. The rows left are written to `heap[m:]`, m half its
+    length; their number is given.
     """
     half = len(heap) // 2
     size = 0
