@@ -178,6 +178,11 @@ class Method(Described):
         return str(getattr(self, "do"))  # noqa: B009  every subclass has its own literal `do`
 
     @property
+    def counts_records(self) -> bool:
+        """Whether it takes what enough records share for what enough people share."""
+        return False
+
+    @property
     def keyed_on(self) -> tuple[Role, ...]:
         """The roles of the ids that its draws are keyed on."""
         if not self.draws_by_id:

@@ -93,6 +93,11 @@ class MapText(Method):
             raise ValueError("`separator` is a sign such as ; and no blank")
         return self
 
+    @property
+    def counts_records(self) -> bool:
+        """Results need so many, where `min_count` asks for them."""
+        return self.min_count is not None
+
     def check(self, codebook: Codebook) -> list[str]:
         """Texts are needed, and results that stand for nothing else."""
         labels = (*self.map.values(), *self.words.values(), self.default)

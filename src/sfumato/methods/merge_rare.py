@@ -76,6 +76,11 @@ class MergeRare(Method):
             raise ValueError("`into` is parent, or the name of a category")
         return into
 
+    @property
+    def counts_records(self) -> bool:
+        """Categories need so many."""
+        return True
+
     def check(self, codebook: Codebook) -> list[str]:
         """Categories, hierarchies where they are asked for, and a name that is no missing code."""
         known = {n: codebook[n] for n in self.columns if n in codebook}

@@ -130,6 +130,11 @@ class Recode(Method):
         """Name of each band, lowest first; where cut points are learned and names not given, none."""
         return self.labels or (labels_of(self._points) if self._points else ())
 
+    @property
+    def counts_records(self) -> bool:
+        """Learned bands need so many, where `k` asks for them."""
+        return isinstance(self.band, Bands) and self.band.k > 1
+
     def check(self, codebook: Codebook) -> list[str]:
         """Bands need numbers, and labels that stand for nothing else; levels a hierarchy that has them."""
         problems = super().check(codebook)

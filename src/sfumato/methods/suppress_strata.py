@@ -46,6 +46,11 @@ class SuppressStrata(Method):
     min_count: int = Field(ge=2)
     max_suppressed: float = Field(default=0.05, ge=0, le=1)
 
+    @property
+    def counts_records(self) -> bool:
+        """Strata need so many."""
+        return True
+
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """One pass over whole strata, after a look at how much would go."""
 

@@ -86,6 +86,11 @@ class ToGrid(PointStep):
         return self.size or 1000
 
     @property
+    def counts_records(self) -> bool:
+        """Cells need so many."""
+        return self.min_population > 1
+
+    @property
     def made(self) -> tuple[str, ...]:
         """The cell."""
         return (self.column,)

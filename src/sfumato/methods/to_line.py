@@ -85,6 +85,11 @@ class ToLine(PointStep):
         return self.among or 5
 
     @property
+    def counts_records(self) -> bool:
+        """Lines need so many."""
+        return self.min_count > 1
+
+    @property
     def made(self) -> tuple[str, ...]:
         """The line."""
         return (self.column,)

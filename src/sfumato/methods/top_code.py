@@ -185,6 +185,11 @@ class TopCode(Method):
         return self
 
     @property
+    def counts_records(self) -> bool:
+        """Cuts need so many, where `k` asks for them."""
+        return self.k > 1
+
+    @property
     def _sign(self) -> int:
         return 1 if self.side == "high" else -1
 

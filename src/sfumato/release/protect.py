@@ -102,7 +102,7 @@ def protect(
         repeatable=secret.repeatable,
         refusals=refusals(plan, after.codebook, measured.keys, findings),
         warnings=(
-            *warnings_of(plan, after, measured.keys, secret, draws.drawn),
+            *warnings_of(plan, entering, after, measured.keys, secret, draws.drawn),
             *(warning for step in ran.steps for warning in step.warnings),
         ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),

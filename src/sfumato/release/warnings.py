@@ -25,7 +25,7 @@ _MOST_NAMED = 10
 
 
 def warnings_of(
-    plan: Plan, after: PolarsDataset, keys: Sequence[str], secret: Secret, drawn: Set[str]
+    plan: Plan, before: PolarsDataset, after: PolarsDataset, keys: Sequence[str], secret: Secret, drawn: Set[str]
 ) -> Iterator[str]:
     """Give the warnings.
 
@@ -33,6 +33,8 @@ def warnings_of(
     ----------
     plan
         The plan as run.
+    before
+        The table as it enters.
     after
         The released table.
     keys
@@ -46,6 +48,7 @@ def warnings_of(
     yield from _lost_pseudonyms(secret, [step for step in plan.steps if step.replaces and step.name in drawn])
     if not any(after.codebook.the(Role.RECORD) in step.changes for step in plan.steps if step.replaces):
         yield from _real_number(after)
+    yield from _one_household(plan, before)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
     yield from _alone_by_others(plan, after, keys)
@@ -72,6 +75,29 @@ def _lost_pseudonyms(secret: Secret, steps: Sequence[Method]) -> Iterator[str]:
             f"release joins with them. Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every "
             f"time: --secret-file key, or secret= in Python."
         )
+
+
+def _one_household(plan: Plan, before: PolarsDataset) -> Iterator[str]:
+    """Say that thresholds of records are no thresholds of people where a household has several."""
+    household = before.codebook.the(Role.HOUSEHOLD)
+    steps = [step for step in plan.steps if step.counts_records]
+    if household is None or not steps or not before.frame[household].drop_nulls().is_duplicated().any():
+        return
+    named = [f"{name} ({listed(columns)})" for name, columns in _by_name(steps).items()]
+    yield (
+        f"{listed(named)} counts records, and several are of one household ({household}): what enough records share "
+        f"may be one household's alone. Take a threshold above the records that a household has, or protect a table "
+        f"with one record of each."
+    )
+
+
+def _by_name(steps: Sequence[Method]) -> dict[str, list[str]]:
+    """The columns that steps look at, by the name of the steps."""
+    found: dict[str, list[str]] = {}
+    for step in steps:
+        columns = found.setdefault(step.name, [])
+        columns += [n for n in dict.fromkeys((*step.changes, *step.strata)) if n not in columns]
+    return found
 
 
 def _told_by_dates(plan: Plan, after: PolarsDataset) -> Iterator[str]:
