@@ -212,3 +212,18 @@ def test_systems_are_kept_as_they_are_named():
     assert ToGrid(x="a", y="b", crs="epsg:27700").crs == "EPSG:27700"
     assert ToGrid(x="a", y="b", crs="27700").crs == 27700
     assert a_crs("EPSG:27700") == a_crs(27700)
+
+
+def test_few_cells_that_were_made_missing_are_warned_of():
+    def said(*places):
+        ran = cells(*places, min_population=3, system="square", into=27700, size=1000)
+        return [each for each in ran.steps[0].warnings if "made missing" in each]
+
+    (warned,) = said(*[LONDON] * 5, (-8.58, 57.81))
+    assert warned.startswith("cell: fewer records than `min_population`")
+    assert not any(c.isdigit() for c in warned)
+    assert said(*[LONDON] * 5) == []
+    few = cells(*[LONDON] * 5, (2.35, 48.85), outside="missing", min_population=2)
+    assert any("made missing" in each for each in few.steps[0].warnings)
+    many = cells(*[LONDON] * 5, *[(2.35, 48.85)] * 2, outside="missing", min_population=2)
+    assert many.steps[0].warnings == ()

@@ -145,3 +145,16 @@ def test_a_run_with_no_point_at_all(rivers):
     assert run(
         ToLine(x="east", y="north", crs=27700, lines=rivers, column="river", mode="random"), table(None), BOOK
     ).after.frame["river"].to_list() == [None]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "random"])
+def test_few_lines_that_were_made_missing_are_warned_of(rivers, mode):
+    def said(*north):
+        ran, _ = lines(rivers, *north, mode=mode, within=1_000, min_count=3)
+        return [each for each in ran.steps[0].warnings if "made missing" in each]
+
+    (warned,) = said(*[100_000.0] * 4, 130_000.0)
+    assert warned.startswith("river: fewer records than `min_count`")
+    assert len(said(*[100_000.0] * 4, 160_000.0, 160_000.0)) == 1  # far from every line
+    assert said(*[100_000.0] * 4, 130_000.0, 160_000.0, 160_000.0) == []
+    assert said(*[100_000.0] * 4) == []

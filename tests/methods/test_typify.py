@@ -181,3 +181,13 @@ def test_ends_of_a_raster_belong_to_it_once(altitude):
     edge = typified({"altitude": {"path": altitude}}, 0.0, 1.0, k=1).after.frame["altitude"].to_list()
     assert edge == [0, 100]
     assert np.isfinite(edge).all()
+
+
+def test_few_values_that_were_made_missing_are_warned_of(fields):
+    def said(*lon):
+        ran = typified({"soil": {"path": fields, "attribute": "soil"}}, *[0.5] * 9, *lon)
+        return ran.steps[0].warnings
+
+    (warned,) = said(9.5, 9.5)
+    assert warned.startswith("soil: fewer records than `k`")
+    assert said(*[9.5] * 5) == said() == ()

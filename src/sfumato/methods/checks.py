@@ -1,4 +1,4 @@
-"""What several methods find wrong with a step before any data are touched."""
+"""What several methods find wrong with a step before any data are touched, or with what it left."""
 
 from __future__ import annotations
 
@@ -7,9 +7,27 @@ from collections.abc import Sequence
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["role_problems", "strata_problems"]
+__all__ = ["few_missing", "role_problems", "strata_problems"]
 
 _NOT_CHANGED = (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+
+
+def few_missing(columns: Sequence[str], threshold: str) -> tuple[str, ...]:
+    """A warning for columns in which a step made fewer records missing than it would leave of any value.
+
+    Examples
+    --------
+    >>> few_missing(["cell"], "min_population")[0].split(":")[0]
+    'cell'
+    >>> few_missing([], "k")
+    ()
+    """
+    if not columns:
+        return ()
+    return (
+        f"{', '.join(columns)}: fewer records than `{threshold}` were made missing, so that missing itself says where "
+        f"they belong. Make all values coarser, so that none is made missing, or leave these records out.",
+    )
 
 
 def role_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:

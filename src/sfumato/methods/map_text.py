@@ -15,6 +15,7 @@ from sfumato.data.disclosure import Coarsened
 from sfumato.data.query import Counts
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws
+from sfumato.methods.checks import few_missing
 from sfumato.methods.texts import (
     folded,
     general,
@@ -154,7 +155,9 @@ class MapText(Method):
         for text, result in new.items():
             if result in rare:
                 new[text] = None if small else self.default
-        return _Mapped(new, changed, unmapped, merged, merged if small else 0)
+        missing = merged if small else 0
+        gone = sum(count for text, count in rows if new[text] is None)
+        return _Mapped(new, changed, unmapped, merged, missing, gone)
 
     def _joined(self, results: Any) -> str:
         return f"{self.separator} ".join(sorted(results))
@@ -176,6 +179,11 @@ class MapText(Method):
             for n, m in states[0].items()
         )
 
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns in which few records became missing."""
+        fewest, mapped = self.min_count or 0, states[0].items()
+        return few_missing([n for n, m in mapped if 0 < m.gone < fewest], "min_count")
+
 
 @dataclass(frozen=True)
 class _Mapped:
@@ -186,3 +194,4 @@ class _Mapped:
     unmapped: int
     rare: int
     missing: int
+    gone: int

@@ -17,6 +17,7 @@ from sfumato.data.grids import BritishGrid, Grid, Hexagons, Squares
 from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.checks import few_missing
 from sfumato.methods.points import Points, PointStep, in_area_of, small, swapped_or_outside, told_codes
 
 __all__ = ["ToGrid"]
@@ -213,12 +214,15 @@ class ToGrid(PointStep):
         )
 
     def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
-        """Where cells are small."""
+        """Where cells are small, and where few records have none."""
+        found, merged = states
+        few = 0 < found.outside + merged.missing < self.min_population
+        told = few_missing([self.column] if few else [], "min_population")
         fine = (self.resolution or 0) > _FINE_RESOLUTION if self.system == "h3" else self.width < 1000
         if not fine and self.min_population > 1:
-            return ()
+            return told
         what = f"{self.where}: cells of this size may hold one house" if fine else "cells with a single record stay"
-        return (f"{self.column}: {what}. Take larger ones, or a larger min_population.",)
+        return (f"{self.column}: {what}. Take larger ones, or a larger min_population.", *told)
 
 
 @dataclass(frozen=True)

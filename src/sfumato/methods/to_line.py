@@ -16,6 +16,7 @@ from sfumato.data.disclosure import Coarsened, Disclosed, Dropped
 from sfumato.data.files.layers import LayerPath, Shapes, named_shapes
 from sfumato.data.query import COUNT, Counts
 from sfumato.methods.base import HIDDEN, Stage, StepDraws, unit_problems
+from sfumato.methods.checks import few_missing
 from sfumato.methods.points import (
     Points,
     PointStep,
@@ -204,12 +205,16 @@ class ToLine(PointStep):
         )
 
     def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
-        """That a line names few houses."""
+        """That a line names few houses, and where few records have none."""
+        found, rare = states
+        few = 0 < found.far + int(rare[COUNT].sum()) < self.min_count
+        told = few_missing([self.column] if few else [], "min_count")
         if self.mode == "random":
-            return ()
+            return told
         return (
             f"{self.column}: the nearest line of a house can name it, where it is the only one there. Take main roads "
             "and rivers only, or `mode: random`.",
+            *told,
         )
 
 

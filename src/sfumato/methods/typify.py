@@ -19,6 +19,7 @@ from sfumato.data.files.layers import Layer, read_raster, read_shapes
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.checks import few_missing
 from sfumato.methods.points import Points, PointStep, in_area_of, layer_problems, swapped_or_outside, told_codes
 
 __all__ = ["Typify"]
@@ -144,7 +145,9 @@ class Typify(PointStep):
         named = frame.rename({n: f"{HIDDEN}{n}" for n in frame.columns})
         new = points.frame.select(self.x, self.y).hstack(named)
         outside, rare = ~told.to_numpy() & inside, (told & after).to_numpy()
-        return _Found(new, points.without, int(points.records[outside].sum()), int(points.records[rare].sum()))
+        gone = {n: int(points.records[frame[n].is_null().to_numpy()].sum()) for n in self.layers}
+        few = tuple(n for n, records in gone.items() if 0 < records < self.k)
+        return _Found(new, points.without, int(points.records[outside].sum()), int(points.records[rare].sum()), few)
 
     def _values(self, column: str, points: Points) -> tuple[pl.Series, Array]:
         """The value of a layer at each point where enough areas have it, and the number of the area; -1 outside."""
@@ -209,6 +212,10 @@ class Typify(PointStep):
             f"{found.rare} no combination that enough areas share.",
         )
 
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns in which few records have no value."""
+        return few_missing([n for n in self.layers if n in states[0].few], "k")
+
 
 @dataclass(frozen=True)
 class _Found:
@@ -218,6 +225,7 @@ class _Found:
     without: int
     outside: int
     rare: int
+    few: tuple[str, ...]
 
 
 def _series(name: str, attribute: str, values: Sequence[Any]) -> pl.Series:
