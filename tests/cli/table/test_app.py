@@ -4,7 +4,6 @@ import json
 
 import polars as pl
 import pytest
-
 from tests.e2e.command import sfumato
 
 FIRMS = pl.DataFrame(
