@@ -78,6 +78,7 @@ def test_every_cell_is_that_of_its_records(engine, rows, contributors):
 tables_columns = ("contributors", "largest", "second")
 
 
+@pytest.mark.slow
 @given(records, st.randoms())
 def test_engines_and_the_order_of_records_change_no_bit(rows, random):
     rows.append(("a", "x", 0.3, 1))

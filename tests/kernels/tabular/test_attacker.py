@@ -100,6 +100,7 @@ def test_a_need_is_judged_as_by_the_whole_interval(case: tuple[Built, np.ndarray
     np.testing.assert_array_equal(short(found.low, found.high)[clear], short(low, high)[clear])
 
 
+@pytest.mark.slow
 def test_whole_numbers_by_enumeration() -> None:
     rng = np.random.default_rng(5)
     for _ in range(20):

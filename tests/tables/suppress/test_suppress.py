@@ -78,6 +78,7 @@ def brute(
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("seed", range(4))
 def test_optimum_is_that_of_all_patterns(seed: int, exact: bool) -> None:
@@ -96,6 +97,7 @@ def test_optimum_is_that_of_all_patterns(seed: int, exact: bool) -> None:
     assert found.bound == pytest.approx(best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHOD)
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(["2d", "3d", "tree", "linked"]), st.integers(0, 10**6), st.booleans())
