@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.errors import DataError
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.tabular.directions import directions
+from sfumato.kernels.tabular.programme import Contradiction, Programme
 from sfumato.progress import Progress, quiet
 
 __all__ = ["Contradiction", "Intervals", "Need", "Programme", "intervals", "inwards", "propagated"]
@@ -40,10 +39,6 @@ _CLOSE = 1e-10
 """Share of the largest value around within which two ends are one."""
 _LARGEST = 1e6
 """Values of a component are scaled to be no larger than this."""
-
-
-class Contradiction(DataError):
-    """Published cells and bounds that no table can have."""
 
 
 @dataclass(frozen=True)
@@ -165,11 +160,9 @@ def inwards(found: Intervals, hidden: Bools) -> Intervals:
     low = np.where(hidden, np.ceil(found.low - 1e-6), found.low)
     high = np.where(hidden, np.floor(found.high + 1e-6), found.high)
     if (low > high).any():
-        raise Contradiction(_CONTRADICTS)
+        raise Contradiction
     return Intervals(low + 0.0, high + 0.0, found.programs)
 
-
-_CONTRADICTS = "the published cells contradict each other: no table has these sums within the bounds given"
 
 System = tuple[sp.csr_array, Floats, Floats]
 """Equations of the hidden cells, and the least and the most that each can sum to."""
@@ -207,7 +200,7 @@ def propagated(matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, h
     size = np.where(np.isfinite(most - least), np.maximum(np.abs(most), np.abs(least)), 0.0)
     close = _CLOSE * size + _SLACK * size.max(initial=0.0)
     if not _propagate(indptr, indices, matrix.data.astype(float), least, most, low, high, starts, where, close):
-        raise Contradiction(_CONTRADICTS)
+        raise Contradiction
     return low, high
 
 
@@ -322,90 +315,6 @@ class _Piece:
             self.scale = self.largest
 
 
-class Programme:
-    """Linear programs over one set of rows and bounds, that differ in their costs; each starts from the last one's end.
-
-    Parameters
-    ----------
-    matrix, least, most
-        Rows, and the least and the most that each may sum to.
-    low, high
-        Bounds of the columns.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse as sp
-    >>> five, none, inf = np.array([5.0]), np.zeros(2), np.full(2, np.inf)
-    >>> programme = Programme(sp.csr_array([[1.0, 1.0]]), five, five, none, inf)
-    >>> programme.least(np.array([0]), np.array([-1.0])).tolist()
-    [5.0, 0.0]
-    """
-
-    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> None:
-        import highspy
-
-        self._highs: Any = highspy
-        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for name, setting in _SETTINGS.items():
-            self._solver.setOptionValue(name, setting)
-        lp = highspy.HighsLp()
-        lp.num_row_, lp.num_col_ = matrix.shape
-        lp.col_cost_ = np.zeros(matrix.shape[1])
-        lp.col_lower_, lp.col_upper_ = low, high
-        lp.row_lower_, lp.row_upper_ = least, most
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-        lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-        lp.a_matrix_.value_ = matrix.data.astype(float)
-        self._solver.passModel(lp)
-        self._costed: Ints = np.zeros(0, np.int64)
-        self.solved = 0
-
-    def least(self, cells: Ints, costs: Floats) -> Floats | None:
-        """The cheapest solution where the given cells cost so much, others nothing; None if there is no end to it."""
-        stale = np.setdiff1d(self._costed, cells)
-        self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
-        self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
-        self._costed = cells
-        self.solved += 1
-        for settings in _TRIES:
-            for name, setting in settings.items():
-                self._solver.setOptionValue(name, setting)
-            if settings:
-                self._solver.clearSolver()
-            self._solver.run()
-            status = self._solver.getModelStatus()
-            if status == self._highs.HighsModelStatus.kOptimal:
-                table = np.array(self._solver.getSolution().col_value)
-            elif status in (
-                self._highs.HighsModelStatus.kUnbounded,
-                self._highs.HighsModelStatus.kUnboundedOrInfeasible,
-            ):
-                table = None
-            else:
-                continue
-            for name in settings and _SETTINGS:
-                self._solver.setOptionValue(name, _SETTINGS[name])
-            return table
-        raise Contradiction(_CONTRADICTS)
-
-    def bounds(self, cells: Ints, low: Floats, high: Floats) -> None:
-        """Change the bounds of cells."""
-        self._solver.changeColsBounds(len(cells), cells.astype(np.int32), low.astype(float), high.astype(float))
-
-
-_SETTINGS: dict[str, bool | int | str] = {
-    "output_flag": False,
-    "threads": 1,
-    "presolve": "off",
-    "solver": "simplex",
-    "simplex_strategy": 4,  # primal: a change of costs leaves the last solution feasible
-    "random_seed": 0,
-}
-_TRIES: tuple[dict[str, bool | int | str], ...] = ({}, {"simplex_strategy": 1}, {"presolve": "on"})
-"""Where a program ends without a result, it is started again in other ways."""
-
-
 class _Ends:
     """What is known of the cells of a component: witnesses from inside, bounds from outside."""
 
@@ -430,7 +339,7 @@ class _Ends:
     def settle(self, cells: Bools, table: Floats) -> None:
         """Cells that never move."""
         if (table[cells] < self.low[cells] - self.close).any() or (table[cells] > self.high[cells] + self.close).any():
-            raise Contradiction(_CONTRADICTS)
+            raise Contradiction
         for end in (self.low, self.high, self.in_low, self.in_high):
             end[cells] = table[cells]
 
@@ -543,7 +452,7 @@ def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     np.maximum.at(low, group[~still], down)
     np.minimum.at(high, group[~still], up)
     if (low > high + ends.close).any():
-        raise Contradiction(_CONTRADICTS)
+        raise Contradiction
     low, high = np.minimum(low, high), np.maximum(low, high)
     first = np.flatnonzero(~still)[np.unique(group[~still], return_index=True)[1]]
     scaled = sp.csr_array(sp.diags_array(1 / factor[first]) @ found.moves[first])
