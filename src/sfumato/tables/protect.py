@@ -30,6 +30,12 @@ Method = Literal["auto", "optimal", "flow", "elimination", "hypercube"]
 Costs = Literal["value", "unity", "count"]
 
 
+INSIDER = (
+    "Somebody who is alone in a hidden cell, and so knows its value, can work out an unsafe one. Take --singletons "
+    "(singletons=True) to hold against this too."
+)
+
+
 @dataclass(frozen=True)
 class Protected:
     """A protected table.
@@ -66,6 +72,14 @@ class Protected:
         """Whether the audit found nothing that is told exactly or more closely than its level allows."""
         return self.audit.passed
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the custodian should know of how it went."""
+        said = [*self.judged.notes, self.suppression.note, *self.audit.notes]
+        if self.audit.insider:
+            said.append(INSIDER)
+        return tuple(note for note in said if note)
+
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
@@ -77,7 +91,7 @@ class Protected:
             "gap": self.suppression.gap,
             "method": self.suppression.method,
             "audit": self.audit.summary(),
-            "notes": [note for note in (*self.judged.notes, self.suppression.note, *self.audit.notes) if note],
+            "notes": list(self.notes),
         }
 
     def _repr_html_(self) -> str:
@@ -184,7 +198,7 @@ def protect(
     out = _hidden(judged, merged, found.secondary)
     checked = audit(
         published(out),
-        against=out if protect == "level" else None,
+        against=out if protect == "level" else _without_levels(out),
         lower=-np.inf if ask.negative else 0.0,
         tolerance=tolerance,
         progress=auditing,
@@ -256,6 +270,10 @@ class _Asked:
         hidden = np.zeros(len(self.table), dtype=bool)
         hidden[lines] = True
         return np.asarray(self.merged.gather([hidden], "any") > 0)
+
+
+def _without_levels(table: Table) -> Table:
+    return replace(table, cells=table.cells.drop(LOWER_LEVEL, UPPER_LEVEL, strict=False))
 
 
 def _hidden(table: Table, merged: Merged, secondary: Bools) -> Table:
