@@ -285,3 +285,13 @@ def test_auto_goes_by_size() -> None:
     assert chosen(grid(np.random.default_rng(1), (50, 50))[0].matrix) == "optimal"
     assert chosen(grid(np.random.default_rng(1), (9, 9, 9))[0].matrix) == "flow"
     assert chosen(grid(np.random.default_rng(1), (14, 14, 14))[0].matrix) == "elimination"
+
+
+@pytest.mark.parametrize("method", METHOD)
+def test_every_method_tells_which_cells_forbidden_ones_give_away(method: str) -> None:
+    needs_elimination(method)
+    small = table([("a",), ("b",), ("c",)], [3.0, 5.0, 9.0], [flat(["a", "b", "c"])])
+    primary = np.array([name == ("a",) for name in small.name])
+    out = suppress(small, primary, method=method, cost=small.cost, forbidden=~primary, **free(small))  # type: ignore[arg-type]
+    assert out.unprotected.tolist() == np.flatnonzero(primary).tolist()
+    assert out.reason == ("forbidden",)

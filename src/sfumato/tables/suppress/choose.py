@@ -166,7 +166,8 @@ def _elimination_only(problem: Problem, auto: bool, progress: Progress) -> Suppr
     if not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
         note = "The table is too large for protection levels: no primary cell is determined exactly, no more is proved."
     progress("hiding cells by elimination", 0.0)
-    return problem.result(eliminated(problem), "elimination", note=note)
+    problem, hidden = eliminated(problem)
+    return problem.result(hidden, "elimination", note=note)
 
 
 def _hypercube(problem: Problem, auto: bool, progress: Progress) -> Suppression:

@@ -6,6 +6,8 @@ see. Attackers' linear programs find what is missing, and only for that flows ar
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -28,15 +30,19 @@ CLEANED = 700
 """With more hidden cells than that nothing is published again: it would take long."""
 
 
-def eliminated(problem: Problem) -> Bools:
-    """The cells that exact elimination hides, the primary ones among them."""
+def eliminated(problem: Problem) -> tuple[Problem, Bools]:
+    """The cells that exact elimination hides, the primary ones among them; primary cells it cannot save are told."""
     from sfumato.kernels.tabular.elimination import eliminate, inner_sums, publication_order
 
     inner = inner_sums(sp.csr_array(problem.matrix))
     order = publication_order(problem.cost, inner.sums)
     order = order[~problem.fixed[order]]
     found = eliminate(inner, problem.fixed, order, forbidden=~problem.open)
-    return np.asarray(problem.fixed | found.secondary)
+    lost = np.flatnonzero(found.undone & problem.primary)
+    told = dict(zip(problem.unprotected.tolist(), problem.reason, strict=True))
+    told = dict.fromkeys(lost.tolist(), "forbidden") | told
+    unprotected, reason = np.array(sorted(told), dtype=np.int64), tuple(told[cell] for cell in sorted(told))
+    return replace(problem, unprotected=unprotected, reason=reason), np.asarray(problem.fixed | found.secondary)
 
 
 def mended(problem: Problem, hidden: Bools, publish: bool = True) -> tuple[Problem, Bools]:
@@ -119,7 +125,7 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     [False, True, False, False]
     """
     progress("hiding cells by elimination", 0.0)
-    hidden = eliminated(problem)
+    _, hidden = eliminated(problem)
     progress("mending what elimination leaves open", 0.2)
     problem, hidden = mended(problem, hidden)
     return problem.result(hidden, "elimination, mended by flows")
