@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import FileError, ReleaseExists
-from sfumato.release.package.folder import whole_folder
+from sfumato.release.package.folder import whole_folder, whole_folders
 
 HOLD = """
 import sys, time
@@ -152,3 +152,32 @@ def test_a_failed_rename_brings_the_old_one_back(tmp_path, monkeypatch, fault):
         (work / "datapackage.json").write_text("new")
     assert (target / "datapackage.json").read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["release"]
+
+
+@pytest.mark.parametrize("fault", [OSError(errno.EIO, os.strerror(errno.EIO)), KeyboardInterrupt()])
+@pytest.mark.parametrize("there", [(), ("a",), ("b",), ("a", "b")])
+@pytest.mark.parametrize("nth", [1, 2, 3, 4])
+def test_several_folders_are_there_all_or_none(tmp_path, monkeypatch, fault, there, nth):
+    targets = [tmp_path / "a", tmp_path / "b"]
+    for name in there:
+        with whole_folder(tmp_path / name) as work:
+            (work / "datapackage.json").write_text("old")
+    real, calls = Path.rename, []
+
+    def rename(self, to):
+        calls.append(to)
+        if len(calls) == nth:
+            raise fault
+        return real(self, to)
+
+    monkeypatch.setattr(Path, "rename", rename)
+    failed = False
+    try:
+        with whole_folders(targets, overwrite=True) as works:
+            for work in works:
+                (work / "datapackage.json").write_text("new")
+    except (FileError, KeyboardInterrupt):
+        failed = True
+    found = {path.name: (path / "datapackage.json").read_text() for path in tmp_path.iterdir()}
+    assert failed == (nth <= 2 + len(there))
+    assert found == (dict.fromkeys(there, "old") if failed else {"a": "new", "b": "new"})

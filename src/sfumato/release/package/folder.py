@@ -6,15 +6,15 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from sfumato.data.files.atomic import refuse_link, unfinished, without_links
 from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.papers import all_papers
 
-__all__ = ["refuse_existing", "whole_folder"]
+__all__ = ["refuse_existing", "whole_folder", "whole_folders"]
 
 _DOCUMENTS = frozenset({"datapackage.json", "plan.yaml", "report.html"})
 
@@ -77,50 +77,95 @@ def whole_folder(target: Path, *, overwrite: bool = False) -> Iterator[Path]:
     FileError
         Where it cannot be written, or is a symbolic link.
     """
-    refuse_existing(target, overwrite)
-    target = without_links(target)
-    with unfinished(), _folder(target, overwrite) as work:
+    with whole_folders([target], overwrite=overwrite) as (work,):
         yield work
 
 
 @contextmanager
-def _folder(target: Path, overwrite: bool) -> Iterator[Path]:
+def whole_folders(targets: Sequence[Path], *, overwrite: bool = False) -> Iterator[list[Path]]:
+    """Give a temporary folder for each of several, which take their names together; parameters as in `whole_folder`.
+
+    They are renamed from the last to the first. Where one cannot be, those before it are taken back, and what they
+    replaced stands there again. Only a run that is killed between two renames leaves some and not others.
+    """
+    for target in targets:
+        refuse_existing(target, overwrite)
+    targets = [without_links(target) for target in targets]
+    with unfinished(), ExitStack() as stack:
+        works = [stack.enter_context(_working(target)) for target in targets]
+        yield works
+        _settle(list(zip(works, targets, strict=True)), overwrite)
+
+
+@contextmanager
+def _working(target: Path) -> Iterator[Path]:
+    """A temporary folder, which goes unless it has another name by then."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
         work = target.parent / f".sfumato-{target.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
         work.mkdir()
     except OSError as error:
-        raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
+        raise _unwritten(target, error) from None
     try:
         yield work
-        refuse_existing(target, overwrite)  # another run may have been faster
-        _settle(work, target)
     except OSError as error:
-        raise FileError(f"{str(target)!r} cannot be written: {error.strerror}.") from None
+        raise _unwritten(target, error) from None
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _settle(work: Path, target: Path) -> None:
-    """Bring everything to the disk, then rename: the one step that makes the folder appear."""
+def _unwritten(target: Path, error: OSError) -> FileError:
+    return FileError(f"{str(target)!r} cannot be written: {error.strerror}.")
+
+
+def _settle(pairs: Sequence[tuple[Path, Path]], overwrite: bool) -> None:
+    """Bring everything to the disk, then rename: the one step that makes the folders appear."""
+    for work, target in pairs:
+        try:
+            _to_disk(work)
+        except OSError as error:
+            raise _unwritten(target, error) from None
+    try:
+        for work, target in reversed(pairs):
+            refuse_existing(target, overwrite)  # another run may have been faster
+            try:
+                if target.exists():
+                    target.rename(_old(work))
+                work.rename(target)
+            except OSError as error:
+                raise _unwritten(target, error) from None
+    except BaseException:  # also Ctrl-C
+        for work, target in pairs:
+            _take_back(work, target)
+        raise
+    finally:
+        for work, target in pairs:
+            if target.exists():  # else what was there waits for `_sweep`
+                shutil.rmtree(_old(work), ignore_errors=True)
+
+
+def _to_disk(work: Path) -> None:
     for path in [*work.iterdir(), work]:
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
             os.close(handle)
-    old = work.with_name(work.name.replace(".tmp", "-old.tmp"))
-    try:
-        if target.exists():
-            target.rename(old)
-        work.rename(target)
-    except BaseException:  # also Ctrl-C
-        if old.exists() and not target.exists():
-            old.rename(target)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def _take_back(work: Path, target: Path) -> None:
+    """Give a folder its temporary name again, and what it replaced its own."""
+    with suppress(OSError):
+        if not work.exists() and target.exists():
+            target.rename(work)
+        if _old(work).exists() and not target.exists():
+            _old(work).rename(target)
+
+
+def _old(work: Path) -> Path:
+    """Where what is replaced waits."""
+    return work.with_name(work.name.replace(".tmp", "-old.tmp"))
 
 
 def _sweep(target: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,7 @@ from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
 from sfumato.plan.tables import ACCESS
 from sfumato.release.package.datapackage import datapackage
-from sfumato.release.package.folder import refuse_existing, whole_folder
+from sfumato.release.package.folder import refuse_existing, whole_folders
 from sfumato.release.release import Release, not_met, write_internal
 from sfumato.release.several.links import foreign_keys, link_sentences
 from sfumato.report.external import external_tables
@@ -74,8 +73,8 @@ class TablesRelease:
     ) -> tuple[str, ...]:
         """Write the release folder: `<table>.<suffix>` for each table, and the papers of all of them.
 
-        Each folder is there whole or not at all; the most open one takes its name last. Parameters and errors as in
-        `Release.write`.
+        The folders are there whole or not at all, and all of them or none; the most open one takes its name last.
+        Parameters and errors as in `Release.write`.
 
         Returns
         -------
@@ -90,9 +89,8 @@ class TablesRelease:
             raise LimitExceeded(self._not_met())
         documents = {each: self._documents(names) for each, names in folders.items()}
         notes: list[str] = []
-        with ExitStack() as stack:  # which leaves in the opposite order
-            for each, names in folders.items():
-                work = stack.enter_context(whole_folder(each, overwrite=overwrite))
+        with whole_folders(list(folders), overwrite=overwrite) as works:
+            for work, (each, names) in zip(works, folders.items(), strict=True):
                 for name in names:
                     notes += [f"{name}: {note}" for note in self.tables[name].write_data(work, name)]
                 for file, content in documents[each].items():
