@@ -36,7 +36,8 @@ class ToLine(PointStep):
 
     Protects little against an intruder who knows the country, for the nearest lane of one house names the house: lines
     with few records become missing, and a line drawn at random among several says less. It cannot protect a rare
-    combination with other columns.
+    combination with other columns; and as draws are by record, several records of one house show the lines that it
+    draws from.
 
     Parameters
     ----------
