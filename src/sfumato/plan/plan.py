@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from os import PathLike
@@ -271,6 +271,19 @@ class Plan(Described):
         own = {"variables": plan.variables, "steps": plan.steps, "limits": plan.limits}
         tables = self.tables | {name: self.tables[name].model_copy(update=own)}
         return self.model_copy(update={"tables": tables}).beside(self)
+
+    def only(self, names: Collection[str]) -> Plan:
+        """The plan of some of several tables, and of the links among them.
+
+        Examples
+        --------
+        >>> plan = Plan(title="Farms", tables={n: {"file": f"{n}.csv"} for n in ("farmers", "visits")})
+        >>> list(plan.only(["visits"]).tables)
+        ['visits']
+        """
+        tables = {name: table for name, table in self.tables.items() if name in names}
+        links = tuple(link for link in self.links if link.tables <= tables.keys())
+        return self.model_copy(update={"tables": tables, "links": links}).beside(self)
 
     def the_table(self, name: str | None) -> Plan:
         """The plan itself where it is of one table, else that of the table named.

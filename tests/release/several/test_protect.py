@@ -129,6 +129,16 @@ def test_tables_with_another_access_go_to_a_folder_of_their_own(tmp_path):
     assert 'id="farmers"' not in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_each_folder_holds_the_plan_of_its_own_tables(tmp_path):
+    release = unlinked()
+    release.write(tmp_path / "out")
+    for folder, name, other in (("out", "visits", "herd"), ("out-controlled", "farmers", "score")):
+        text = (tmp_path / folder / "plan.yaml").read_text()
+        assert list(sf.Plan.load(tmp_path / folder / "plan.yaml").tables) == [name]
+        assert other not in text
+        assert release.plan.digest in (tmp_path / folder / "datapackage.json").read_text()
+
+
 def test_nothing_is_written_where_one_folder_is_taken(tmp_path):
     release = unlinked()
     (tmp_path / "out-controlled").mkdir()

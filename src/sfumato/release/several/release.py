@@ -25,6 +25,9 @@ __all__ = ["TablesRelease"]
 class TablesRelease:
     """Several protected tables with their papers.
 
+    Each folder's `plan.yaml` is the plan of its own tables and of the links among them; the digest of the plan in
+    `datapackage.json` is that of the whole.
+
     Parameters
     ----------
     tables
@@ -113,7 +116,7 @@ class TablesRelease:
             access=self.plan.access_of(names[0]),  # one folder, one way of access
             consent=self.plan.consent,
         )
-        documents = {"datapackage.json": package, "plan.yaml": report.plan_yaml.encode()}
+        documents = {"datapackage.json": package, "plan.yaml": self.plan.only(names).to_yaml().encode()}
         if self.renderer is not None:
             told = replace(
                 report,
