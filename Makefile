@@ -19,7 +19,7 @@ $(READY): requirements/dev.txt pyproject.toml
 demo: $(READY)  ## Protect an invented cohort and say where the report is.
 	$(BIN)/sfumato demo --out demo
 
-test: $(READY)  ## Layers, types, style and all fast tests (about 4 minutes on two cores).
+test: $(READY)  ## Layers, types, style and all fast tests (about 5 minutes on two cores).
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy

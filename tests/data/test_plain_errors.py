@@ -84,6 +84,7 @@ def plans():
     yield {"steps": WRONG, "limits": WRONG, "variables": {f"a{i}": wrong for i, wrong in enumerate(WRONG)}}
 
 
+@pytest.mark.slow
 def test_no_message_about_a_plan_speaks_python():
     said, faults = set(), 0
     for plan in plans():

@@ -58,6 +58,7 @@ def brute(rows, contributors):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, ids=["polars", "duckdb"])
 @given(rows=records, contributors=st.booleans())
 def test_every_cell_is_that_of_its_records(engine, rows, contributors):

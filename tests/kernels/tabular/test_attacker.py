@@ -68,6 +68,7 @@ def tables(draw: st.DrawFn) -> tuple[Built, np.ndarray]:
     return built, rng.random(len(built.value)) < draw(st.sampled_from([0.1, 0.4, 0.7]))
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=60)
 def test_intervals_are_those_of_plain_programs(case: tuple[Built, np.ndarray]) -> None:
@@ -79,6 +80,7 @@ def test_intervals_are_those_of_plain_programs(case: tuple[Built, np.ndarray]) -
     np.testing.assert_allclose(found.high / scale, high / scale, atol=2e-7)
 
 
+@pytest.mark.slow
 @given(tables(), st.floats(0.05, 2))
 @settings(max_examples=60)
 def test_a_need_is_judged_as_by_the_whole_interval(case: tuple[Built, np.ndarray], share: float) -> None:

@@ -104,6 +104,7 @@ def test_the_order_of_equations_changes_nothing(case: tuple[Built, np.ndarray], 
     np.testing.assert_array_equal(one.secondary, two.secondary)
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=30)
 def test_nobody_alone_in_a_hidden_cell_finds_another(case: tuple[Built, np.ndarray]) -> None:

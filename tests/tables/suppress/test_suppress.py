@@ -126,6 +126,7 @@ def test_the_optimum_costs_no_more_than_others_and_stands_on_its_bound(kind: str
     assert best.bound == pytest.approx(small.cost[best.secondary].sum())
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.sampled_from(["2d", "tree"]), st.integers(0, 10**6), st.booleans())
 def test_whoever_is_alone_in_a_hidden_cell_finds_no_neighbour(kind: str, seed: int, exact: bool) -> None:
