@@ -52,6 +52,8 @@ def test_what_is_linked_openly_and_codes_of_two_scopes(sfumato, files):
     assert sfumato("check-links", "a.csv", "visits.csv").returncode == 1
     assert sfumato("check-links", "a.csv", "visits.csv", "--declared", "farm").returncode == 0
     assert sfumato("check-links", "a.csv", "visits.csv", "--unlinkable", "farm").returncode == 0
+    strange = sfumato("check-links", "a.csv", "visits.csv", "--unlinkable", "nowhere")
+    assert (strange.returncode, "nowhere" in strange.stderr) == (2, True)
     unknown = sfumato("check-links", "a.csv", "visits.csv", "--declared", "plot")
     assert unknown.returncode == 2
     assert "'plot'" in unknown.stderr

@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
-from sfumato.errors import FileError
+from sfumato.errors import DataError, FileError
 from sfumato.plan.draft_tables import Drafted, draft_tables, named_tables
 
 SECRET = bytes(range(32))
@@ -97,3 +97,8 @@ def test_a_plan_with_another_table_has_another_digest():
     other = plan.with_table("visits", plan.table("people"))
     assert other.digest != before
     assert plan.digest == before
+
+
+def test_a_column_with_a_name_of_our_own_is_refused_before_a_plan_is_drafted():
+    with pytest.raises(DataError, match="sfumato's own"):
+        drafted({"people": study()["people"].rename({"sex": "sfumato:row"})})

@@ -71,6 +71,7 @@ def check_links(
     sources = (a, b, *more)
     tables = [read(source).frame for source in sources]
     called = _names(sources, names)
+    _refuse_strange(unlinkable, [set(table.columns) for table in tables])
     _refuse_unknown(declared, [set(table.columns) for table in tables])
     pairs = list(combinations(range(len(tables)), 2))
     found = Links()
@@ -95,6 +96,14 @@ def _refuse_unknown(declared: Sequence[Sequence[str]], columns: Sequence[set[str
             raise DataError(
                 f"No two tables have the columns {', '.join(map(repr, on))}, by which they should be linked."
             )
+
+
+def _refuse_strange(unlinkable: Collection[str], columns: Sequence[set[str]]) -> None:
+    """Refuse names that no table has: what is left out by a slip would stay in, and the other way round."""
+    if isinstance(unlinkable, str):
+        raise DataError("`unlinkable` is a list of columns, for instance unlinkable=['farm'].")
+    if strange := [n for n in unlinkable if not any(n in each for each in columns)]:
+        raise DataError(f"No table has the columns {', '.join(map(repr, strange))}, which should be unlinkable.")
 
 
 def _names(sources: Sequence[Any], names: Sequence[str] | None) -> list[str]:

@@ -16,6 +16,8 @@ from sfumato.data.extended import shown
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
+from sfumato.errors import DataError
+from sfumato.methods.base import HIDDEN
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
 
 __all__ = ["draft_body", "draft_plan", "head", "listed"]
@@ -63,6 +65,8 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
 
 def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], last: Iterable[str] = ()) -> list[str]:
     """Give the lines on variables, steps and limits; parameters as in `draft_plan`, with lines for steps at the end."""
+    if any(n.startswith(HIDDEN) for n in frame.columns):
+        raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
     steps = draft_steps(frame, guesses)
     if not (steps.keys or steps.averaged):  # a plan under which nobody could look anybody up protects nobody
         guesses = _more_keys(guesses)

@@ -90,7 +90,7 @@ def test_who_dominates_a_column_is_warned_of_by_the_column_alone():
     frame = incomes().with_columns(x=pl.when(pl.col("id") == 7).then(8_888_888.0).otherwise("x"))
     (warning,) = ran(frame).steps[0].warnings
     assert "10% of the sum of squares of x" in warning
-    assert "derive" in warning
+    assert "do: top_code, columns: [x]" in warning
     assert "888" not in warning
     assert not ran(frame, rescale=False, recentre=False).steps[0].warnings
 
