@@ -150,8 +150,9 @@ class Centroids(CentroidParameters):
         return (
             f"One value makes more than {DOMINATES:.0%} of the sum of squares of {', '.join(found)}, so that whoever "
             "gets a second release without that person reads it off the restored means and spreads to within a fifth "
-            f"or nearer. Cut such values off before this step: {{do: top_code, columns: [{', '.join(found)}], at: ...}} "
-            "with a bound from outside the data; after it, clip with such bounds hides them in part.",
+            "or nearer. Cut such values off before this step, with a bound from outside the data: "
+            f"{{do: top_code, columns: [{', '.join(found)}], at: ...}}; after it, clip with such bounds hides them in "
+            "part.",
         )
 
     def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
