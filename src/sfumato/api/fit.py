@@ -38,6 +38,7 @@ def fit(
     draws: int = 4000,
     seed: int = 0,
     hidden: Hidden = "auto",
+    reduce_bias: bool = True,
     table: str | None = None,
     progress: Progress = quiet,
 ) -> Fit:
@@ -71,6 +72,8 @@ def fit(
     hidden
         What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
         normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.
+    reduce_bias
+        Whether `ml` takes off what noise on numbers adds to the bias of the likelihood's maximum.
     table
         Of a release of several tables, which one.
     progress
@@ -117,6 +120,7 @@ def fit(
         seed=seed,
         complete=opened.complete,
         hidden=hidden,
+        reduce_bias=reduce_bias,
         progress=progress,
     )
 

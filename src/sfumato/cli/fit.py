@@ -37,6 +37,9 @@ def fit(
     hidden: Annotated[
         str, typer.Option(help="Shape of hidden numbers: auto, normal, or how many normals, from 1 to 5.")
     ] = "auto",
+    reduce_bias: Annotated[
+        bool, typer.Option(help="For ml: take off what noise on numbers adds to the maximum's bias.")
+    ] = True,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     prior: Annotated[
         list[str] | None,
@@ -75,6 +78,7 @@ def fit(
             draws=draws,
             seed=seed,
             hidden=shape,
+            reduce_bias=reduce_bias,
             table=table,
             progress=progress,
         )

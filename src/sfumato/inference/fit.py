@@ -22,6 +22,7 @@ from sfumato.inference.covariates.known import error_parts, read_covariate, stra
 from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.covariates.shape import MOST_PARTS
 from sfumato.inference.estimators.bayes import sample_posterior
+from sfumato.inference.estimators.bias import bias_by_noise
 from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
@@ -104,6 +105,7 @@ def fit(
     slope: str | None = None,
     complete: bool = False,
     hidden: Hidden = "auto",
+    reduce_bias: bool = True,
     progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
@@ -149,6 +151,9 @@ def fit(
     hidden
         What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
         normals, as many as the released values speak for; `normal`; or a number of normals.
+    reduce_bias
+        Whether `ml` takes off what noise on numbers adds to the bias of the likelihood's maximum, to first order; not
+        with weights, clusters or groups.
     complete
         Whether the disclosure speaks of all that was done to the table, as that of a release folder does; else a note
         names the columns of the model that it does not speak of.
@@ -172,7 +177,8 @@ def fit(
     ----------
     Carroll, Ruppert, Stefanski and Crainiceanu (2006), Measurement Error in Nonlinear Models, 2nd ed.,
     doi:10.1201/9781420010138. Louis (1982), doi:10.1111/j.2517-6161.1982.tb01203.x. Pinheiro and Bates (1995),
-    doi:10.1080/10618600.1995.10474663 (random effects).
+    doi:10.1080/10618600.1995.10474663 (random effects). Kosmidis and Lunardon (2024), doi:10.1093/jrsssb/qkad083 (bias
+    of the maximum).
 
     Examples
     --------
@@ -223,7 +229,7 @@ def fit(
         found = work.random(method, groups, read_slope(problem, slope))
         return replace(found, slope=slope)
     if method in ("ml", "bayes"):
-        return work.likelihood(method, priors or {}, draws, seed)
+        return work.likelihood(method, priors or {}, draws, seed, reduce_bias)
     return work.quick(method, seed)
 
 
@@ -445,7 +451,12 @@ class _Work:
         return self.result(method, found.estimate, found.covariance, found.sigma, found.n, found.converged, notes)
 
     def likelihood(
-        self, method: Literal["ml", "bayes"], priors: Mapping[str, tuple[float, float]], draws: int, seed: int
+        self,
+        method: Literal["ml", "bayes"],
+        priors: Mapping[str, tuple[float, float]],
+        draws: int,
+        seed: int,
+        reduce_bias: bool,
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
         if method == "ml" and is_plain(self.problem, self.family, method) and not self.plain.separated:
@@ -460,11 +471,14 @@ class _Work:
         covariance = found.covariance[:shown, :shown] * correction
         sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
         notes = (*notes, *found.notes)
-        fitted = self.result("ml", found.theta[:shown], covariance, sigma, n, found.converged, notes, found)
+        reduced = reduce_bias and found.converged and not (held or self.problem.keep_rows)
+        bias = bias_by_noise(found, n) if reduced else np.zeros(shown)
+        estimate = found.theta[:shown] - bias[:shown]
+        fitted = self.result("ml", estimate, covariance, sigma, n, found.converged, notes, found)
         fitted = self.with_hidden(fitted, found.model, found.theta)
         if held or self.problem.keep_rows:
             return fitted
-        return with_profile(fitted, found, split(self.progress, (4, 6))[1])
+        return with_profile(fitted, found, split(self.progress, (4, 6))[1], bias)
 
     def with_hidden(self, fitted: Fit, model: Mixture | GaussianMixture, theta: Floats) -> Fit:
         """Say of a fit what the distribution of hidden numbers was taken for."""

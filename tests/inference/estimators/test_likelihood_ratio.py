@@ -125,7 +125,7 @@ def estimate_of(table, told, family, formula="y ~ x + w"):
     with pytest.MonkeyPatch.context() as patch:
         real = _Work.maximum
         patch.setattr(_Work, "maximum", lambda self: kept.append(real(self)) or kept[0])
-        ours = fit(formula, table, told, family=family)
+        ours = fit(formula, table, told, family=family, reduce_bias=False)
     return ours, kept[0][0]
 
 
@@ -154,7 +154,7 @@ def test_a_linear_model_has_students_quantile():
 @pytest.mark.parametrize("j", [1, 2])
 def test_a_noisy_number_and_its_exact_companion_agree_with_brute_force(family, j):
     table, told = continuous(family)
-    ours = fit("y ~ x + w", table, told, family=family)
+    ours = fit("y ~ x + w", table, told, family=family, reduce_bias=False)
     start = np.array([0.0, 0.5, 0.3, 0.0, 0.6, -0.2, 0.0][: 7 if family == "linear" else 6])
     cut = 400 * np.log1p(stats.t.ppf(0.975, 397) ** 2 / 397) if family == "linear" else CUT
     assert not np.isnan(ours.profile[j]).any()

@@ -22,7 +22,7 @@ _CELLS = 1 << 20
 
 def cost_of_noise(
     problem: Problem, model: Mixture | GaussianMixture, rows: Ints, theta: Floats, bread: Floats
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Work out reliability, inflation of standard errors, and the spread of the true columns.
 
     Parameters
@@ -40,17 +40,20 @@ def cost_of_noise(
         Standard errors over those that the true covariates would have given.
     spread : ndarray, shape (p,)
         Standard deviation of each column's true values.
+    complete : ndarray, shape (p + e, p + e)
+        Covariance that the true covariates would have given.
     """
     p = len(problem.columns.labels)
     e = model.response.extra
     if not (problem.discrete or problem.continuous) and problem.outcome.exact:
         constant = np.array([not parts for parts in problem.columns.parts])
-        return np.where(constant, np.nan, 1.0), np.ones(p + e), problem.exact_part().std(axis=0)
+        spread = problem.exact_part().std(axis=0)
+        return np.where(constant, np.nan, 1.0), np.ones(p + e), spread, bread[: p + e, : p + e]
     full, _ = inverse(_complete(problem, model, rows, theta))
     with np.errstate(divide="ignore", invalid="ignore"):
         inflation = np.sqrt(np.diagonal(bread)[: p + e] / np.diagonal(full))
     reliability, spread = _reliability(problem, model, rows, theta)
-    return reliability, inflation, spread
+    return reliability, inflation, spread, full
 
 
 def expected_design(

@@ -62,6 +62,7 @@ def profile_intervals(
     n: int = 0,
     degrees: float = math.inf,
     progress: Progress = quiet,
+    bias: Floats | None = None,
 ) -> Floats:
     """Find the ends of likelihood-ratio intervals, and p-values of no effect.
 
@@ -78,6 +79,8 @@ def profile_intervals(
         intervals are those of least squares. Infinite degrees stand for a chi-square quantile.
     progress
         Told of every coefficient.
+    bias : ndarray, shape (P,), optional
+        What was taken off the estimates; the intervals move with them.
 
     Returns
     -------
@@ -115,8 +118,9 @@ def profile_intervals(
         for number, j in enumerate(terms):
             progress(f"interval {number + 1} of {len(terms)}", number / len(terms))
             line = _Profile(found, j)
-            ends = [line.end(side, math.sqrt(cut)) for side in (-1.0, 1.0)]
-            rows.append([*ends, _p_value(line.root_at_zero() ** 2, n, degrees)])
+            off = 0.0 if bias is None else float(bias[j])
+            ends = [line.end(side, math.sqrt(cut)) - off for side in (-1.0, 1.0)]
+            rows.append([*ends, _p_value(line.root_at(off) ** 2, n, degrees)])
     table = np.array(rows).reshape(-1, 3)
     table[np.isnan(table).any(axis=1)] = np.nan
     return table
@@ -268,14 +272,14 @@ class _Profile:
             pass
         return Value(-math.inf, np.zeros(len(theta)), np.eye(len(theta)))
 
-    def root_at_zero(self) -> float:
-        """The signed root where the coefficient is 0, from the nearest point."""
-        near = min((p for p in self.points if p.settled), key=lambda p: abs(float(p.theta[self.j])))
-        point = self.at(0.0, near)
+    def root_at(self, b: float) -> float:
+        """The signed root where the coefficient is b, from the nearest point."""
+        near = min((p for p in self.points if p.settled), key=lambda p: abs(float(p.theta[self.j]) - b))
+        point = self.at(b, near)
         return point.root if point.settled else math.nan
 
 
-def with_profile(fit: Fit, found: Estimate, progress: Progress = quiet) -> Fit:
+def with_profile(fit: Fit, found: Estimate, progress: Progress = quiet, bias: Floats | None = None) -> Fit:
     """Give a fit likelihood-ratio intervals where the noise is so strong that Wald's go wrong.
 
     An estimate that came out near zero also has a small standard error then, so that Wald's interval misses a larger
@@ -291,6 +295,8 @@ def with_profile(fit: Fit, found: Estimate, progress: Progress = quiet) -> Fit:
         Its maximum.
     progress
         Told of every coefficient.
+    bias
+        What was taken off the estimates.
 
     Returns
     -------
@@ -302,7 +308,7 @@ def with_profile(fit: Fit, found: Estimate, progress: Progress = quiet) -> Fit:
         return fit
     terms = np.flatnonzero((inflation >= _TOUCHED) & (fit.se > 0))
     profile = np.full((len(fit.terms), 3), np.nan)
-    profile[terms] = profile_intervals(found, terms.tolist(), fit.level, fit.n, fit.degrees, progress)
+    profile[terms] = profile_intervals(found, terms.tolist(), fit.level, fit.n, fit.degrees, progress, bias)
     return replace(fit, profile=profile, notes=(*fit.notes, *_notes(fit.terms, terms, profile)))
 
 

@@ -79,6 +79,9 @@ class Estimate:
         As in `Fit`, shape (p,) and (p + e,).
     spread
         Standard deviation of each column's true values, shape (p,).
+    complete
+        Covariance of coefficients and further parameters of the response that the true covariates would have given,
+        shape (p + e, p + e).
     model, information
         The likelihood, and the observed information at `theta`, shape (P, P).
     notes
@@ -92,6 +95,7 @@ class Estimate:
     reliability: Floats
     inflation: Floats
     spread: Floats
+    complete: Floats
     model: Mixture | GaussianMixture
     information: Floats
     notes: tuple[str, ...] = ()
@@ -147,7 +151,7 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
     if problem.keep_rows:
         records = rows if isinstance(model, Mixture) else rows[model.records]
         covariance = sandwich(bread, model.scores(top.theta) * problem.weight[records, None], records, cluster)
-    reliability, inflation, spread = cost_of_noise(problem, model, rows, top.theta, bread)
+    reliability, inflation, spread, full = cost_of_noise(problem, model, rows, top.theta, bread)
     notes: tuple[str, ...] = ()
     lost = np.zeros(0, dtype=np.int64)
     if not complete:
@@ -167,6 +171,7 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
         reliability,
         inflation,
         spread,
+        full,
         model,
         information,
         (*notes, *unsure, *_rare(problem, model, top.theta)),

@@ -265,7 +265,7 @@ def _estimate(
     if variance["Intercept"] < _ZERO * scale or spread < _ZERO * scale:
         notes = (*notes, "A variance between groups is estimated as zero; its standard error means nothing there.")
     averaged, offset = work.average(top.theta)
-    reliability, _, _ = cost_of_noise(problem, averaged, rows, inner, covariance[:size, :size])
+    reliability, *_ = cost_of_noise(problem, averaged, rows, inner, covariance[:size, :size])
     inflation = np.ones(p)
     if problem.discrete or problem.continuous or not problem.outcome.exact:
         fixed, _ = inverse(information[:size, :size])  # at the random effects' variance, on both sides

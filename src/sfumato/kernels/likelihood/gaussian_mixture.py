@@ -162,6 +162,11 @@ class GaussianMixture:
         return np.concatenate([np.arange(g.start, g.stop, g.nodes) for g in self.groups])
 
     @property
+    def record_weight(self) -> Floats:
+        """How many records each row of `scores` stands for, shape (n,)."""
+        return self.weight[self.records]
+
+    @property
     def components(self) -> int:
         """Number c of hidden continuous covariates."""
         return int(self.z.shape[1])
