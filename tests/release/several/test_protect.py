@@ -158,6 +158,17 @@ def test_rows_of_two_tables_of_one_file_stand_in_two_orders():
     assert sorted(first) == sorted(second)
 
 
+def test_one_column_masked_in_two_ways_is_warned_of():
+    """Two looks at a value average to less noise than the limit of either table knows of."""
+    data = tables()
+    for share, told in ((0.2, False), (0.5, True)):
+        other = {**VISITS, "steps": [{"do": "noise", "columns": ["score"], "share": share}]}
+        link = {"from": "a", "to": "b", "on": ["visit"]}
+        twice = sf.Plan(title="Farms", tables={"a": VISITS, "b": other}, links=[link])
+        found = sf.protect(twice, {"a": data["visits"], "b": data["visits"]}, secret=SECRET).report.warnings
+        assert any("score of one file is masked in a by another step" in warning for warning in found) == told
+
+
 def test_tables_of_one_file_may_not_both_stand_in_its_order():
     rows = tables()["farmers"]
     herds = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "region"]}]}

@@ -13,8 +13,9 @@ from sfumato.data.roles import Role
 from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import Problem
+from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
-from sfumato.plan.tables import DeclaredLink
+from sfumato.plan.tables import DeclaredLink, TablePlan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.package.datapackage import ForeignKey
 
@@ -202,6 +203,26 @@ def warnings(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator[str]:
                 f"links are searched by columns of one name only. Give each codes of its own (pseudonymise under two "
                 f"scopes), or one name in both files, and declare the link."
             )
+        for n in _masked_apart(plan, tables, a, b):
+            yield (
+                f"{n} of one file is masked in {a} by another step, or more strongly, than in {b}: whoever puts "
+                "records of both together has two looks at each value, and gets nearer to it than either limit says. "
+                "Mask it alike in both, or release it in one."
+            )
+
+
+def _masked_apart(plan: Plan, tables: Mapping[str, PolarsDataset], a: str, b: str) -> list[str]:
+    """Columns that two tables take from one file and mask in different ways."""
+    one, two = plan.tables[a], plan.tables[b]
+    if one.file != two.file:
+        return []
+    both = [n for n in tables[a].columns if n in tables[b].columns]
+    return [n for n in both if _masks(one, n) != _masks(two, n)]
+
+
+def _masks(table: TablePlan, column: str) -> list[Method]:
+    """The steps that mask a column."""
+    return [step for step in table.steps if step.masks and column in step.changes]
 
 
 def _same_ids(plan: Plan, tables: Mapping[str, PolarsDataset], a: str, b: str) -> Iterator[tuple[str, str]]:
