@@ -21,6 +21,7 @@ __all__ = ["EVERYTHING", "Hierarchy", "as_texts", "category_ladder", "text_of"]
 EVERYTHING = "*"
 """The category of everything, on top of every hierarchy."""
 _EVERYTHING = "everything"
+_DEEPEST = 100
 
 
 def text_of(value: object) -> str:
@@ -194,6 +195,28 @@ class Hierarchy:
         return cls(tuple(_path((leaf, *above)) for leaf, above in broader.items()))
 
     @classmethod
+    def parents(cls, above: Mapping[str, str | None]) -> Hierarchy:
+        """From the parent of each category, None on top; one that is nobody's parent is a value.
+
+        Raises
+        ------
+        DataError
+            A parent that is not listed, or a circle.
+
+        Examples
+        --------
+        >>> Hierarchy.parents({"North": None, "Leeds": "North", "Bath": None}).paths
+        (('Leeds', 'North'), ('Bath',))
+        """
+        held = {parent for parent in above.values() if parent is not None}
+        if not held <= set(above):
+            raise DataError("A hierarchy has a parent that is not listed.")
+        paths = tuple(_climbed(code, above) for code in above if code not in held)
+        if len({code for path in paths for code in path}) < len(above):
+            raise DataError("Categories of a hierarchy lie under each other in a circle.")
+        return cls(paths)
+
+    @classmethod
     def intervals(cls, low: int, high: int, widths: Sequence[int], start: int = 0) -> Hierarchy:
         """Whole numbers from `low` to `high` in wider and wider intervals, which begin at multiples from `start` on.
 
@@ -296,6 +319,16 @@ class Hierarchy:
 def _path(labels: Iterable[object]) -> tuple[str, ...]:
     texts = tuple(text_of(label) for label in labels)
     return texts[:-1] if len(texts) > 1 and texts[-1] == EVERYTHING else texts
+
+
+def _climbed(code: str, above: Mapping[str, str | None]) -> tuple[str, ...]:
+    path, parent = [code], above[code]
+    while parent is not None:
+        if len(path) > _DEEPEST:
+            raise DataError(f"Categories of a hierarchy lie under each other in a circle, or {_DEEPEST} levels deep.")
+        path.append(parent)
+        parent = above[parent]
+    return tuple(path)
 
 
 def _of_day(day: datetime.date) -> tuple[str, ...]:

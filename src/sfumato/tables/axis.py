@@ -141,6 +141,22 @@ class Axis:
             deep[i] = 1 + max((int(deep[j]) for j in self.above[i] if j != i), default=-1)
         return deep
 
+    @cached_property
+    def trees(self) -> tuple[dict[str, str | None], ...]:
+        """By grouping, the parent of each code that it lists; None under `Total`. Branches stand together.
+
+        Examples
+        --------
+        >>> Axis("town", (Hierarchy((("Leeds", "North"), ("Bath",))),)).trees
+        ({'North': None, 'Leeds': 'North', 'Bath': None},)
+        """
+        out: list[dict[str, str | None]] = []
+        for grouping in self.groupings:
+            parts = _tree(self.name, grouping)
+            parent = {code: above for above, below in parts.items() for code in below}
+            out.append({c: None if parent[c] == TOTAL else parent[c] for c in _walk(parts, TOTAL) if c != TOTAL})
+        return tuple(out)
+
     @classmethod
     def flat(cls, name: str, codes: Iterable[str]) -> Axis:
         """A variable without levels.

@@ -16,7 +16,7 @@ from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.attack import Audit, audit
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.judge import judge
-from sfumato.tables.rules import Judgement
+from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
 from sfumato.tables.suppress.result import Suppression
@@ -56,6 +56,12 @@ class Protected:
         Number of unsafe ones, and of those hidden beside them.
     secondary_value
         Sum of the values of the cells hidden beside the unsafe ones, in absolute terms.
+    rule
+        The rules that it was judged by; None where it had its statuses before.
+    public
+        Whether the table does not tell which hidden cells are the unsafe ones.
+    tolerance
+        Largest difference of totals from their parts that was taken for rounding.
     """
 
     table: Table
@@ -66,6 +72,9 @@ class Protected:
     primary: int
     secondary: int
     secondary_value: float
+    rule: Judgement | None = None
+    public: bool = False
+    tolerance: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -171,7 +180,8 @@ def protect(
     >>> done.primary, done.secondary, done.ok
     (1, 3, True)
     """
-    judged = judge(table, rules, tolerance=tolerance) if rules is not None else table
+    rule = None if rules is None else read_rules(rules)
+    judged = table if rule is None else judge(table, rule, tolerance=tolerance)
     judged = settled(judged, priors)
     if STATUS not in judged.cells.columns:
         raise DataError("Say which cells are unsafe: give rules such as n(3), or a table with statuses.")
@@ -216,6 +226,9 @@ def protect(
         primary=int((letters == "u").sum()),
         secondary=len(beside),
         secondary_value=float(beside.sum()),
+        rule=rule,
+        public=public,
+        tolerance=tolerance,
     )
 
 

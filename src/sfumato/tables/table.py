@@ -20,9 +20,11 @@ __all__ = [
     "CONTRIBUTORS",
     "COST",
     "COUNT",
+    "HIDDEN",
     "LARGEST",
     "LOWER",
     "LOWER_LEVEL",
+    "OWN",
     "RESERVED",
     "SECOND",
     "SHADOW",
@@ -44,6 +46,10 @@ UPPER_LEVEL = "upper_level"
 LOWER = "lower"
 UPPER = "upper"
 CELL_KEY = "cell_key"
+HIDDEN = ("u", "x")
+"""Statuses of cells that have no value in a table that is handed out."""
+OWN = "sfumato:"
+"""How names of columns begin that table files do not have; folders of the custodian's hold them in a file beside."""
 SINGLE = "sfumato:single"
 """In memory only: a number for the one contributor of a cell, the same in every cell; null where there are several."""
 
@@ -183,7 +189,7 @@ class Table:
             frame = frame.rename({contributors: CONTRIBUTORS})
         if value not in frame.columns:
             raise DataError(f"The table has no column {value!r} for its value. Name the column that holds it.")
-        names = [n for n in frame.columns if n != value and n not in RESERVED and not n.startswith("sfumato:")]
+        names = [n for n in frame.columns if n != value and n not in RESERVED and not n.startswith(OWN)]
         given = {n: (h,) if isinstance(h, Hierarchy) else tuple(h) for n, h in (hierarchies or {}).items()}
         if unknown := [n for n in given if n not in names]:
             raise DataError(

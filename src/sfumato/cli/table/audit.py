@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Tolerance, Value, open_table_file, trees
+from sfumato.cli.table.opening import Hierarchies, Tolerance, Value, open_tables, trees
 
 __all__ = ["EXAMPLE", "audit"]
 
@@ -16,8 +16,11 @@ EXAMPLE = "Example: sfumato table audit protected.csv --value turnover --hierarc
 
 
 def audit(
-    data: Annotated[list[Path], typer.Argument(help="Tables as handed out; several of the same data are one attack.")],
-    value: Value = "count",
+    data: Annotated[
+        list[Path],
+        typer.Argument(help="Tables as handed out: files, folders; several are one attack."),
+    ],
+    value: Value = None,
     hierarchy: Hierarchies = None,
     against: Annotated[
         Path | None, typer.Option(help="The judged table, with values and levels: how close is too close.")
@@ -36,8 +39,9 @@ def audit(
     from sfumato.tables.audit import audit as attack
 
     reading, known = Reading(delimiter, None, decimal), trees(hierarchy)
-    tables = [open_table_file(path, value, known, reading, None) for path in data]
-    judged = None if against is None else open_table_file(against, value, known, reading, None)
+    *tables, last = open_tables([*data, *([against] if against else [])], value, known, reading)
+    judged = last if against else None
+    tables += [] if against else [last]
     with working() as progress:
         found = attack(tables, against=judged, tolerance=tolerance, progress=progress)
     told = found.summary()

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
-from sfumato.cli.table.opening import By, Contributors, Count, Hierarchies, Holdings, Records, TableOut, Weight, trees
+from sfumato.cli.table.opening import (
+    By,
+    Contributors,
+    Count,
+    Hierarchies,
+    Holdings,
+    Overwrite,
+    Records,
+    TableOut,
+    Weight,
+    trees,
+)
 
 __all__ = ["EXAMPLE", "build"]
 
@@ -25,6 +36,7 @@ def build(
     weight: Weight = None,
     hierarchy: Hierarchies = None,
     out: TableOut = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -35,24 +47,25 @@ def build(
 ) -> None:
     """Build a table from records: every cell that is not empty, with totals of every level.
 
-    The table is the custodian's: it shows every value, and the largest contributions.
+    The table is the custodian's, whether a file or a folder: it shows every value, and the largest contributions.
     """
-    from sfumato.cli.talk import print_json, refuse_same, say
-    from sfumato.data.files.tables import write_cells
+    from sfumato.api.hand_out import hand_out
+    from sfumato.cli.talk import print_json, say
+    from sfumato.data.files.tables import cells_text
     from sfumato.errors import FileError
+    from sfumato.release.tabular.hand_out import refuse_out
     from sfumato.tables.settle import internal
 
     if not by:
         raise FileError("Name the variables of the table: --by industry,region.")
-    refuse_same(out, data)
+    refuse_out(out, data, overwrite=overwrite, internal=True)
     records = Records(by, value, count, contributors, holdings, weight)
     table = records.table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet), trees(hierarchy))
     say(table.notes)
-    cells = internal(table)
     if out is not None:
-        write_cells(cells, out)
+        hand_out(table, out, overwrite=overwrite)
         say([f"Written: {out}"])
     if json:
         print_json({"cells": len(table), "variables": list(table.variables), "value": table.value})
     elif out is None:
-        print(cells.write_csv(), end="")
+        print(cells_text(internal(table)), end="")

@@ -21,13 +21,13 @@ __all__ = [
     "Count",
     "Hierarchies",
     "Holdings",
+    "Overwrite",
     "Records",
     "TableOut",
     "Tolerance",
     "Value",
     "Weight",
-    "open_table_file",
-    "refuse_release",
+    "open_tables",
     "trees",
 ]
 
@@ -38,7 +38,9 @@ By = Annotated[
         help="Variables, with commas between; A10>A21>A88 are nested columns of one. Again for a linked table.",
     ),
 ]
-Value = Annotated[str, typer.Option(help="The column that is summed, or the value's column of a table; else counts.")]
+Value = Annotated[
+    str | None, typer.Option(help="The column that is summed, or the value's column of a table file; else counts.")
+]
 Count = Annotated[str | None, typer.Option(help="Column of how many records each row stands for.")]
 Contributors = Annotated[
     str | None, typer.Option(help="Whose record it is; of a table file, how many contributors a cell has.")
@@ -56,7 +58,10 @@ Hierarchies = Annotated[
 Tolerance = Annotated[
     float | None, typer.Option(min=0, help="Difference of totals from their parts that is taken for rounding.")
 ]
-TableOut = Annotated[Path | None, typer.Option(help="File to write (.csv).")]
+TableOut = Annotated[
+    Path | None, typer.Option(help="Where to: one file (.csv), else a folder that holds the table with its papers.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is there.")]
 
 
 @dataclass(frozen=True)
@@ -113,30 +118,36 @@ def trees(given: Sequence[str] | None) -> dict[str, tuple[Hierarchy, ...]]:
     return found
 
 
-def open_table_file(
-    path: Path, value: str, hierarchies: dict[str, tuple[Hierarchy, ...]], reading: Reading, contributors: str | None
-) -> Table:
-    """Read a file of a table: a line for each cell."""
-    from sfumato.data.files.tables import read_cells
-    from sfumato.tables.table import RESERVED, STATUS, Table
-
-    figures = [n for n in RESERVED if n != STATUS]
-    figures += [contributors] if contributors else []
-    comma = reading.decimal == ","
-    frame = read_cells(path, value, figures, delimiter=reading.delimiter, decimal_comma=comma)
-    known = {n: trees for n, trees in hierarchies.items() if n in frame.columns}
-    return Table.of(frame, value, known, contributors)
-
-
-def refuse_release(path: Path | None) -> None:
-    """Refuse to put a table that shows hidden values into the folder of a release.
+def open_tables(
+    paths: Sequence[Path],
+    value: str | None,
+    hierarchies: dict[str, tuple[Hierarchy, ...]],
+    reading: Reading,
+    contributors: str | None = None,
+) -> list[Table]:
+    """Read tables, from files or from folders that were handed out.
 
     Raises
     ------
-    FileError
-        Where that is asked for.
+    FileError, DataError
+        As `sf.read_table`; a hierarchy of a variable that none of them has.
     """
-    from sfumato.errors import FileError
+    from sfumato.api.read_table import read_table
+    from sfumato.errors import DataError
 
-    if path is not None and (path.resolve().parent / "datapackage.json").exists():
-        raise FileError("The internal table shows hidden values: it must not be in a release folder.")
+    comma = reading.decimal == ","
+    tables = [
+        read_table(
+            path,
+            value,
+            hierarchies=hierarchies,
+            contributors=contributors,
+            delimiter=reading.delimiter,
+            decimal_comma=comma,
+        )
+        for path in paths
+    ]
+    if odd := [n for n in hierarchies if not any(n in table.variables for table in tables)]:
+        known = ", ".join(dict.fromkeys(n for table in tables for n in table.variables))
+        raise DataError(f"{', '.join(map(repr, odd))} has a hierarchy, but is no variable. Variables: {known}.")
+    return tables

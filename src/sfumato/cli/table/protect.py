@@ -14,13 +14,13 @@ from sfumato.cli.table.opening import (
     Count,
     Hierarchies,
     Holdings,
+    Overwrite,
     Records,
     TableOut,
     Tolerance,
     Value,
     Weight,
-    open_table_file,
-    refuse_release,
+    open_tables,
     trees,
 )
 
@@ -35,7 +35,7 @@ EXAMPLE = "Example: sfumato table protect firms.csv --by industry,region --value
 def protect(
     data: Annotated[Path, typer.Argument(help="The data file; without --by a file of a table.")],
     by: By = None,
-    value: Value = "count",
+    value: Value = None,
     rule: Annotated[
         list[str] | None,
         typer.Option(help="Which cells are unsafe: n(3), p(10), pq(10,50), nk(2,85). Again for more."),
@@ -65,6 +65,7 @@ def protect(
     public: Annotated[
         bool, typer.Option("--public", help="Do not tell which hidden cells are the unsafe ones.")
     ] = False,
+    overwrite: Overwrite = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although the audit fails.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds to look for something cheaper.")] = None,
     tolerance: Tolerance = None,
@@ -86,23 +87,23 @@ def protect(
     The result is audited before it is written: where a hidden cell can still be worked out nothing is, and the exit
     status is 1.
     """
-    from sfumato.cli.talk import print_json, refuse_same, say
+    from sfumato.api.hand_out import hand_out
+    from sfumato.cli.talk import print_json, say
     from sfumato.cli.working import working
     from sfumato.data.files.priors import read_priors
+    from sfumato.release.tabular.hand_out import refuse_out
     from sfumato.tables.protect import protect as run
     from sfumato.tables.table import COUNT
 
-    for path in (out, internal):
-        refuse_same(path, data, prior, last)
-    refuse_same(internal, out)
-    refuse_release(internal)
+    refuse_out(out, data, prior, last, internal, overwrite=overwrite)
+    refuse_out(internal, data, prior, last, out, overwrite=overwrite, internal=True)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     known = trees(hierarchy)
     if by:
         summed = None if value == COUNT else value
         table = Records(by, summed, count, contributors, holdings, weight).table(data, reading, known)
     else:
-        table = open_table_file(data, value, known, reading, contributors)
+        (table,) = open_tables([data], value, known, reading, contributors)
     say(table.notes)
     with working() as progress:
         done = run(
@@ -113,14 +114,17 @@ def protect(
             cost=cost,
             singletons=singletons,
             priors=() if prior is None else read_priors(prior, len(table.axes)),
-            last=None if last is None else open_table_file(last, value, known, reading, None),
+            last=None if last is None else open_tables([last], value, {}, reading)[0],
             public=public,
             tolerance=tolerance,
             seconds=time_limit,
             progress=progress,
         )
     written = done.ok or force
-    _write(done, out if written else None, internal)
+    if internal is not None:
+        hand_out(done, internal, internal=True, overwrite=overwrite)
+    if written and out is not None:
+        hand_out(done, out, overwrite=overwrite, force=force)
     told = done.to_plain()
     if json:
         print_json(told)
@@ -130,16 +134,6 @@ def protect(
     if not done.ok:
         say(["The audit failed: cells can still be worked out. " + ("" if force else "Nothing was handed out.")])
         raise typer.Exit(1)
-
-
-def _write(done: Protected, out: Path | None, internal: Path | None) -> None:
-    from sfumato.data.files.tables import write_cells
-    from sfumato.tables.settle import internal as whole
-
-    if internal is not None:
-        write_cells(whole(done.judged), internal)
-    if out is not None:
-        write_cells(done.table.cells, out)
 
 
 def _show(done: Protected) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -108,7 +108,7 @@ def read_hierarchy(path: Path) -> Hierarchy:
             return Hierarchy(tuple(_of_indented(text)))
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=_sign(text), strict=True) if any(line)]
         if lines and tuple(cell.strip().lower() for cell in lines[0]) == _PARENTS:
-            return Hierarchy(tuple(_of_parents(lines[1:])))
+            return Hierarchy.parents(_of_parents(lines[1:]))
         return Hierarchy(tuple(_of_columns(lines)))
     except csv.Error:
         raise DataError(f"{path.name}: a line is badly quoted.") from None
@@ -149,7 +149,7 @@ def _of_columns(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
         yield row[:held]
 
 
-def _of_parents(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+def _of_parents(lines: Sequence[Sequence[str]]) -> dict[str, str | None]:
     parents: dict[str, str] = {}
     for number, line in enumerate(lines, 2):
         cells = [cell.strip() for cell in line]
@@ -164,19 +164,7 @@ def _of_parents(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
             number = next(n for n, parent in enumerate(parents.values(), 2) if parent in unlisted)
             raise DataError(f"line {number} has a parent that no line lists.")
         parents |= dict.fromkeys(unlisted, "")  # nothing is listed as a top, so what is not listed is one
-    paths = [_climbed(code, parents) for code in parents if code not in above]
-    if len({code for path in paths for code in path}) < len(parents):
-        raise DataError("codes lie under each other in a circle.")
-    yield from paths
-
-
-def _climbed(code: str, parents: Mapping[str, str]) -> tuple[str, ...]:
-    path = [code]
-    while above := parents[path[-1]]:
-        if above in path or len(path) > _DEEPEST:
-            raise DataError("codes lie under each other in a circle, or more than 100 levels deep.")
-        path.append(above)
-    return tuple(path)
+    return {code: parent or None for code, parent in parents.items()}
 
 
 def _of_indented(text: str) -> Iterator[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from sfumato.data.files.atomic import replacing
 from sfumato.data.files.sniff import decode, sniff_delimiter
 from sfumato.errors import DataError, FileError
 
-__all__ = ["STATUSES", "read_cells", "write_cells"]
+__all__ = ["STATUSES", "cells_text", "read_cells", "write_cells"]
 
 STATUSES = ("u", "s", "x", "z", "w")
 """Unsafe (primary), safe, hidden with others (secondary), forced safe, zero."""
@@ -142,13 +142,23 @@ def write_cells(cells: pl.DataFrame, path: Path) -> None:
     ...     (Path(folder) / "t.csv").read_text()
     'sex,count\\nTotal,5\\nf,\\n'
     """
-    floats = [n for n, t in cells.schema.items() if t.is_float()]
-    text = cells.with_columns(_written(n) for n in floats).write_csv(line_terminator="\n")
     with replacing(path) as temporary:
-        temporary.write_bytes(text.encode())
+        temporary.write_bytes(cells_text(cells).encode())
+
+
+def cells_text(cells: pl.DataFrame) -> str:
+    """The cells of a table as the text of their file; what is not told, or has no bound, is empty.
+
+    Examples
+    --------
+    >>> cells_text(pl.DataFrame({"sex": ["f"], "upper": [float("inf")]}))
+    'sex,upper\\nf,\\n'
+    """
+    floats = [n for n, t in cells.schema.items() if t.is_float()]
+    return cells.with_columns(_written(n) for n in floats).write_csv(line_terminator="\n")
 
 
 def _written(name: str) -> pl.Expr:
-    x = pl.col(name).fill_nan(None)
+    x = pl.when(pl.col(name).is_finite()).then(pl.col(name))
     whole = (x == x.round()) & (x.abs() < 2**53)
     return pl.when(whole).then(x.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(x.cast(pl.String)).alias(name)

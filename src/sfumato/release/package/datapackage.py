@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.extended import shown
 from sfumato.errors import FileError
 
-__all__ = ["MOST_BYTES", "ForeignKey", "Resource", "datapackage", "field_type"]
+__all__ = ["MOST_BYTES", "ForeignKey", "Packed", "Resource", "datapackage", "field_type"]
 
 MOST_BYTES = 64 << 20
 """Largest description that is written, and read again."""
@@ -107,15 +107,27 @@ class Resource:
         return {"disclosure": self.disclosure.to_plain(), "codebook": self.codebook.to_plain(), **names}
 
 
+class Packed(Protocol):
+    """What a package may hold: a table of records, or one of totals."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """The resource for programs."""
+        ...
+
+    def own(self) -> dict[str, Any]:
+        """What only sfumato reads of it."""
+        ...
+
+
 def datapackage(
-    resources: Sequence[Resource],
+    resources: Sequence[Packed],
     *,
     title: str,
     description: str | None,
     created: str,
     version: str,
-    fingerprint: str,
-    plan_digest: str,
+    fingerprint: str | None,
+    plan_digest: str | None,
     several: bool = False,
     access: str | None = None,
     consent: str | None = None,
@@ -131,7 +143,7 @@ def datapackage(
     access, consent
         How the release is accessed, and what people agreed to, as the plan says.
     fingerprint, plan_digest
-        By which the same secret and the same plan are known again.
+        By which the same secret and the same plan are known again; None where there was none.
     several
         Whether the plan is one of several tables: what only sfumato reads then stands with each resource.
 
@@ -140,7 +152,8 @@ def datapackage(
     FileError
         Where the description would be too large for those who read it.
     """
-    run = {"version": version, "fingerprint": fingerprint, "plan": plan_digest}
+    run: dict[str, Any] = {"version": version}
+    run |= {n: x for n, x in (("fingerprint", fingerprint), ("plan", plan_digest)) if x is not None}
     if several:
         described = [{**resource.to_plain(), "sfumato": resource.own()} for resource in resources]
     else:

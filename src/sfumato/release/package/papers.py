@@ -16,10 +16,20 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import MOST_BYTES
 
-__all__ = ["PACKAGE", "Papers", "all_papers", "in_a_release", "papers_beside", "papers_of", "read_papers"]
+__all__ = [
+    "NOT_OURS",
+    "PACKAGE",
+    "Papers",
+    "all_papers",
+    "in_a_release",
+    "papers_beside",
+    "papers_of",
+    "read_package",
+    "read_papers",
+]
 
 PACKAGE, PLAN = "datapackage.json", "plan.yaml"
-_NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
+NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
 
 
 @dataclass(frozen=True)
@@ -103,21 +113,43 @@ def read_papers(folder: Path, table: str | None = None) -> Papers:
 def all_papers(folder: Path) -> list[Papers]:
     """The papers of every table of a release."""
     path = folder / PACKAGE if folder.is_dir() else folder
-    if not path.is_file():
-        raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give the folder that protect wrote.")
+    package = read_package(path)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise FileError(_NOT_OURS.format(path=str(path)))
-        package = json.loads(path.read_bytes(), parse_int=_whole, parse_constant=_refuse)
+        if "table" in package["sfumato"]:
+            raise FileError(f"{str(path.parent)!r} holds a table of totals, not records: `sfumato table` reads it.")
         several = "disclosure" not in package["sfumato"]
         resources = package["resources"] if several else package["resources"][:1]
         if not resources:
             raise ValueError(path)
         return [_papers(path, package, resource, several) for resource in resources]
+    except FileError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
+        raise FileError(NOT_OURS.format(path=str(path))) from None
+
+
+def read_package(path: Path) -> dict[str, Any]:
+    """Read a description, whatever it describes.
+
+    Raises
+    ------
+    FileError
+        Where there is none, or it is not of the form that sfumato writes.
+    """
+    if not path.is_file():
+        folder = path.parent if path.name == PACKAGE else path
+        raise FileError(f"{str(folder)!r} is no release: there is no {PACKAGE}. Give a folder that sfumato wrote.")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise FileError(NOT_OURS.format(path=str(path)))
+        package = json.loads(path.read_bytes(), parse_int=_whole, parse_constant=_refuse)
     except OSError as error:
         raise FileError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, ValidationError, DataError):
-        raise FileError(_NOT_OURS.format(path=str(path))) from None
+    except (ValueError, RecursionError):
+        raise FileError(NOT_OURS.format(path=str(path))) from None
+    if not isinstance(package, dict) or not isinstance(package.get("sfumato"), dict):
+        raise FileError(NOT_OURS.format(path=str(path)))
+    return package
 
 
 def _whole(text: str) -> int:

@@ -1,0 +1,1 @@
+"""Tables of totals as they are handed out, as one file or as a folder with papers, and read again."""

@@ -1,0 +1,197 @@
+"""What is told of a table of totals beside the table: to those who get it, or to the custodian alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sfumato.data.disclosure import Disclosure
+from sfumato.tables.protect import Protected
+from sfumato.tables.rules import leaves, read_rules
+from sfumato.tables.table import Table
+
+__all__ = ["Figure", "TablePapers", "papers_of_built", "papers_of_judged", "papers_of_protected"]
+
+Figure = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class TablePapers:
+    """What is told of a table. All of it is written beside the table, so what is confidential must not be in it, unless
+    the papers are the custodian's.
+
+    Parameters
+    ----------
+    title
+        What the table is called.
+    internal
+        Whether the table is the custodian's: it shows what must not leave.
+    sentences
+        What whoever works with the table must know.
+    method
+        How it was protected, in a word.
+    rules
+        By what rules cells are unsafe: thresholds in full, of rules on shares the names alone; in internal papers in
+        full.
+    figures
+        Figures of the protection, by name.
+    audit
+        What an attacker finds, by name.
+    proof
+        What is proved of the pattern of hidden cells, in a sentence.
+    tolerance
+        Largest difference of totals from their parts that is rounding; None where totals are exact.
+    ok
+        Whether the audit was passed.
+    disclosure
+        What was done to the records before the table was made.
+    plan, fingerprint
+        By which the plan and the secret of that are known again.
+
+    Examples
+    --------
+    >>> TablePapers("Firms by town", sentences=("Every value is rounded to a multiple of 5.",)).internal
+    False
+    """
+
+    title: str
+    internal: bool = False
+    sentences: tuple[str, ...] = ()
+    method: str | None = None
+    rules: str | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    audit: Mapping[str, Figure] = field(default_factory=dict)
+    proof: str | None = None
+    tolerance: float | None = None
+    ok: bool = True
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    plan: str | None = None
+    fingerprint: str | None = None
+
+
+CUSTODIANS = "This table is the custodian's: it shows what must not leave. It is no release."
+_EMPTY = "A combination of codes that is not listed is empty, or was not asked for."
+_HIDDEN = (
+    "A hidden cell (status u or x) has no value. `lower` and `upper` are what everybody can work out of it from the "
+    "other cells: its true value lies between them."
+)
+_AGAINST = (
+    "The table was audited against whoever adds and subtracts what is published and knows which codes are parts of "
+    "which. It is not protected against further tables of the same data that were not audited with it, nor against "
+    "contributors who tell each other their values."
+)
+_FORCED = "The audit was not passed: hidden cells can be worked out. The table left all the same, by the custodian's decision."
+
+
+def papers_of_built(table: Table) -> TablePapers:
+    """The papers of a table that was built, and is not protected: the custodian's.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> papers_of_built(Table.of(pl.DataFrame({"town": ["a", "b"], "count": [3, 4]}))).title
+    'Counts by town'
+    """
+    said = (CUSTODIANS, "Its cells were neither judged nor protected.", _EMPTY)
+    return TablePapers(title_of(table), True, said, figures={"cells": len(table)})
+
+
+def papers_of_judged(done: Protected) -> TablePapers:
+    """The custodian's papers of a table that was judged and protected: rules and figures in full."""
+    told = done.to_plain()
+    figures = {name: told[name] for name in ("cells", "primary", "secondary", "secondary_value", "optimal", "gap")}
+    return TablePapers(
+        title_of(done.judged),
+        True,
+        (CUSTODIANS, _EMPTY, *done.notes),
+        method=done.suppression.method,
+        rules=None if done.rule is None else done.rule.text,
+        figures=figures,
+        audit=done.audit.summary(),
+        proof=_proof(done),
+        tolerance=done.tolerance,
+        ok=done.ok,
+    )
+
+
+def papers_of_protected(done: Protected) -> TablePapers:
+    """The papers of a protected table as it is handed out.
+
+    Left out are the parameters of rules on shares, which bound contributions to published cells; the sum of the values
+    that were hidden besides, which is one more equation of hidden values; and which of the hidden cells, or how many,
+    could be published again.
+    """
+    hidden = done.table.column(done.table.value)
+    gone = 0 if hidden is None else int(sum(math.isnan(x) for x in hidden))
+    figures: dict[str, Figure] = {"cells": done.cells, "hidden": gone}
+    if not done.public:
+        figures |= {"primary": done.primary, "secondary": done.secondary}
+    audit: dict[str, Figure] = {"method": done.audit.method, "exact": done.audit.exact}
+    if done.audit.below_level == 0:
+        audit["below_level"] = 0
+    said = [_HIDDEN, *_of_rules(done), _EMPTY, *done.audit.notes, _AGAINST]
+    if done.public:
+        said.append("Which of the hidden cells are the unsafe ones is not told: all have status x.")
+    if not done.ok:
+        said.insert(0, _FORCED)
+    if done.tolerance:
+        said.append(f"Totals may differ from the sums of their parts by up to {done.tolerance:g}: values are rounded.")
+    return TablePapers(
+        title_of(done.table),
+        False,
+        tuple(said),
+        method=done.suppression.method,
+        rules=None if done.rule is None else done.rule.public,
+        figures=figures,
+        audit=audit,
+        proof=_proof(done),
+        tolerance=done.tolerance,
+        ok=done.ok,
+    )
+
+
+def title_of(table: Table) -> str:
+    """A title from the names of the value and the variables.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> title_of(Table.of(pl.DataFrame({"town": ["a"], "kind": ["x"], "turnover": [3]}), "turnover"))
+    'turnover by town and kind'
+    """
+    *first, last = table.variables
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f"{'Counts' if table.value == 'count' else table.value} by {names}"
+
+
+def _proof(done: Protected) -> str:
+    found = done.suppression
+    if found.optimal:
+        return "It is proved that no cheaper set of cells would protect as much."
+    if found.gap is not None:
+        return f"It is proved that no other set of cells is cheaper by more than {math.ceil(100 * found.gap)}%."
+    return "It was not proved that no cheaper set of cells would protect as much."
+
+
+_RULES = {
+    "zero": "Zeros may be unsafe.",
+    "p": "A cell is unsafe where somebody could estimate its largest contribution too closely (p% rule).",
+    "pq": "A cell is unsafe where somebody could estimate its largest contribution too closely (pq rule).",
+    "nk": "A cell is unsafe where few contributors make nearly all of it (dominance rule).",
+    "attribute": "A cell is unsafe where everybody in a row or column is in one of its cells.",
+    "coalition": "A cell is unsafe where all but a few of a row or column are in it.",
+}
+
+
+def _of_rules(done: Protected) -> list[str]:
+    """The rules in sentences; parameters of those on shares are nobody's but the custodian's."""
+    if done.rule is None:
+        return []
+    out = []
+    for rule in leaves(read_rules(done.rule)):
+        if rule.name == "n":
+            out.append(f"A cell is unsafe that fewer than {rule.numbers[0]:g} contribute to.")
+        else:
+            out.append(_RULES[rule.name])
+    return [*dict.fromkeys(out), f"Rules: {done.rule.public}."]
