@@ -81,7 +81,10 @@ _AGAINST = (
     "which. It is not protected against further tables of the same data that were not audited with it, nor against "
     "contributors who tell each other their values."
 )
-_FORCED = "The audit was not passed: hidden cells can be worked out. The table left all the same, by the custodian's decision."
+_FORCED = (
+    "The audit was not passed: hidden cells can be worked out. The table left all the same, by the custodian's "
+    "decision."
+)
 
 
 def papers_of_built(table: Table) -> TablePapers:
