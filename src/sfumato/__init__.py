@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from sfumato.api.check_links import check_links as check_links
     from sfumato.api.compare import compare as compare
     from sfumato.api.fit import fit as fit
+    from sfumato.api.hand_out import hand_out as hand_out
     from sfumato.api.h_rank import h_rank as h_rank
     from sfumato.api.protect import protect as protect
     from sfumato.api.read import read as read
+    from sfumato.api.read_table import read_table as read_table
     from sfumato.api.risk import risk as risk
+    from sfumato.api.tabulate import tabulate as tabulate
     from sfumato.api.tune import tune as tune
     from sfumato.data.coarsened import Coarsened as Coarsened
     from sfumato.data.codebook import Codebook as Codebook
@@ -83,13 +86,16 @@ _HOMES = {
     "compare": "sfumato.api.compare",
     "errors": "sfumato",
     "fit": "sfumato.api.fit",
+    "hand_out": "sfumato.api.hand_out",
     "h_rank": "sfumato.api.h_rank",
     "examples": "sfumato",
     "protect": "sfumato.api.protect",
     "read": "sfumato.api.read",
+    "read_table": "sfumato.api.read_table",
     "risk": "sfumato.api.risk",
     "steps": "sfumato",
     "tables": "sfumato",
+    "tabulate": "sfumato.api.tabulate",
     "tune": "sfumato.api.tune",
 }
 

@@ -69,7 +69,7 @@ def read_table(
     given = {name: _trees(tree) for name, tree in (hierarchies or {}).items()}
     folder = folder_of(place)
     if folder is not None:
-        return open_table_folder(folder, value, given).table
+        return open_table_folder(folder, value, given)
     named = value or COUNT
     figures = [*(n for n in RESERVED if n != STATUS), *([contributors] if contributors else [])]
     frame = read_cells(place, named, figures, delimiter=delimiter, decimal_comma=decimal_comma)

@@ -435,8 +435,15 @@ class Plan(Described):
         book = self.codebook(frame, known)
         return tuple(f"{n}: taken as {v.role}, {v.kind}" for n, v in book.items() if n not in self.variables)
 
-    def check(self, codebook: Codebook) -> None:
+    def check(self, codebook: Codebook, *, released: bool = True) -> None:
         """Refuse a plan that cannot run on a table with this codebook, before any data are touched.
+
+        Parameters
+        ----------
+        codebook
+            What is known about the table's variables.
+        released
+            Whether its records are released; else identifiers may stay, and earlier releases do not matter.
 
         Raises
         ------
@@ -454,14 +461,15 @@ class Plan(Described):
             problems += [self._problem(p, "steps", i, place=f"step {i + 1} ({step.name})") for p in found]
             with suppress(DataError):  # of unknown columns, which are among the problems already
                 book = step.describe(book)
+        identifiers = book.with_role(Role.IDENTIFIER) if released else ()
         problems += [
             self._problem(
                 f"variable {n!r} is an identifier and no step drops or replaces it; add: {{do: drop, columns: [{n}]}}",
                 *("variables", n),
             )
-            for n in book.with_role(Role.IDENTIFIER)
+            for n in identifiers
         ]
-        problems += self._apart_from_earlier(codebook)
+        problems += self._apart_from_earlier(codebook) if released else ()
         for i, limit in enumerate(self.limits):
             if limit.measure not in figures():
                 said = f"there is no measure {limit.measure!r}; measures: {', '.join(figures())}"

@@ -39,7 +39,7 @@ from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
 
-__all__ = ["Measured", "measure_run", "numbered", "protect"]
+__all__ = ["Measured", "measure_run", "numbered", "protect", "without_traces"]
 
 _DRAWING = 4.0
 """How long pictures take, as efforts of steps and measures are counted."""
@@ -86,7 +86,7 @@ def protect(
     first = sum(step.effort for step in plan.steps)
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
     ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name, plan=plan.digest)
-    after = _released(plan, data, entering, ran.after)
+    after = without_traces(plan, data, entering, ran.after)
     measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier)
     findings = apply_limits(measured.findings, plan.limits)
     drawing("drawing pictures", 0)
@@ -112,8 +112,8 @@ def protect(
     return Release(in_release_order(after, plan, draws), report, plan, renderer)
 
 
-def _released(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: PolarsDataset) -> PolarsDataset:
-    """The result of a run as it leaves: without the run's own numbers, and without traces of categories that are gone.
+def without_traces(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: PolarsDataset) -> PolarsDataset:
+    """Give the result of a run as it leaves: without the run's own numbers and what tells of categories that are gone.
 
     Records that are left out may take a category of any column with them.
     """
@@ -124,8 +124,10 @@ def _released(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: 
     return replace(data, frame=remaining_lists(frame), codebook=book)
 
 
-def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
+def numbered(plan: Plan, data: PolarsDataset, *, released: bool = True) -> PolarsDataset:
     """The data with the plan's codebook and the run's own record numbers, where the plan can run on them.
+
+    Where records are not released, a plan need not say what becomes of identifiers.
 
     Raises
     ------
@@ -135,9 +137,9 @@ def numbered(plan: Plan, data: PolarsDataset) -> PolarsDataset:
     frame = plan.dated(data.frame)
     book = plan.codebook(frame, data.codebook)
     _refuse_together(
-        lambda: plan.check(book),
+        lambda: plan.check(book, released=released),
         lambda: plan.check_kinds(frame),
-        lambda: plan.check_roles(frame, data.codebook),
+        lambda: plan.check_roles(frame, data.codebook) if released else None,
     )
     if (record := book.the(Role.RECORD)) is not None:
         unique_record(frame, record, "the data")

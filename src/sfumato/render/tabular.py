@@ -12,7 +12,7 @@ from sfumato.render import svg
 from sfumato.render.html import template
 from sfumato.report.tabular.page import Widths, page_of
 from sfumato.report.tabular.papers import Figure, TablePapers
-from sfumato.tables.table import Table
+from sfumato.tables.table import Origin, Table
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -64,9 +64,10 @@ def render_table(table: Table, papers: TablePapers) -> Mapping[str, bytes]:
     text = template("table.html.j2").render(
         report=_Head(papers.title, papers.internal, datetime.date.today(), version("sfumato")),
         papers=papers,
+        disclosure=table.origin.disclosure,
         page=page,
         verdict=_verdict(papers),
-        facts=list(_facts(papers)),
+        facts=list(_facts(papers, table.origin)),
         value=table.value,
         drawing=None if page.widths is None or not page.widths.bars else _drawn(page.widths),
         any_hidden=bool(letters & {"u", "x"}),
@@ -103,7 +104,7 @@ _AUDIT = {
 }
 
 
-def _facts(papers: TablePapers) -> Iterator[tuple[str, str]]:
+def _facts(papers: TablePapers, origin: Origin) -> Iterator[tuple[str, str]]:
     """Everything that is told of the protection, as terms with their texts."""
     if papers.rules:
         yield "Rules", papers.rules
@@ -117,10 +118,13 @@ def _facts(papers: TablePapers) -> Iterator[tuple[str, str]]:
         yield _AUDIT.get(name, name), _said(x)
     if papers.tolerance:
         yield "Rounding of totals", f"up to {papers.tolerance:g}"
-    if papers.plan:
-        yield "Plan of the records", f"`{papers.plan}`"
-    if papers.fingerprint:
-        yield "Secret’s fingerprint", f"`{papers.fingerprint}`"
+    if origin.plan:
+        yield "SHA-256 of the records’ plan", f"`{origin.plan}`"
+    if origin.fingerprint:
+        yield "Secret’s fingerprint", f"`{origin.fingerprint}`"
+
+
+_AUDITS = {"programs": "linear programs", "elimination": "elimination modulo a prime"}
 
 
 def _said(x: Figure) -> str:
@@ -128,7 +132,7 @@ def _said(x: Figure) -> str:
         return "not told"
     if isinstance(x, bool):
         return "yes" if x else "no"
-    return f"{x:,.10g}" if isinstance(x, float) else f"{x:,}" if isinstance(x, int) else str(x)
+    return f"{x:,.10g}" if isinstance(x, float) else f"{x:,}" if isinstance(x, int) else _AUDITS.get(str(x), str(x))
 
 
 def _drawn(widths: Widths) -> Markup:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.disclosure import Disclosure
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.tables.axis import TOTAL, Axis
@@ -32,6 +33,7 @@ __all__ = [
     "STATUS",
     "UPPER",
     "UPPER_LEVEL",
+    "Origin",
     "Table",
     "largest_name",
 ]
@@ -76,6 +78,28 @@ def largest_name(rank: int) -> str:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What became of the records before a table was made of them.
+
+    Parameters
+    ----------
+    disclosure
+        What a plan's steps did to columns that the table is of; whoever works with the table must know it.
+    plan, fingerprint
+        By which the plan and its secret are known again; None where there was none.
+
+    Examples
+    --------
+    >>> Origin().plan is None
+    True
+    """
+
+    disclosure: Disclosure = field(default_factory=Disclosure)
+    plan: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of totals in the long form: a line for each cell, totals among them.
 
@@ -90,6 +114,8 @@ class Table:
         Name of the value's column; null in it is a value that is not told.
     notes
         What building or reading it had to say.
+    origin
+        What became of its records before.
 
     Raises
     ------
@@ -108,6 +134,7 @@ class Table:
     cells: pl.DataFrame
     value: str = COUNT
     notes: tuple[str, ...] = field(default=(), compare=False)
+    origin: Origin = field(default_factory=Origin, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if missing := [n for n in (*self.variables, self.value) if n not in self.cells.columns]:

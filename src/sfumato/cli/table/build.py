@@ -7,16 +7,31 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    Reading,
+    SecretFile,
+    Sheet,
+    SkipRows,
+)
+from sfumato.cli.options import Table as PlanTable
 from sfumato.cli.table.opening import (
     By,
     Contributors,
     Count,
     Hierarchies,
     Holdings,
+    Margins,
     Overwrite,
     Records,
+    Requested,
     TableOut,
+    TablePlan,
+    Waived,
     Weight,
     trees,
 )
@@ -34,6 +49,15 @@ def build(
     contributors: Contributors = None,
     holdings: Holdings = None,
     weight: Weight = None,
+    waived: Waived = None,
+    requested: Requested = None,
+    margins: Margins = "all",
+    ranks: Annotated[
+        int, typer.Option(min=2, max=100, help="Largest contributions to keep, for nk on more than 2; in a folder.")
+    ] = 3,
+    plan: TablePlan = None,
+    secret_file: SecretFile = None,
+    table: PlanTable = None,
     hierarchy: Hierarchies = None,
     out: TableOut = None,
     overwrite: Overwrite = False,
@@ -58,14 +82,28 @@ def build(
 
     if not by:
         raise FileError("Name the variables of the table: --by industry,region.")
-    refuse_out(out, data, overwrite=overwrite, internal=True)
-    records = Records(by, value, count, contributors, holdings, weight)
-    table = records.table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet), trees(hierarchy))
-    say(table.notes)
+    refuse_out(out, data, plan, secret_file, overwrite=overwrite, internal=True)
+    records = Records(
+        by=by,
+        value=value,
+        count=count,
+        contributors=contributors,
+        holdings=holdings,
+        weight=weight,
+        waived=waived,
+        requested=requested,
+        margins=margins,
+        ranks=ranks,
+        plan=plan,
+        secret_file=secret_file,
+        plan_table=table,
+    )
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    built = records.table(data, reading, trees(hierarchy))
     if out is not None:
-        hand_out(table, out, overwrite=overwrite)
+        hand_out(built, out, overwrite=overwrite)
         say([f"Written: {out}"])
     if json:
-        print_json({"cells": len(table), "variables": list(table.variables), "value": table.value})
+        print_json({"cells": len(built), "variables": list(built.variables), "value": built.value})
     elif out is None:
-        print(cells_text(internal(table)), end="")
+        print(cells_text(internal(built)), end="")

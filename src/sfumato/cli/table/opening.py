@@ -21,11 +21,15 @@ __all__ = [
     "Count",
     "Hierarchies",
     "Holdings",
+    "Margins",
     "Overwrite",
     "Records",
+    "Requested",
     "TableOut",
+    "TablePlan",
     "Tolerance",
     "Value",
+    "Waived",
     "Weight",
     "open_tables",
     "trees",
@@ -47,6 +51,16 @@ Contributors = Annotated[
 ]
 Holdings = Annotated[str | None, typer.Option(help="Who owns the contributor: a holding is one.")]
 Weight = Annotated[str | None, typer.Option(help="Column of sampling weights.")]
+Waived = Annotated[
+    str | None, typer.Option(help="Column of 0 and 1: who gave up protection by rules on shares (p, pq, nk).")
+]
+Requested = Annotated[str | None, typer.Option(help="Column of 0 and 1: who asked for it; no other is protected.")]
+Margins = Annotated[
+    str, typer.Option(metavar="COLUMNS", help="Variables that have totals, with commas between; all, or none.")
+]
+TablePlan = Annotated[
+    Path | None, typer.Option("--plan", help="Plan whose steps run over the records before; its limits are not judged.")
+]
 Hierarchies = Annotated[
     list[str] | None,
     typer.Option(
@@ -70,8 +84,14 @@ class Records:
 
     Parameters
     ----------
-    by, value, count, contributors, holdings, weight
+    by, value, count, contributors, holdings, weight, waived, requested
         As `sfumato.tables.build` takes them.
+    margins
+        Variables with commas between, `all` or `none`.
+    ranks
+        How many of the largest contributions are kept.
+    plan, secret_file, plan_table
+        The plan whose steps run before, the file of its secret, and its table, where it has several.
     """
 
     by: Sequence[str]
@@ -80,22 +100,39 @@ class Records:
     contributors: str | None = None
     holdings: str | None = None
     weight: str | None = None
+    waived: str | None = None
+    requested: str | None = None
+    margins: str = "all"
+    ranks: int = 3
+    plan: Path | None = None
+    secret_file: Path | None = None
+    plan_table: str | None = None
 
     def table(self, path: Path, reading: Reading, hierarchies: dict[str, tuple[Hierarchy, ...]]) -> Table:
-        """Read the records and build the table."""
-        from sfumato.cli.talk import open_table
+        """Read the records, run the plan's steps over them where there is one, and build the table."""
+        from sfumato.cli.talk import open_table, say
+        from sfumato.cli.working import working
+        from sfumato.plan.plan import Plan
+        from sfumato.release.secret import Secret
+        from sfumato.release.tabulate import tabulate
         from sfumato.tables import build
 
-        return build(
-            open_table(path, reading),
-            [text.split(",") for text in self.by] if len(self.by) > 1 else self.by[0],
-            self.value,
-            count=self.count,
-            contributors=self.contributors,
-            holdings=self.holdings,
-            weight=self.weight,
-            hierarchies=hierarchies,
-        )
+        by = [text.split(",") for text in self.by] if len(self.by) > 1 else self.by[0]
+        options = {
+            **{n: getattr(self, n) for n in ("count", "contributors", "holdings", "weight", "waived", "requested")},
+            "hierarchies": hierarchies,
+            "margins": {"all": True, "none": False}.get(self.margins, self.margins.split(",")),
+            "ranks": self.ranks,
+        }
+        if self.plan is None:
+            made = build(open_table(path, reading), by, self.value, **options)
+        else:
+            plan, secret = Plan.load(self.plan).the_table(self.plan_table), Secret.known(self.secret_file)
+            records = open_table(path, reading)
+            with working() as progress:
+                made = tabulate(plan, records, by, self.value, secret=secret, progress=progress, **options)
+        say(made.notes)
+        return made
 
 
 def trees(given: Sequence[str] | None) -> dict[str, tuple[Hierarchy, ...]]:

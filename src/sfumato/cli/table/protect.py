@@ -7,18 +7,33 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    Reading,
+    SecretFile,
+    Sheet,
+    SkipRows,
+)
+from sfumato.cli.options import Table as PlanTable
 from sfumato.cli.table.opening import (
     By,
     Contributors,
     Count,
     Hierarchies,
     Holdings,
+    Margins,
     Overwrite,
     Records,
+    Requested,
     TableOut,
+    TablePlan,
     Tolerance,
     Value,
+    Waived,
     Weight,
     open_tables,
     trees,
@@ -73,6 +88,12 @@ def protect(
     contributors: Contributors = None,
     holdings: Holdings = None,
     weight: Weight = None,
+    waived: Waived = None,
+    requested: Requested = None,
+    margins: Margins = "all",
+    plan: TablePlan = None,
+    secret_file: SecretFile = None,
+    table: PlanTable = None,
     hierarchy: Hierarchies = None,
     json: Json = False,
     delimiter: Delimiter = None,
@@ -92,28 +113,54 @@ def protect(
     from sfumato.cli.working import working
     from sfumato.data.files.priors import read_priors
     from sfumato.release.tabular.hand_out import refuse_out
+    from sfumato.tables.build import RANKS
     from sfumato.tables.protect import protect as run
+    from sfumato.tables.rules import ranks_needed, read_rules
     from sfumato.tables.table import COUNT
 
-    refuse_out(out, data, prior, last, internal, overwrite=overwrite)
-    refuse_out(internal, data, prior, last, out, overwrite=overwrite, internal=True)
+    read = (data, prior, last, plan, secret_file)
+    refuse_out(out, *read, internal, overwrite=overwrite)
+    refuse_out(internal, *read, out, overwrite=overwrite, internal=True)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     known = trees(hierarchy)
     if by:
-        summed = None if value == COUNT else value
-        table = Records(by, summed, count, contributors, holdings, weight).table(data, reading, known)
+        records = Records(
+            by=by,
+            value=None if value == COUNT else value,
+            count=count,
+            contributors=contributors,
+            holdings=holdings,
+            weight=weight,
+            waived=waived,
+            requested=requested,
+            margins=margins,
+            ranks=max(RANKS, ranks_needed(read_rules(rule)) if rule else 0),
+            plan=plan,
+            secret_file=secret_file,
+            plan_table=table,
+        )
+        given = records.table(data, reading, known)
     else:
-        (table,) = open_tables([data], value, known, reading, contributors)
-    say(table.notes)
+        _refuse_of_records(
+            plan=plan,
+            secret_file=secret_file,
+            table=table,
+            count=count,
+            holdings=holdings,
+            weight=weight,
+            waived=waived,
+            requested=requested,
+        )
+        (given,) = open_tables([data], value, known, reading, contributors)
     with working() as progress:
         done = run(
-            table,
+            given,
             rule,
             method=method,
             protect=protect,
             cost=cost,
             singletons=singletons,
-            priors=() if prior is None else read_priors(prior, len(table.axes)),
+            priors=() if prior is None else read_priors(prior, len(given.axes)),
             last=None if last is None else open_tables([last], value, {}, reading)[0],
             public=public,
             tolerance=tolerance,
@@ -134,6 +181,16 @@ def protect(
     if not done.ok:
         say(["The audit failed: cells can still be worked out. " + ("" if force else "Nothing was handed out.")])
         raise typer.Exit(1)
+
+
+def _refuse_of_records(**options: object) -> None:
+    """Refuse options that say how records are summed, where a table is given."""
+    from sfumato.errors import FileError
+
+    if given := [f"--{name.replace('_', '-')}" for name, x in options.items() if x is not None]:
+        raise FileError(
+            f"{', '.join(given)}: of records, but without --by a table is read. Name its variables in --by."
+        )
 
 
 def _show(done: Protected) -> None:

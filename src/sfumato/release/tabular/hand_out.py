@@ -142,8 +142,8 @@ def hand_out(
         description=None,
         created=datetime.date.today().isoformat(),
         version=version("sfumato"),
-        fingerprint=papers.fingerprint,
-        plan_digest=papers.plan,
+        fingerprint=table.origin.fingerprint,
+        plan_digest=table.origin.plan,
     )
     documents = {DATA: content, PACKAGE: package}
     if more is not None:

@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from sfumato.data.disclosure import Disclosure
 from sfumato.data.files.tables import read_cells
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.papers import NOT_OURS, PACKAGE, read_package
 from sfumato.release.tabular.package import DATA, MORE, digest
-from sfumato.tables.table import OWN, RESERVED, STATUS, Table
+from sfumato.tables.table import OWN, RESERVED, STATUS, Origin, Table
 
-__all__ = ["OpenedTable", "folder_of", "open_table_folder"]
-
-
-@dataclass(frozen=True)
-class OpenedTable:
-    """A table with what its papers tell.
-
-    Parameters
-    ----------
-    table
-        The table.
-    told
-        What stands under `table` in `datapackage.json`.
-    """
-
-    table: Table
-    told: Mapping[str, Any]
-
-    @property
-    def internal(self) -> bool:
-        """Whether it is the custodian's."""
-        return bool(self.told.get("internal"))
+__all__ = ["folder_of", "open_table_folder"]
 
 
 def folder_of(path: Path) -> Path | None:
@@ -61,7 +40,7 @@ def folder_of(path: Path) -> Path | None:
 
 def open_table_folder(
     folder: Path, value: str | None = None, hierarchies: Mapping[str, Sequence[Hierarchy]] | None = None
-) -> OpenedTable:
+) -> Table:
     """Open a folder that holds a table of totals.
 
     Parameters
@@ -71,14 +50,14 @@ def open_table_folder(
     value
         The value's column, where it must be a certain one; the papers know it.
     hierarchies
-        Trees of variables that go before those of the papers.
+        Trees that go before those of the papers; those of other variables are left aside.
 
     Raises
     ------
     FileError
         A folder of another kind, or one that was changed after it was written.
     DataError
-        A value or a hierarchy of a column that the table does not have.
+        A value's column that the table does not have, or a tree that does not list its codes.
     """
     package = read_package(folder / PACKAGE)
     told = package["sfumato"].get("table")
@@ -89,6 +68,9 @@ def open_table_folder(
         fields = [str(field["name"]) for field in resource["schema"]["fields"]]
         named, own = str(told["value"]), told["hierarchies"]
         trees = {str(n): tuple(Hierarchy.parents(tree) for tree in given) for n, given in own.items()}
+        run = package["sfumato"]
+        disclosed = Disclosure.from_plain(told.get("disclosure", []))
+        origin = Origin(disclosed, run.get("plan"), run.get("fingerprint"))
         hashes = {DATA: resource["hash"]} | ({MORE: told["more"]["hash"]} if "more" in told else {})
         if set(trees) != {n for n in fields if n != named and n not in RESERVED} or named not in fields:
             raise ValueError(fields)
@@ -101,7 +83,9 @@ def open_table_folder(
     frame = read_cells(folder / DATA, named, [n for n in RESERVED if n != STATUS], delimiter=",")
     if MORE in hashes:
         frame = _with_more(frame, folder / MORE, list(trees))
-    return OpenedTable(Table.of(frame, named, trees | dict(hierarchies or {})), told)
+    given = {n: tree for n, tree in (hierarchies or {}).items() if n in trees}
+    table = Table.of(frame, named, trees | given)
+    return replace(table, origin=origin)
 
 
 def _refuse_changed(path: Path, known: object) -> None:

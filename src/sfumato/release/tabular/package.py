@@ -127,7 +127,7 @@ class TableResource:
             "proof": papers.proof,
             "tolerance": papers.tolerance,
             "must_know": list(papers.sentences),
-            "disclosure": papers.disclosure.to_plain(),
+            "disclosure": self.table.origin.disclosure.to_plain(),
         }
         if self.more is not None:
             told["more"] = {"path": MORE, "hash": digest(self.more)}

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sfumato.data.disclosure import Disclosure
 from sfumato.tables.protect import Protected
 from sfumato.tables.rules import leaves, read_rules
 from sfumato.tables.table import Table
@@ -44,10 +43,6 @@ class TablePapers:
         Largest difference of totals from their parts that is rounding; None where totals are exact.
     ok
         Whether the audit was passed.
-    disclosure
-        What was done to the records before the table was made.
-    plan, fingerprint
-        By which the plan and the secret of that are known again.
 
     Examples
     --------
@@ -65,9 +60,6 @@ class TablePapers:
     proof: str | None = None
     tolerance: float | None = None
     ok: bool = True
-    disclosure: Disclosure = field(default_factory=Disclosure)
-    plan: str | None = None
-    fingerprint: str | None = None
 
 
 CUSTODIANS = "This table is the custodian's: it shows what must not leave. It is no release."
