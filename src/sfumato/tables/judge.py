@@ -25,13 +25,13 @@ from sfumato.tables.rules import Either, Judgement, Rule, leaves, read_rules
 from sfumato.tables.table import (
     ASKED,
     CONTRIBUTORS,
-    COUNT,
     LARGEST,
     LOWER_LEVEL,
     SHADOW,
     STATUS,
     UPPER_LEVEL,
     Table,
+    is_count,
     largest_name,
 )
 
@@ -110,7 +110,7 @@ class _Given:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.value = table.values
-        self.counted = table.value == COUNT or table.value.lower() in ("freq", "n")
+        self.counted = is_count(table)
         own = table.column(CONTRIBUTORS)
         self.count = self.value if own is None and self.counted else own
         if self.count is not None and np.any(self.count < 0):

@@ -20,7 +20,7 @@ from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
 from sfumato.tables.suppress.result import Suppression
-from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table
+from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table, is_count
 
 __all__ = ["Costs", "Method", "Protected", "protect"]
 
@@ -194,7 +194,7 @@ def protect(
         ask.primary,
         method=method,
         cost=ask.cost,
-        lower=np.full(merged.system.size, -np.inf if ask.negative else 0.0),
+        lower=np.full(merged.system.size, ask.least),
         upper=np.full(merged.system.size, np.inf),
         lower_level=ask.level(LOWER_LEVEL),
         upper_level=ask.level(UPPER_LEVEL),
@@ -242,6 +242,16 @@ class _Asked:
         self.primary = self.has("u")
         self.cost = merged.gather([self._costs(cost)], "sum")
         self.preferred = None if last is None else self._hidden_last(last)
+
+    @property
+    def least(self) -> float:
+        """What everybody knows of a hidden cell: one that is listed is not empty, so that a count in it is 1 at least.
+
+        Zeros are left out, or published: only where a rule hides them may a hidden count be 0.
+        """
+        value = self.merged.system.value
+        counts = is_count(self.table) and bool(np.all(value == np.round(value)) and np.all(value >= 1))
+        return -np.inf if self.negative else 1.0 if counts else 0.0
 
     def has(self, letter: str) -> Bools:
         """Cells of which a copy has a status."""

@@ -35,6 +35,7 @@ __all__ = [
     "UPPER_LEVEL",
     "Origin",
     "Table",
+    "is_count",
     "largest_name",
 ]
 
@@ -230,6 +231,18 @@ class Table:
                 raise DataError(f"Column {name!r} has negative counts. Mend them.")
         axes = tuple(Axis(n, given[n]) if n in given else _flat(n, frame[n]) for n in names)
         return cls(axes, frame.select(*names, pl.exclude(names)), value)
+
+
+def is_count(table: Table) -> bool:
+    """Whether the value is a number of units, by its name.
+
+    Examples
+    --------
+    >>> rows = {"sex": ["f", "m"], "Freq": [3, 2]}
+    >>> is_count(Table.of(pl.DataFrame(rows), "Freq"))
+    True
+    """
+    return table.value.lower() in (COUNT, "freq", "n")
 
 
 def _flat(name: str, codes: pl.Series) -> Axis:

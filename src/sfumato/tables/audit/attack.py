@@ -14,6 +14,7 @@ from sfumato.errors import DataError
 from sfumato.kernels.tabular.attacker import Intervals, intervals, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.progress import Progress, quiet, split
+from sfumato.tables.audit.listed import LISTED, listed_cells
 from sfumato.tables.audit.useless import useless_cells
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.table import CONTRIBUTORS, COUNT, LOWER_LEVEL, STATUS, UPPER_LEVEL, Table
@@ -148,10 +149,20 @@ def audit(
     exact = known.primary & (found.high - found.low <= fit)
     below = None if not known.leveled else known.primary & _short(found, known, fit)
     rest("looking for cells that need not be hidden", 0.0)
+    # what is hidden lest somebody who knows that listed cells are not empty finds a count is not hidden in vain
+    listed = whole and lower == 0 and bool(np.all(known.value >= 1))
     useless = useless_cells(
-        merged.system.matrix, known.value, hidden, known.primary, known.levels if known.leveled else None, lower, upper
+        merged.system.matrix,
+        known.value,
+        hidden,
+        known.primary,
+        known.levels if known.leveled else None,
+        1.0 if listed else lower,
+        upper,
     )
-    notes = (_ROUNDED,) if whole and hidden.any() else ()
+    notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
+    if whole and (listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary) & ~exact).any():
+        notes = (*notes, LISTED)
     return _told(
         merged, released, known, (found, hidden), {"exact": exact, "below level": below, "useless": useless}, notes
     )

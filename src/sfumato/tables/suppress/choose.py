@@ -156,7 +156,8 @@ def _flow(problem: Problem, auto: bool, progress: Progress) -> Suppression:
 
 
 def _elimination(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    if auto or not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
+    bounded = np.any(problem.goals.sign == 0)  # what is known beforehand stops some cells one way
+    if auto or bounded or not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
         return suppress_elimination_repair(problem, progress)
     return _elimination_only(problem, auto, progress)
 

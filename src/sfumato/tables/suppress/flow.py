@@ -164,12 +164,11 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
         return goals
     reach = Reach(problem.matrix)
     sign, amount, extra = goals.sign.copy(), goals.amount.copy(), []
-    for i in np.flatnonzero(goals.sign == 0).tolist():
+    both = np.flatnonzero(goals.sign == 0)
+    sign[both[goals.cone[both]]] = _cheaper_ways(problem, goals[both[goals.cone[both]]])
+    for i in both[~goals.cone[both]].tolist():
         ways = replace(goals[np.array([i, i])], sign=np.array([1, -1]))
         far = [farthest(reach, ways, k, problem.down, problem.up, problem.open) for k in (0, 1)]
-        if goals.cone[i]:
-            sign[i] = 1 if far[0] >= 1 - 1e-6 else -1
-            continue
         falls = min(far[1], max(0.5, 1 - far[0])) * (1 - 1e-9)
         sign[i], amount[i] = 1, goals.amount[i] * (1 - falls)
         extra.append((goals.cell[i], goals.amount[i] * falls, goals.known[i]))
@@ -180,6 +179,23 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
         names = ("cell", "sign", "amount", "cone", "known")
         found = Goals(*(np.concatenate([getattr(found, n), getattr(down, n)]) for n in names))
     return found[found.amount > 0]
+
+
+def _cheaper_ways(problem: Problem, goals: Goals) -> Ints:
+    """For goals that either way will do for, the one that hides less; 1 where both do alike."""
+    if not len(goals):
+        return goals.sign
+    flows = Flows(problem.matrix)
+    cost = np.where(problem.fixed, 0.0, problem.cost)
+    flows.cost(cost)
+    spent = np.full((2, len(goals)), np.inf)
+    for i in range(len(goals)):
+        falls, rises = (np.where(problem.open, side, 0.0) for side in boxes(goals, i, problem.down, problem.up))
+        for k, way in enumerate((1, -1)):
+            moved = flows.cheapest(int(goals.cell[i]), way, 1.0, falls, rises)
+            if moved is not None:
+                spent[k, i] = cost[np.abs(moved) > TINY].sum()
+    return np.where(spent[1] < spent[0] * (1 - TINY), -1, 1)
 
 
 def flow_pattern(problem: Problem) -> Witnesses:
