@@ -124,3 +124,40 @@ def test_a_table_with_nothing_to_protect_is_told_so():
 def test_python_audits_what_python_protects():
     done = sf.tables.protect(of(), rules=["n(2)"])
     assert sf.tables.audit(done).exact == 0
+
+
+def test_hidden_counts_are_not_told_by_being_listed():
+    """A row that says 2 and hides two listed cells: each is 1, for empty cells are left out."""
+    rows = pl.DataFrame({"a": [*"xxyyyyyyyzzzzzz"], "b": [*"pqppppqqqqppppq"]})
+    table = sf.tables.build(sf.read(rows), "a,b")
+    for method in ("optimal", "flow", "elimination", "hypercube"):
+        done = protect(table, "n(2)", method=method)
+        assert done.ok
+        assert not any("no hidden count is 0" in note for note in done.notes)
+        said = {(a, b): s for a, b, s in done.table.cells.select("a", "b", "status").rows()}
+        assert (said["x", "p"], said["x", "q"]) == ("u", "u")
+        assert said["x", "Total"] == "x"
+
+
+def test_an_audit_says_what_listing_tells():
+    handed = pl.DataFrame({"a": ["Total", "x", "y"], "count": [2, None, None], "status": ["s", "u", "u"]})
+    found = sf.tables.audit(sf.tables.Table.of(handed))
+    assert found.exact == 0
+    assert any("no hidden count is 0" in note for note in found.notes)
+
+
+def test_empty_cells_are_passed_over_by_an_a_priori_file_and_unknown_codes_refused():
+    rows = pl.DataFrame({"sex": [*"ffmmmmm"], "ill": ["yes"] * 4 + ["no"] * 3})
+    table = sf.tables.build(sf.read(rows), "sex,ill")
+    assert table.cells.filter(sex="f", ill="no").is_empty()
+    letters = protect(
+        table, "n(2)", priors=[Prior(("f", "no"), status="z"), Prior(("m", "no"), status="z")]
+    ).judged.cells
+    assert letters["status"].to_list().count("z") == 1
+    with pytest.raises(DataError, match="code that 'ill' does not have"):
+        protect(table, "n(2)", priors=[Prior(("f", "maybe"), status="z")])
+
+
+def test_a_rule_on_attributes_says_what_it_does_not_hide():
+    done = protect(of(), "attribute")
+    assert any("others of the row are empty" in note for note in done.notes)

@@ -61,7 +61,8 @@ def asked_tables(by: By) -> tuple[tuple[Chain, ...], ...]:
             raise DataError("A table needs a variable to count by. Name its columns in `by`.")
         if twice := next((n for n in names if names.count(n) > 1), None):
             raise DataError(
-                f"{twice!r} stands twice in one table. Other groupings of it go into a second table: give `by` again."
+                f"{twice!r} stands twice in one table. Other groupings of it go into a second table: give --by again "
+                "(`by` as a list of lists)."
             )
         if taken := next((n for n in names if n in RESERVED), None):
             raise DataError(f"{taken!r} is a name that table files need for themselves. Rename the column.")

@@ -241,7 +241,7 @@ def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints
     if len(wrong):
         raise NotAdditive(
             "Totals contradict each other: a cell that stands in two places of the tables, or a total with a single "
-            "part, has two values. Give the same value, or a tolerance for rounding.",
+            "part, has two values. Give the same value, or a --tolerance (`tolerance`) for values that were rounded.",
             _named(axes, places[wrong], [""] * len(wrong)),
         )
     return out
@@ -340,11 +340,19 @@ def _refuse(off: Ints, where: _Where) -> None:
     total = {int(row): int(column) for row, column, sign in zip(rows, columns, signs, strict=True) if sign < 0}
     names = sorted({along[i] for i in sums})
     spots = np.array([total.get(int(i), 0) for i in sums], dtype=np.int64)
+    where_ = _named(axes, places[spots], [along[i] for i in sums])
     raise NotAdditive(
-        f"The table is not additive: totals over {', '.join(map(repr, names))} differ from the sums of their parts. "
-        "Give the right totals, or a tolerance for values that were rounded.",
-        _named(axes, places[spots], [along[i] for i in sums]),
+        f"The table is not additive: totals over {', '.join(map(repr, names))} differ from the sums of their parts, "
+        f"the first at {_spelled(where_)}. Where codes are totals of others, say so (--hierarchy, `hierarchies`); "
+        "where values were rounded, give a --tolerance (`tolerance`); else mend the totals.",
+        where_,
     )
+
+
+def _spelled(where: pl.DataFrame) -> str:
+    """The codes of the first of some cells."""
+    first = where.drop("along").row(0, named=True)
+    return ", ".join(f"{name}={code}" for name, code in first.items())
 
 
 def _named(axes: Sequence[Axis], places: Ints, along: Sequence[str]) -> pl.DataFrame:

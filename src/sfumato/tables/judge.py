@@ -27,6 +27,7 @@ from sfumato.tables.table import (
     CONTRIBUTORS,
     LARGEST,
     LOWER_LEVEL,
+    SECOND,
     SHADOW,
     STATUS,
     UPPER_LEVEL,
@@ -41,6 +42,10 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 _SHARES = ("p", "pq", "nk")
+EMPTY = (
+    "Where all of a row are in one cell, its count is hidden, but not that the others of the row are empty, which "
+    "tells it as well. To hide that, take coarser codes of the variable, or leave it out."
+)
 
 
 def judge(
@@ -101,7 +106,10 @@ def judge(
             UPPER_LEVEL: _told(np.fmax(level, own_high), letters == "u"),
         }
     )
-    return replace(out, notes=(*table.notes, *_notes(said, letters, status)))
+    notes = _notes(said, letters, status)
+    if any(one.name in ("attribute", "coalition") and np.any(_single(one, given).truth > SAFE) for one in leaves(rule)):
+        notes.append(EMPTY)
+    return replace(out, notes=(*table.notes, *notes))
 
 
 class _Given:
@@ -123,9 +131,16 @@ class _Given:
     def refuse(self, rule: Rule) -> None:
         """Refuse a rule of which nothing could be said."""
         if rule.name in ("n", "coalition", "attribute") and (self.count is None or np.all(np.isnan(self.count))):
-            raise DataError(f"The rule {rule.name} needs the number of contributors: a column {CONTRIBUTORS!r}.")
+            raise DataError(
+                f"The rule {rule.name} needs the number of contributors: a column {CONTRIBUTORS!r} (or another, named "
+                "by --contributors, `contributors`)."
+            )
         if rule.name in _SHARES and (not self.largest.shape[1] or np.all(np.isnan(self.largest[:, 0]))):
-            raise DataError(f"The rule {rule.name} needs the largest contributions: a column {LARGEST!r}.")
+            raise DataError(
+                f"The rule {rule.name} needs the largest contributions to each cell. Build the table from records with "
+                f"a value that is summed (--by and --value), or give the columns {LARGEST!r} and {SECOND!r}; a table "
+                "of counts takes n(3)."
+            )
         if rule.name == "attribute" and (odd := [n for n in rule.variables if n not in self.table.variables]):
             raise DataError(f"The rule attribute names {odd[0]!r}, which is no variable of the table.")
 
@@ -178,8 +193,8 @@ def _coalition(given: _Given, count: Floats, size: int, variables: tuple[str, ..
 
     A code that is the only part of its total tells nothing, and no rule forbids it.
 
-    Source of the rule on coalitions: Lupp, Langsrud (2021), "Suppression of directly-disclosive cells in frequency
-    tables".
+    Source of the rule on coalitions: directly disclosive cells and k-disclosure as in the R packages SSBtools
+    (`FindDisclosiveCells`) and GaussSuppression (`SuppressKDisclosure`) of Lupp and Langsrud.
     """
     table = given.table
     truth = np.full(len(table), SAFE, dtype=np.int8)

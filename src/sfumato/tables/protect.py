@@ -14,6 +14,7 @@ from sfumato.data.files.priors import Prior
 from sfumato.errors import DataError
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.attack import Audit, audit
+from sfumato.tables.axis import TOTAL
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.judge import judge
 from sfumato.tables.rules import Judgement, read_rules
@@ -34,6 +35,14 @@ INSIDER = (
     "Somebody who is alone in a hidden cell, and so knows its value, can work out an unsafe one. Take --singletons "
     "(singletons=True) to hold against this too."
 )
+
+
+NO_TOTALS = (
+    "The table lists no totals, so nothing was hidden for their sake. Whoever has totals from elsewhere can subtract: "
+    "build the table with its totals, and protect both together."
+)
+SHOWN = 5
+"""So many cells that cannot be protected are named."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,8 @@ class Protected:
         Whether the table does not tell which hidden cells are the unsafe ones.
     tolerance
         Largest difference of totals from their parts that was taken for rounding.
+    unprotected
+        Codes of the unsafe cells that no pattern protects as asked; `suppression` says why.
     """
 
     table: Table
@@ -75,6 +86,7 @@ class Protected:
     rule: Judgement | None = None
     public: bool = False
     tolerance: float | None = None
+    unprotected: tuple[tuple[str, ...], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -85,6 +97,13 @@ class Protected:
     def notes(self) -> tuple[str, ...]:
         """What the custodian should know of how it went."""
         said = [*self.judged.notes, self.suppression.note, *self.audit.notes]
+        if self.unprotected:
+            named = [
+                ", ".join(f"{n}={c}" for n, c in zip(self.table.variables, u, strict=True)) for u in self.unprotected
+            ]
+            said.insert(-len(self.audit.notes) or len(said), _that_is(named))
+        if self.primary and not any((self.table.cells[n] == TOTAL).any() for n in self.table.variables):
+            said.append(NO_TOTALS)
         if self.audit.insider:
             said.append(INSIDER)
         return tuple(note for note in said if note)
@@ -184,7 +203,15 @@ def protect(
     judged = table if rule is None else judge(table, rule, tolerance=tolerance)
     judged = settled(judged, priors)
     if STATUS not in judged.cells.columns:
-        raise DataError("Say which cells are unsafe: give rules such as n(3), or a table with statuses.")
+        raise DataError(
+            "Say which cells are unsafe: give rules (--rule 'n(3)': fewer than 3 contribute; --rule 'p(10)': "
+            "somebody's value could be estimated to within 10%), or a table with statuses."
+        )
+    if np.isnan(judged.values).any():
+        raise DataError(
+            f"Column {judged.value!r} lacks the values of some cells. A table is protected from all its values: give "
+            "the one that `--internal` wrote, not one that was handed out."
+        )
     merged = equations(judged, tolerance=tolerance)
     hiding, auditing = split(progress, [3, 1])
     hiding("looking for cells to hide", 0)
@@ -229,7 +256,12 @@ def protect(
         rule=rule,
         public=public,
         tolerance=tolerance,
+        unprotected=tuple(out.cells.filter(np.isin(merged.cell[0], found.unprotected)).select(out.variables).rows()),
     )
+
+
+def _that_is(named: Sequence[str]) -> str:
+    return f"These are: {'; '.join(named[:SHOWN])}{'; and others' if len(named) > SHOWN else ''}."
 
 
 class _Asked:
@@ -286,7 +318,9 @@ class _Asked:
 
     def _hidden_last(self, last: Table) -> Bools:
         if STATUS not in last.cells.columns or last.variables != self.table.variables:
-            raise DataError("Last period's table must have the same variables, and statuses.")
+            raise DataError(
+                f"Last period's table must have the same variables ({', '.join(self.table.variables)}), and statuses."
+            )
         before = last.cells.filter(pl.col(STATUS).is_in(["u", "x"])).select(last.variables)
         mine = self.table.cells.select(self.table.variables).with_row_index("sfumato:line")
         lines = mine.join(before, on=list(last.variables), how="semi")["sfumato:line"].to_numpy()

@@ -10,6 +10,7 @@ import polars as pl
 
 from sfumato.data.files.priors import Prior
 from sfumato.errors import DataError
+from sfumato.tables.axis import TOTAL
 from sfumato.tables.table import (
     CELL_KEY,
     CONTRIBUTORS,
@@ -45,7 +46,7 @@ def settled(table: Table, priors: Sequence[Prior]) -> Table:
     Raises
     ------
     DataError
-        Where a cell is not in the table; the message names the variables.
+        Where a cell has a code that the table does not have; the message names the variable.
 
     Examples
     --------
@@ -60,6 +61,8 @@ def settled(table: Table, priors: Sequence[Prior]) -> Table:
     letters = np.array(status.fill_null("s").to_list(), dtype="<U1")
     figures = {name: _figures(table, name) for name in (COST, LOWER_LEVEL, UPPER_LEVEL)}
     for line, prior in zip(lines, priors, strict=True):
+        if line is None:
+            continue
         if prior.status is not None:
             letters[line] = prior.status
         if prior.cost is not None:
@@ -78,15 +81,17 @@ def _figures(table: Table, name: str) -> np.ndarray[tuple[int], np.dtype[np.floa
     return np.full(len(table), np.nan) if found is None else found.copy()
 
 
-def _lines(table: Table, priors: Sequence[Prior]) -> list[int]:
+def _lines(table: Table, priors: Sequence[Prior]) -> list[int | None]:
+    """The line of each cell; None where it is empty, of which there is nothing to settle."""
     asked = pl.DataFrame({name: [prior.codes[i] for prior in priors] for i, name in enumerate(table.variables)})
     numbered = table.cells.select(table.variables).with_row_index("sfumato:line")
     found = asked.join(numbered, on=table.variables, how="left", maintain_order="left")["sfumato:line"]
-    if found.null_count():
-        raise DataError(
-            f"The a-priori file settles a cell that the table does not have. It takes codes of "
-            f"{', '.join(map(repr, table.variables))}, in this order."
-        )
+    for axis in table.axes:
+        if not set(asked[axis.name].to_list()) <= set(axis.codes):
+            raise DataError(
+                f"The a-priori file settles a cell with a code that {axis.name!r} does not have. It takes codes of "
+                f"{', '.join(map(repr, table.variables))}, in this order, and {TOTAL} or nothing for a total."
+            )
     return found.to_list()
 
 

@@ -48,3 +48,21 @@ def test_other_files_are_refused(tmp_path, old, new, message):
 def test_no_file(tmp_path):
     with pytest.raises(FileError):
         read_jj(tmp_path / "a.jj")
+
+
+def test_what_sdctable_writes_is_read(tmp_path):
+    """The form of `createJJFormat` and `writeJJFormat`: right-hand sides 0.0, no blank before a bracket, bounds Inf."""
+    lines = [
+        "0",
+        "3",
+        "0 10 10 s 0 Inf 0 0 0",
+        "1 4 4 u 0 15 1 2 0",
+        "2 6 6 s 0 15 0 0 0",
+        "1",
+        "0.0 3 : 0(-1) 1(1) 2(1)",
+    ]
+    (tmp_path / "a.jj").write_text("\n".join(lines) + "\n")
+    found = read_jj(tmp_path / "a.jj")
+    assert found.matrix.toarray().tolist() == [[-1, 1, 1]]
+    assert found.upper[0] == np.inf
+    assert found.upper_level.tolist() == [0, 2, 0]

@@ -26,3 +26,12 @@ def test_other_lines_are_refused(tmp_path, line):
 def test_no_file(tmp_path):
     with pytest.raises(FileError):
         read_priors(tmp_path / "a.hst", 2)
+
+
+def test_what_tau_argus_reads_is_read(tmp_path):
+    """`APriori.java` of tau-Argus: C or W is a cost, S, U and P a status, M and ML one that is hidden beside others."""
+    (tmp_path / "a.hst").write_text("a;;W;7\nb;;ML\nc;Total;PL;1;2\nd;;S\ne;;P\nf;;M\n")
+    found = read_priors(tmp_path / "a.hst", 2)
+    assert [one.codes for one in found][:2] == [("a", "Total"), ("b", "Total")]
+    assert [one.status for one in found] == [None, "x", None, "s", "z", "x"]
+    assert (found[0].cost, found[2].levels) == (7.0, (1.0, 2.0))

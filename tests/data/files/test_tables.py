@@ -33,7 +33,8 @@ def test_codes_are_text_as_it_stands(tmp_path):
         ("sex,count\nf,1,2,3\n", "line 2: there are more"),
         ("sex,sex\nf,1\n", "a name of its own"),
         ('sex,count\nf,"1\n', "quoted"),
-        ("", "a name of its own"),
+        ("", "is empty"),
+        ("sex,count\n", "no cell"),
     ],
 )
 def test_bad_files_are_refused_without_their_values(tmp_path, text, message):

@@ -50,6 +50,8 @@ def audit(
     else:
         for note in found.notes:
             print(note)
+        if not any(table.cells[table.value].null_count() for table in tables):
+            print("No cell is hidden.")
         print(f"{told['exact']} hidden cells can be worked out exactly.")
         if told["below_level"] is not None:
             print(f"{told['below_level']} can be worked out more closely than their level allows.")

@@ -3,6 +3,9 @@
 A file holds a 0, the number of cells, a line for each cell (number, value, cost, status, lowest and highest value that
 an attacker reckons with, lower, upper and sliding protection level), the number of equations, and a line for each (its
 right-hand side, how many cells it has, a colon, then the number of each cell with its sign in brackets).
+
+Source: what `createJJFormat` and `writeJJFormat` of the R package sdcTable write
+(https://github.com/sdcTools/sdcTable).
 """
 
 from __future__ import annotations
@@ -120,7 +123,8 @@ def _cell(path: Path, number: int, line: str, expected: int) -> tuple[list[float
         fits = len(parts) == 9 and int(parts[0]) == expected and parts[3].lower() in _STATUSES
     except (ValueError, IndexError):
         fits = False
-    if not fits or not np.all(np.isfinite(figures)):
+    # bounds may be infinite; nothing else may
+    if not fits or np.any(np.isnan(figures)) or not np.all(np.isfinite([*figures[:2], *figures[4:]])):
         raise DataError(
             f"{path.name}, line {number}: a cell is its number from 0, value, cost, status, two bounds, three levels."
         )

@@ -13,7 +13,7 @@ from sfumato.errors import DataError, FileError
 __all__ = ["Prior", "read_priors"]
 
 _LARGEST = 64 << 20
-_STATUSES = {"u": "u", "s": "s", "p": "z", "z": "z"}
+_STATUSES = {"u": "u", "s": "s", "p": "z", "z": "z", "m": "x", "ml": "x", "x": "x"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Prior:
     codes
         Its codes, in the order of the table's variables.
     status
-        `u` unsafe, `s` safe whatever rules say, `z` never to be hidden; None where it is left.
+        `u` unsafe, `s` safe whatever rules say, `z` never to be hidden, `x` hidden; None where it is left.
     cost
         What hiding it costs.
     levels
@@ -46,8 +46,11 @@ class Prior:
 def read_priors(path: Path, variables: int, delimiter: str | None = None) -> list[Prior]:
     """Read an a-priori file: on each line the codes of a cell, then what is settled of it.
 
-    That is a status (`u` unsafe, `s` safe, `p` protected: never hidden), `c` and a cost, or `pl` with a lower and an
-    upper protection level. An empty code is a total.
+    That is a status (`u` unsafe, `s` safe, `p` protected: never hidden, `m` hidden beside others), `c` or `w` and a
+    cost, or `pl` with a lower and an upper protection level, in capitals or not. An empty code is a total.
+
+    Source: `APriori.java` in https://github.com/sdcTools/tauargus. There a cell must be unsafe before `pl`; here `pl`
+    makes it so. Cells that are empty in the table are passed over, as there.
 
     Parameters
     ----------
@@ -109,11 +112,11 @@ def _prior(cells: Sequence[str], variables: int, where: str) -> Prior:
         figures = [float(cell) for cell in rest]
     except ValueError:
         figures = []
-    if what == "c" and len(figures) == 1 and 0 <= figures[0] < float("inf"):
+    if what in ("c", "w") and len(figures) == 1 and 0 <= figures[0] < float("inf"):
         return Prior(codes, cost=figures[0])
     if what == "pl" and len(figures) == 2 and all(0 <= x < float("inf") for x in figures):
         return Prior(codes, levels=(figures[0], figures[1]))
     raise DataError(
-        f"{where}: after the {variables} codes of a cell stand u, s or p, or c and a cost, or pl and two levels, none "
-        "of them negative."
+        f"{where}: after the {variables} codes of a cell stand u, s, p or m, or c and a cost, or pl and two levels, "
+        "none of them negative."
     )

@@ -17,6 +17,8 @@ __all__ = ["STATUSES", "cells_text", "read_cells", "write_cells"]
 
 STATUSES = ("u", "s", "x", "z", "w")
 """Unsafe (primary), safe, hidden with others (secondary), forced safe, zero."""
+OPEN = ("lower", "upper")
+"""Columns that may say inf: what can be worked out of a cell may have no end."""
 _LARGEST = 4 << 30
 
 
@@ -96,11 +98,15 @@ def _texts(path: Path, delimiter: str | None, columns: Sequence[str] | None) -> 
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=sign, strict=True) if line]
     except csv.Error:
         raise DataError(f"{path.name}: a line is badly quoted.") from None
-    names = list(columns) if columns is not None else (lines.pop(0) if lines else [])
+    if not lines:
+        raise DataError(f"{path.name} is empty: a table has a line of names, and a line for each cell.")
+    names = list(columns) if columns is not None else lines.pop(0)
     if not names or len(set(names)) < len(names) or not all(names):
         raise DataError(f"{path.name}: each column needs a name of its own.")
     if odd := next((i for i, line in enumerate(lines, 1 + (columns is None)) if len(line) != len(names)), None):
         raise DataError(f"{path.name}, line {odd}: there are more or fewer cells than columns.")
+    if not lines:
+        raise DataError(f"{path.name} has a line of names and no cell. Give each cell of the table a line.")
     frame = pl.DataFrame(lines, schema=dict.fromkeys(names, pl.String), orient="row")
     return frame.with_columns(pl.when(pl.all().str.strip_chars() == "").then(None).otherwise(pl.all()).name.keep())
 
@@ -109,8 +115,10 @@ def _number(path: Path, column: pl.Series, comma: bool) -> pl.Series:
     text = column.str.strip_chars()
     text = text.str.replace(",", ".", literal=True) if comma else text
     number = text.cast(pl.Float64, strict=False)
-    wrong = (number.is_null() & text.is_not_null()) | number.is_nan().fill_null(False) | number.is_infinite()
-    _refuse_line(path, wrong.fill_null(False), f"column {column.name!r} holds something that is no number")
+    endless = number.is_infinite() if column.name not in OPEN else pl.Series([False] * len(number))
+    wrong = (number.is_null() & text.is_not_null()) | number.is_nan().fill_null(False) | endless
+    hint = " (a decimal comma is told by --decimal ,)" if not comma and text.str.contains(",").any() else ""
+    _refuse_line(path, wrong.fill_null(False), f"column {column.name!r} holds something that is no number{hint}")
     return number.rename(column.name)
 
 
