@@ -1,0 +1,265 @@
+"""The least and the most of every cell by programs: linear ones, and whole-number ones where these leave a doubt.
+
+All programs of a table differ in their costs alone, so that each starts where the last one ended. Every solution is a
+table that could be the true one and tells of all cells at once: a cell end that some table reaches needs no program of
+its own. With whole numbers, ends are first rounded inwards; a whole-number program is solved only for those ends that no
+whole table seen so far reaches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sfumato.kernels.tabular.attacker import propagated
+from sfumato.kernels.tabular.programme import Contradiction, Programme
+from sfumato.progress import Progress, quiet
+
+__all__ = ["Corners", "corners"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NEAR = 1e-6
+"""Distance from a whole number within which a result of a program is one."""
+_NODES = 2_000
+"""A whole-number program that needs more nodes than this gives its proved bound."""
+_SWEEPS = 4
+
+
+@dataclass(frozen=True)
+class Corners:
+    """Ends of cells.
+
+    Parameters
+    ----------
+    low, high : ndarray, shape (cells,)
+        The least and the most that each can be.
+    programs, whole_programs : int
+        How many were solved, linear and with whole numbers.
+    sharp : ndarray of bool
+        Whether both ends are proved to be reached.
+    """
+
+    low: Floats
+    high: Floats
+    programs: int
+    whole_programs: int
+    sharp: Bools
+
+
+def corners(
+    rows: sp.csr_array,
+    least: Floats,
+    most: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    whole: bool,
+    integer: bool = True,
+    progress: Progress = quiet,
+) -> Corners:
+    """Find the least and the most of every cell.
+
+    Parameters
+    ----------
+    rows, least, most
+        Sums of cells, and what each can be.
+    low, high
+        What is known of the cells before.
+    whole
+        All cells are whole numbers: ends are rounded inwards.
+    integer
+        Settle ends that no whole table seen reaches, by whole-number programs.
+
+    Raises
+    ------
+    Contradiction
+        Where there is no such table.
+
+    Examples
+    --------
+    >>> square = sp.csr_array([[1.0, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]])
+    >>> sums = np.array([7.0, 3.0, 6.0, 4.0])
+    >>> found = corners(square, sums, sums, np.zeros(4), np.full(4, np.inf), whole=True)
+    >>> found.low.tolist(), found.high.tolist()
+    ([3.0, 1.0, 0.0, 0.0], [6.0, 4.0, 3.0, 3.0])
+    """
+    rows = sp.csr_array(rows).astype(np.float64)
+    if whole:
+        low, high = np.ceil(low - _NEAR), np.floor(high + _NEAR)
+        least, most = np.ceil(least - _NEAR), np.floor(most + _NEAR)
+    low, high = propagated(rows, least, most, low, high)
+    if whole:
+        low, high = np.ceil(low - _NEAR) + 0.0, np.floor(high + _NEAR) + 0.0
+    if np.any(low > high + _NEAR):
+        raise Contradiction
+    sharp = np.ones(len(low), dtype=bool)
+    programs = whole_programs = 0
+    pieces = _pieces(rows, low, high)
+    for k, (cells, own) in enumerate(pieces):
+        progress("bounding cells", k / len(pieces))
+        fixed = np.where(low == high, low, 0.0)
+        moved = rows[own] @ fixed
+        matrix = sp.csr_array(rows[own][:, cells])
+        piece = _Piece(matrix, least[own] - moved, most[own] - moved, low[cells], high[cells], whole)
+        piece.linear(progress)
+        if whole and integer:
+            piece.integer(progress)
+        low[cells], high[cells], sharp[cells] = piece.low, piece.high, piece.sharp()
+        programs, whole_programs = programs + piece.programme.solved, whole_programs + piece.whole_programs
+    return Corners(low + 0.0, high + 0.0, programs, whole_programs, sharp)
+
+
+def _pieces(rows: sp.csr_array, low: Floats, high: Floats) -> list[tuple[Ints, Ints]]:
+    """Open cells that sums connect, and these sums."""
+    open_cells = np.flatnonzero(high > low)
+    matrix = sp.csr_array(rows[:, open_cells])
+    coo = matrix.tocoo()
+    many, n = matrix.shape
+    graph = sp.csr_array((np.ones(coo.nnz), (coo.row, coo.col + many)), (many + n, many + n))
+    _, label = sp.csgraph.connected_components(graph, directed=False)
+    out = []
+    for name in np.unique(label[many:]):
+        cells, own = open_cells[label[many:] == name], np.flatnonzero(label[:many] == name)
+        out.append((cells, own[np.diff(matrix.indptr)[own] > 0]))
+    return out
+
+
+class _Piece:
+    """Cells that hang together: their ends from outside, and how far tables that were seen reach."""
+
+    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats, whole: bool):
+        self.matrix, self.least, self.most, self.whole = matrix, least, most, whole
+        self.low, self.high = low.copy(), high.copy()
+        self.programme = Programme(matrix, least, most, low, high)
+        finite = np.concatenate([x[np.isfinite(x)] for x in (least, most, low, high)])
+        self.close = _NEAR if whole else 1e-9 * max(1.0, float(np.max(np.abs(finite), initial=0.0)))
+        n = len(low)
+        self.in_low, self.in_high = np.full(n, np.inf), np.full(n, -np.inf)
+        self.whole_low, self.whole_high = np.full(n, np.inf), np.full(n, -np.inf)
+        self.whole_programs = 0
+
+    def see(self, table: Floats) -> None:
+        """A table that is possible."""
+        table = np.clip(table, self.low, self.high)
+        np.minimum(self.in_low, table, out=self.in_low)
+        np.maximum(self.in_high, table, out=self.in_high)
+        if self.whole:
+            near = np.round(table)
+            sums = self.matrix @ near
+            if np.all(np.abs(near - table) < _NEAR) and np.all((sums >= self.least) & (sums <= self.most)):
+                np.minimum(self.whole_low, near, out=self.whole_low)
+                np.maximum(self.whole_high, near, out=self.whole_high)
+
+    def open_low(self) -> Bools:
+        return np.asarray(self.in_low > self.low + self.close)
+
+    def open_high(self) -> Bools:
+        return np.asarray(self.in_high < self.high - self.close)
+
+    def linear(self, progress: Progress) -> None:
+        """Ends by linear programs, rounded inwards where cells are whole."""
+        n = len(self.low)
+        for k in range(_SWEEPS):
+            cells = np.flatnonzero(self.open_low() if k % 2 else self.open_high())[(k // 2) :: 1 + k // 2]
+            if len(cells) and np.isfinite(self.high[cells]).all():
+                table = self.programme.least(cells, np.full(len(cells), 1.0 if k % 2 else -1.0))
+                if table is not None:
+                    self.see(table)
+        for cell in range(n):
+            if self.in_high[cell] < self.high[cell] - self.close:
+                table = self.programme.least(np.array([cell]), np.array([-1.0]))
+                if table is None:
+                    self.in_high[cell] = np.inf
+                    continue
+                self.see(table)
+                self.high[cell] = min(self.high[cell], self._inward(table[cell], -1))
+            if self.in_low[cell] > self.low[cell] + self.close:
+                table = self.programme.least(np.array([cell]), np.array([1.0]))
+                if table is not None:
+                    self.see(table)
+                    self.low[cell] = max(self.low[cell], self._inward(table[cell], 1))
+            if cell % 64 == 0:
+                progress("bounding cells", cell / n)
+        if np.any(self.low > self.high + self.close):
+            raise Contradiction
+
+    def _inward(self, end: float, side: int) -> float:
+        if not self.whole:
+            return end
+        return float(np.ceil(end - _NEAR)) if side > 0 else float(np.floor(end + _NEAR))
+
+    def integer(self, progress: Progress) -> None:
+        """Settle the ends that no whole table reaches."""
+        solver = None
+        for cell in range(len(self.low)):
+            for side in (-1, 1):
+                if self._reached(cell, side):
+                    continue
+                if solver is None:
+                    solver = _Whole(self.matrix, self.least, self.most, self.low, self.high)
+                table, proved = solver.end(cell, side)
+                self.whole_programs += 1
+                if side < 0:
+                    self.high[cell] = min(self.high[cell], np.floor(proved + _NEAR))
+                else:
+                    self.low[cell] = max(self.low[cell], np.ceil(proved - _NEAR))
+                if table is not None:
+                    self.see(table)
+            progress("bounding cells", cell / len(self.low))
+
+    def _reached(self, cell: int, side: int) -> bool:
+        if side < 0:
+            return bool(self.whole_high[cell] >= self.high[cell] or np.isinf(self.high[cell]))
+        return bool(self.whole_low[cell] <= self.low[cell])
+
+    def sharp(self) -> Bools:
+        """Cells both whose ends a table reaches."""
+        low, high = (self.whole_low, self.whole_high) if self.whole else (self.in_low, self.in_high)
+        up = (high >= self.high - self.close) | np.isinf(self.high)
+        return np.asarray((low <= self.low + self.close) & up)
+
+
+class _Whole:
+    """Whole-number programs over one set of rows and bounds."""
+
+    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> None:
+        import highspy
+
+        from sfumato.kernels.tabular.programs import quiet_solver
+
+        self._highs = highspy
+        self._solver = quiet_solver()
+        self._solver.setOptionValue("mip_max_nodes", _NODES)
+        self._solver.setOptionValue("mip_rel_gap", 0.0)
+        self._solver.setOptionValue("mip_abs_gap", 0.999)  # ends are whole: closer than one is proved
+        lp = highspy.HighsLp()
+        lp.num_row_, lp.num_col_ = matrix.shape
+        lp.col_cost_ = np.zeros(matrix.shape[1])
+        lp.col_lower_, lp.col_upper_ = low, high
+        lp.row_lower_, lp.row_upper_ = least, most
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+        lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+        lp.a_matrix_.value_ = matrix.data.astype(float)
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
+        self._solver.passModel(lp)
+
+    def end(self, cell: int, side: int) -> tuple[Floats | None, float]:
+        """A table in which a cell is as low (side 1) or high (-1) as was found, and what is proved to be its end."""
+        self._solver.changeColCost(cell, float(side))
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        info = self._solver.getInfo()
+        self._solver.changeColCost(cell, 0.0)
+        if status == self._highs.HighsModelStatus.kInfeasible:
+            raise Contradiction
+        table = None
+        if info.primal_solution_status == 2:
+            table = np.array(self._solver.getSolution().col_value)
+        return table, side * float(info.mip_dual_bound)

@@ -1,0 +1,1 @@
+"""Bounds of the cells of a table of which only margins, or changed or gapped tables, were released."""
