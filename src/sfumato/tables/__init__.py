@@ -1,4 +1,4 @@
-"""Tables of counts and sums: built, judged, protected, audited.
+"""Tables of counts and sums: built, judged, protected, audited, bounded.
 
 ::
 
@@ -21,27 +21,43 @@ if TYPE_CHECKING:
     from sfumato.tables.audit.attack import Audit as Audit
     from sfumato.tables.audit.attack import audit as audit
     from sfumato.tables.axis import Axis as Axis
+    from sfumato.tables.bounds.bound import Bounds as Bounds
+    from sfumato.tables.bounds.bound import bounds as bounds
     from sfumato.tables.build import build as build
     from sfumato.tables.equations import System as System
     from sfumato.tables.equations import equations as equations
     from sfumato.tables.judge import judge as judge
+    from sfumato.tables.possible import Barnardised as Barnardised
+    from sfumato.tables.possible import Rounded as Rounded
     from sfumato.tables.protect import Protected as Protected
     from sfumato.tables.protect import protect as protect
+    from sfumato.tables.releases import releases as releases
     from sfumato.tables.rules import Rule as Rule
+    from sfumato.tables.sap import Attribution as Attribution
+    from sfumato.tables.sap import attribution as attribution
+    from sfumato.tables.sap import sap as sap
     from sfumato.tables.table import Table as Table
 
 _HOMES = {
     "Audit": "sfumato.tables.audit.attack",
+    "Attribution": "sfumato.tables.sap",
     "Axis": "sfumato.tables.axis",
+    "Barnardised": "sfumato.tables.possible",
+    "Bounds": "sfumato.tables.bounds.bound",
     "Protected": "sfumato.tables.protect",
+    "Rounded": "sfumato.tables.possible",
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
     "Table": "sfumato.tables.table",
+    "attribution": "sfumato.tables.sap",
     "audit": "sfumato.tables.audit.attack",
+    "bounds": "sfumato.tables.bounds.bound",
     "build": "sfumato.tables.build",
     "equations": "sfumato.tables.equations",
     "judge": "sfumato.tables.judge",
     "protect": "sfumato.tables.protect",
+    "releases": "sfumato.tables.releases",
+    "sap": "sfumato.tables.sap",
 }
 
 __all__ = list(_HOMES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.table import audit, build, protect
+from sfumato.cli.table import audit, bounds, build, protect
 
 __all__ = ["app"]
 
@@ -18,3 +18,4 @@ app = typer.Typer(
 app.command(epilog=build.EXAMPLE)(build.build)
 app.command(epilog=protect.EXAMPLE)(protect.protect)
 app.command(epilog=audit.EXAMPLE)(audit.audit)
+app.command(epilog=bounds.EXAMPLE)(bounds.bounds)

@@ -9,6 +9,7 @@ whole table seen so far reaches.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,8 +28,10 @@ Ints = NDArray[np.int64]
 _NEAR = 1e-6
 """Distance from a whole number within which a result of a program is one."""
 _NODES = 2_000
-"""A whole-number program that needs more nodes than this gives its proved bound."""
+"""A whole-number program that needs more nodes than this leaves its cell as it is."""
 _SWEEPS = 4
+_TRIES = 8
+"""Corners that are tried for a whole table before a whole-number program."""
 
 
 @dataclass(frozen=True)
@@ -195,23 +198,48 @@ class _Piece:
         return float(np.ceil(end - _NEAR)) if side > 0 else float(np.floor(end + _NEAR))
 
     def integer(self, progress: Progress) -> None:
-        """Settle the ends that no whole table reaches."""
-        solver = None
+        """Settle the ends that no whole table seen reaches."""
+        costs, solver = np.random.default_rng(0), None
         for cell in range(len(self.low)):
             for side in (-1, 1):
-                if self._reached(cell, side):
-                    continue
-                if solver is None:
-                    solver = _Whole(self.matrix, self.least, self.most, self.low, self.high)
-                table, proved = solver.end(cell, side)
-                self.whole_programs += 1
-                if side < 0:
-                    self.high[cell] = min(self.high[cell], np.floor(proved + _NEAR))
-                else:
-                    self.low[cell] = max(self.low[cell], np.ceil(proved - _NEAR))
-                if table is not None:
-                    self.see(table)
-            progress("bounding cells", cell / len(self.low))
+                while not self._reached(cell, side) and not self._corner(cell, side, costs):
+                    solver = solver or _Whole(self.matrix, self.least, self.most)
+                    table, proved = solver.table(cell, self._end(cell, side), self.low, self.high)
+                    self.whole_programs += 1
+                    if table is not None:
+                        self.see(np.round(table))
+                    if table is not None or not proved:
+                        break
+                    if side < 0:
+                        self.high[cell] -= 1.0
+                    else:
+                        self.low[cell] += 1.0
+                    if self.low[cell] > self.high[cell]:
+                        raise Contradiction
+            if cell % 64 == 0:
+                progress("bounding cells", cell / len(self.low))
+
+    def _end(self, cell: int, side: int) -> float:
+        return float(self.high[cell] if side < 0 else self.low[cell])
+
+    def _corner(self, cell: int, side: int, costs: np.random.Generator) -> bool:
+        """Look for a whole table that reaches an end: corners under costs drawn at random mostly are whole."""
+        one, end = np.array([cell]), np.array([self._end(cell, side)])
+        every = np.arange(len(self.low))
+        self.programme.bounds(one, end, end)
+        for _ in range(_TRIES):
+            push = np.where(self.whole_low > self.low, 1.0, 0.0) - np.where(self.whole_high < self.high, 1.0, 0.0)
+            push[np.isinf(self.high)] = 1.0
+            try:
+                table = self.programme.least(every, costs.exponential(size=len(every)) * np.where(push == 0, 0.1, push))
+            except Contradiction:
+                break
+            if table is not None:
+                self.see(table)
+            if self._reached(cell, side):
+                break
+        self.programme.bounds(one, self.low[one], self.high[one])
+        return self._reached(cell, side)
 
     def _reached(self, cell: int, side: int) -> bool:
         if side < 0:
@@ -226,40 +254,39 @@ class _Piece:
 
 
 class _Whole:
-    """Whole-number programs over one set of rows and bounds."""
+    """Whole-number programs over one set of rows."""
 
-    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> None:
+    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats) -> None:
         import highspy
 
         from sfumato.kernels.tabular.programs import quiet_solver
 
-        self._highs = highspy
-        self._solver = quiet_solver()
+        self._highs: Any = highspy
+        self._solver: Any = quiet_solver()
         self._solver.setOptionValue("mip_max_nodes", _NODES)
-        self._solver.setOptionValue("mip_rel_gap", 0.0)
-        self._solver.setOptionValue("mip_abs_gap", 0.999)  # ends are whole: closer than one is proved
+        n = matrix.shape[1]
         lp = highspy.HighsLp()
         lp.num_row_, lp.num_col_ = matrix.shape
-        lp.col_cost_ = np.zeros(matrix.shape[1])
-        lp.col_lower_, lp.col_upper_ = low, high
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = np.zeros(n), np.zeros(n), np.full(n, np.inf)
         lp.row_lower_, lp.row_upper_ = least, most
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
         lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
         lp.a_matrix_.value_ = matrix.data.astype(float)
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * n
         self._solver.passModel(lp)
+        self._every = np.arange(n, dtype=np.int32)
 
-    def end(self, cell: int, side: int) -> tuple[Floats | None, float]:
-        """A table in which a cell is as low (side 1) or high (-1) as was found, and what is proved to be its end."""
-        self._solver.changeColCost(cell, float(side))
+    def table(self, cell: int, value: float, low: Floats, high: Floats) -> tuple[Floats | None, bool]:
+        """A whole table in which a cell has a value; without one, whether it is proved that there is none."""
+        low, high = low.copy(), high.copy()
+        low[cell] = high[cell] = value
+        self._solver.changeColsBounds(len(self._every), self._every, low, high)
+        self._solver.clearSolver()
         self._solver.run()
         status = self._solver.getModelStatus()
-        info = self._solver.getInfo()
-        self._solver.changeColCost(cell, 0.0)
         if status == self._highs.HighsModelStatus.kInfeasible:
-            raise Contradiction
-        table = None
-        if info.primal_solution_status == 2:
-            table = np.array(self._solver.getSolution().col_value)
-        return table, side * float(info.mip_dual_bound)
+            return None, True
+        if status == self._highs.HighsModelStatus.kOptimal:
+            return np.array(self._solver.getSolution().col_value), False
+        return None, False

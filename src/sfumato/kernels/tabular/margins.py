@@ -122,7 +122,7 @@ def split(margins: Iterable[int], known: Iterable[int]) -> tuple[tuple[int, ...]
 
 def _cut(part: int, margins: Sequence[int], known: Sequence[int]) -> tuple[int, int] | None:
     """A set of variables that a known margin separates from others, and what of it does."""
-    near = {i: 0 for i in bits(part)}
+    near = dict.fromkeys(bits(part), 0)
     for margin in margins:
         for i in bits(margin & part):
             near[i] |= margin & part

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.kernels.tabular.closed import Ends
 from sfumato.kernels.tabular.corners import Corners, corners
-from sfumato.kernels.tabular.margins import bits, largest
 from sfumato.progress import Progress, quiet
 from sfumato.tables.axis import Axis
 from sfumato.tables.bounds.released import Released

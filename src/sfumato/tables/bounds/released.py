@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.closed import Ends, collapsed, placed
+from sfumato.kernels.tabular.closed import Ends, collapsed
 from sfumato.kernels.tabular.margins import bits, largest
 from sfumato.tables.axis import Axis
 from sfumato.tables.possible import Possible

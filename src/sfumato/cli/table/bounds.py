@@ -1,0 +1,120 @@
+"""`sfumato table bounds`: what released tables tell together of every cell of their cross product."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from sfumato.cli.options import Decimal, Delimiter, Json, Reading
+from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_table_file, trees
+
+if TYPE_CHECKING:
+    from sfumato.tables.possible import Possible
+
+__all__ = ["EXAMPLE", "bounds"]
+
+EXAMPLE = "Example: sfumato table bounds age_sex.csv sex_ill.csv age_ill.csv --count n --out bounds.csv"
+
+
+def bounds(
+    data: Annotated[list[Path], typer.Argument(help="Released tables of the same records, with totals or without.")],
+    count: Annotated[str, typer.Option(help="The column of counts.")] = "count",
+    value: Annotated[str | None, typer.Option(help="The column of sums, which may be fractions; else counts.")] = None,
+    method: Annotated[
+        Literal["auto", "frechet", "decomposable", "reducible", "shuttle", "linear", "integer"],
+        typer.Option(help="How cells are bounded; auto takes the best that the size allows."),
+    ] = "auto",
+    rounded: Annotated[int | None, typer.Option(metavar="BASE", help="Counts were rounded to multiples of it.")] = None,
+    rounding: Annotated[
+        Literal["conventional", "random", "controlled"], typer.Option(help="How they were rounded.")
+    ] = "random",
+    steps: Annotated[int, typer.Option(min=0, help="Controlled rounding went so many multiples further.")] = 0,
+    barnardised: Annotated[bool, typer.Option("--barnardised", help="Counts were Barnardised: -1, 0 or +1.")] = False,
+    totals: Annotated[
+        Literal["own", "summed"],
+        typer.Option(help="own: totals were changed as cells were; summed: they are sums of changed cells."),
+    ] = "own",
+    against: Annotated[Path | None, typer.Option(help="The true table: how small cells fare.")] = None,
+    small: Annotated[int, typer.Option(min=1, help="With --against: counts up to this are small.")] = 3,
+    known: Annotated[
+        int | None, typer.Option(min=0, help="With --against: SAP (reconstructed) of who knows so many people.")
+    ] = None,
+    hierarchy: Hierarchies = None,
+    tolerance: Tolerance = None,
+    out: TableOut = None,
+    json: Json = False,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+) -> None:
+    """Work out what every cell of the cross product of all variables can be, from released tables by logic alone.
+
+    Variables of several files are matched by name. A finest cell that a file does not list is empty; hidden ones have no value.
+    """
+    from sfumato.cli.talk import print_json, refuse_same, say
+    from sfumato.cli.working import working
+    from sfumato.data.files.tables import write_cells
+    from sfumato.tables.bounds.bound import bounds as bound
+    from sfumato.tables.bounds.judged import judged
+
+    refuse_same(out, *data, against)
+    changed = _changed(rounded, rounding, steps, barnardised, totals)
+    reading, known_trees = Reading(delimiter, None, decimal), trees(hierarchy)
+    name = value or count
+    tables = [open_table_file(path, name, known_trees, reading, None) for path in data]
+    with working() as progress:
+        found = bound(
+            tables,
+            method,
+            changed=changed,
+            whole=value is None,
+            tolerance=tolerance or 0.0,
+            names=[path.name for path in data],
+            progress=progress,
+        )
+    told: dict[str, Any] = found.summary()
+    if against is not None:
+        told |= judged(found, open_table_file(against, name, known_trees, reading, None), small, known)
+    if out is not None:
+        write_cells(found.cells, out)
+    if json:
+        print_json({**told, "notes": list(found.notes)})
+    else:
+        _show(told)
+        say(found.notes)
+    say([f"Written: {out}"] if out is not None else [])
+
+
+def _changed(
+    rounded: int | None,
+    rounding: Literal["conventional", "random", "controlled"],
+    steps: int,
+    barnardised: bool,
+    totals: Literal["own", "summed"],
+) -> Possible | None:
+    from sfumato.errors import DataError
+    from sfumato.tables.possible import Barnardised, Rounded
+
+    if rounded is not None and barnardised:
+        raise DataError("Counts were rounded, or Barnardised: give --rounded or --barnardised, not both.")
+    if barnardised:
+        return Barnardised(totals)
+    return None if rounded is None else Rounded(rounded, rounding, steps, totals)
+
+
+def _show(told: dict[str, Any]) -> None:
+    print(f"{told['cells']} cells by {', '.join(told['variables'])}; bounded by {', '.join(told['by'])}.")
+    if told["mean_width"] is not None:
+        print(f"Mean width {told['mean_width']:.4g}, largest {told['largest_width']:.4g}.")
+    print(f"{told['exact']} cells are told exactly; {told['zeros']} are certainly empty.")
+    if (small := told.get("small")) is not None:
+        print(
+            f"Of {small['cells']} cells with counts of 1 to {small['at_most']}, {small['exact']} are told exactly; the "
+            f"narrowest width is {small['narrowest']}."
+        )
+    if (attribution := told.get("attribution")) is not None:
+        sap = attribution["sap"]
+        print(
+            f"SAP({attribution['k']}) ({attribution['label']}): {sap['before']:.4g} before, {sap['after']:.4g} after."
+        )
