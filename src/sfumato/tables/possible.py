@@ -18,7 +18,10 @@ Floats = NDArray[np.float64]
 class Possible(Protocol):
     """A way counts were changed: from the published ones to the least and the most that each can have been."""
 
-    totals: Literal["own", "summed"]
+    @property
+    def totals(self) -> Literal["own", "summed"]:
+        """Whether totals were changed by themselves."""
+        ...
 
     def interval(self, published: Floats) -> tuple[Floats, Floats]:
         """The least and the most that each published count can have been."""

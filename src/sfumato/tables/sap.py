@@ -1,9 +1,9 @@
 """Attribution by subtraction: what somebody who knows k people finds empty once these are taken out of a table.
 
-**Reconstructed.** Smith & Elliot (2008), Transactions on Data Privacy 1, 34-52, call such a measure SAP; their text could
-not be had, and what stands here was rebuilt from what others say of it. Somebody knows k people of the population, drawn at
-random, and subtracts them. Where a count is used up he has found a zero, and so something about everybody else in its
-row or column. `sap` is the probability that at least one is.
+**Reconstructed.** Smith & Elliot (2008), Transactions on Data Privacy 1, 34-52, call such a measure SAP; their text
+could not be had, and what stands here was rebuilt from what others say of it. Somebody knows k people of the
+population, drawn at random, and subtracts them. Where a count is used up he has found a zero, and so something about
+everybody else in its row or column. `sap` is the probability that at least one is.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def table_of_counts(given: Table | ArrayLike) -> tuple[Ints, tuple[str, ...]]:
 
 
 def _shaped(given: ArrayLike, counts: Ints, name: str, kind: type) -> NDArray[Any]:
-    out = np.asarray(given, dtype=kind)
+    out: NDArray[Any] = np.asarray(given, dtype=kind)
     if out.size != counts.size:
         raise DataError(f"`{name}` has another shape than the counts.")
     return out.reshape(counts.shape)

@@ -50,7 +50,8 @@ def bounds(
 ) -> None:
     """Work out what every cell of the cross product of all variables can be, from released tables by logic alone.
 
-    Variables of several files are matched by name. A finest cell that a file does not list is empty; hidden ones have no value.
+    Variables of several files are matched by name. A finest cell that a file does not list is empty; hidden ones have
+    no value.
     """
     from sfumato.cli.talk import print_json, refuse_same, say
     from sfumato.cli.working import working

@@ -77,8 +77,8 @@ def tree_bounds(parts: Sequence[tuple[int, Ends]], between: Sequence[tuple[int, 
 def one_free(margins: Mapping[int, Floats], dimensions: int) -> Ends:
     """Bound the cells of a table of yes and no whose margins without one variable are all known.
 
-    All tables with these margins differ by one number, that cells with an even number of ones have more of and all others
-    less: the width of every cell is the least cell of the one kind and the least of the other together.
+    All tables with these margins differ by one number, that cells with an even number of ones have more of and all
+    others less: the width of every cell is the least cell of the one kind and the least of the other together.
 
     Parameters
     ----------

@@ -106,7 +106,9 @@ def split(margins: Iterable[int], known: Iterable[int]) -> tuple[tuple[int, ...]
     union = 0
     for margin in margins:
         union |= margin
-    parts, between, waiting = [], [], [union]
+    parts: list[int] = []
+    between: list[int] = []
+    waiting = [union]
     while waiting:
         part = waiting.pop()
         cut = _cut(part, margins, known)
@@ -187,7 +189,9 @@ def chordal_graphs(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
 def _cliques(near: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Cliques and separators of a graph, by maximum cardinality search; None where it is not chordal."""
     n = len(near)
-    seen, cliques, between, before = 0, [], [], -1
+    seen, before = 0, -1
+    cliques: list[int] = []
+    between: list[int] = []
     while seen != (1 << n) - 1:
         at = max((i for i in range(n) if not seen >> i & 1), key=lambda i: ((near[i] & seen).bit_count(), -i))
         earlier = near[at] & seen

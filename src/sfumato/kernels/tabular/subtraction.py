@@ -21,8 +21,8 @@ Ints = NDArray[np.int64]
 def used_up(counts: Sequence[int], k: int, can: Sequence[bool] | None = None) -> Fraction:
     """Probability that k people drawn without replacement use up at least one count.
 
-    No count is used up by the drawn ones where each loses fewer than it has: the number of such draws is the coefficient of
-    t^k in the product of (1 + t)^f - t^f over all counts f.
+    No count is used up where each loses fewer than it has: the number of such draws is the coefficient of t^k in the
+    product of (1 + t)^f - t^f over all counts f.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def used_up_by_draws(
         known = rng.multivariate_hypergeometric(counts, k, size=size, method="marginals")
         gone = np.zeros((size, len(counts)), dtype=bool)
         for cell, total, seen in zip(margins, totals, can, strict=True):
-            left = np.zeros((size, len(total)), dtype=np.int64)
-            np.add.at(left, (slice(None), cell), known)
-            gone |= ((left == total) & seen)[:, cell]
+            left = np.zeros((len(total), size), dtype=np.int64)
+            np.add.at(left, cell, known.T)
+            gone |= ((left == total[:, None]) & seen[:, None])[cell].T
         hit += int(gone.any(axis=1).sum())
         cells += int(gone.sum())
         done += size

@@ -32,8 +32,8 @@ def judged(found: Bounds, true: Table, small: int = 3, known: int | None = None)
     Returns
     -------
     dict
-        `small`: their number, how many are told exactly, the narrowest width, and `outside`, the number of all cells that
-        are not within their bounds; `attribution`, where it is asked for.
+        `small`: their number, how many are told exactly, the narrowest width, and `outside`, the number of all cells
+        that are not within their bounds; `attribution`, where it is asked for.
 
     Raises
     ------
