@@ -30,7 +30,7 @@ _NEAR = 1e-6
 _NODES = 2_000
 """A whole-number program that needs more nodes than this leaves its cell as it is."""
 _SWEEPS = 4
-_TRIES = 8
+_PLAIN, _TRIES = 4, 8
 """Corners that are tried for a whole table before a whole-number program."""
 
 
@@ -227,19 +227,46 @@ class _Piece:
         one, end = np.array([cell]), np.array([self._end(cell, side)])
         every = np.arange(len(self.low))
         self.programme.bounds(one, end, end)
-        for _ in range(_TRIES):
+        for k in range(_TRIES):
             push = np.where(self.whole_low > self.low, 1.0, 0.0) - np.where(self.whole_high < self.high, 1.0, 0.0)
-            push[np.isinf(self.high)] = 1.0
-            try:
-                table = self.programme.least(every, costs.exponential(size=len(every)) * np.where(push == 0, 0.1, push))
-            except Contradiction:
+            push = np.where(np.isinf(self.high), 1.0, np.where(push == 0, 0.1, push))
+            push *= costs.exponential(size=len(every))
+            table = self._table(every, push)
+            if table is None:
                 break
-            if table is not None:
-                self.see(table)
+            self.see(table)
+            if not self._reached(cell, side) and k >= _PLAIN:
+                self._dive(table, push)
             if self._reached(cell, side):
                 break
         self.programme.bounds(one, self.low[one], self.high[one])
         return self._reached(cell, side)
+
+    def _table(self, cells: Ints, costs: Floats) -> Floats | None:
+        """The cheapest table, None where there is none."""
+        try:
+            return self.programme.least(cells, costs)
+        except Contradiction:
+            return None
+
+    def _dive(self, table: Floats, costs: Floats) -> None:
+        """Round the cells of a table one after the other, the others following, until it is whole or none is left."""
+        fixed, every = [], np.arange(len(table))
+        while True:
+            off = np.abs(table - np.round(table))
+            if off.max() < _NEAR:
+                self.see(table)
+                break
+            cell = int(np.argmin(np.where(off < _NEAR, np.inf, off)))
+            fixed.append(cell)
+            near = np.round(table[[cell]])
+            self.programme.bounds(np.array([cell]), near, near)
+            follow = self._table(every, costs)
+            if follow is None:
+                break
+            table = follow
+        back = np.array(fixed, dtype=np.int64)
+        self.programme.bounds(back, self.low[back], self.high[back])
 
     def _reached(self, cell: int, side: int) -> bool:
         if side < 0:
