@@ -11,7 +11,9 @@ from sfumato.cli.options import Decimal, Delimiter, Json, Reading
 from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_table_file, trees
 
 if TYPE_CHECKING:
+    from sfumato.data.hierarchy import Hierarchy
     from sfumato.tables.possible import Possible
+    from sfumato.tables.table import Table
 
 __all__ = ["EXAMPLE", "bounds"]
 
@@ -63,7 +65,7 @@ def bounds(
     changed = _changed(rounded, rounding, steps, barnardised, totals)
     reading, known_trees = Reading(delimiter, None, decimal), trees(hierarchy)
     name = value or count
-    tables = [open_table_file(path, name, known_trees, reading, None) for path in data]
+    tables = [_opened(path, name, known_trees, reading) for path in data]
     with working() as progress:
         found = bound(
             tables,
@@ -76,7 +78,7 @@ def bounds(
         )
     told: dict[str, Any] = found.summary()
     if against is not None:
-        told |= judged(found, open_table_file(against, name, known_trees, reading, None), small, known)
+        told |= judged(found, _opened(against, name, known_trees, reading), small, known)
     if out is not None:
         write_cells(found.cells, out)
     if json:
@@ -85,6 +87,18 @@ def bounds(
         _show(told)
         say(found.notes)
     say([f"Written: {out}"] if out is not None else [])
+
+
+def _opened(path: Path, value: str, hierarchies: dict[str, tuple[Hierarchy, ...]], reading: Reading) -> Table:
+    """A file of a table; what is wrong with it is said with its name."""
+    from sfumato.errors import DataError, FileError
+
+    try:
+        return open_table_file(path, value, hierarchies, reading, None)
+    except FileError:
+        raise
+    except DataError as error:
+        raise DataError(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
 
 
 def _changed(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.margins import bits
+from sfumato.kernels.tabular.programme import Contradiction
 
 __all__ = ["Ends", "collapsed", "one_free", "placed", "tree_bounds"]
 
@@ -85,6 +86,11 @@ def one_free(margins: Mapping[int, Floats], dimensions: int) -> Ends:
     margins
         By its variables, each margin that lacks one.
 
+    Raises
+    ------
+    Contradiction
+        Where there is no such table.
+
     Examples
     --------
     >>> low, high = one_free({1: np.array([3.0, 1.0]), 2: np.array([2.0, 2.0])}, 2)
@@ -102,4 +108,6 @@ def one_free(margins: Mapping[int, Floats], dimensions: int) -> Ends:
         base[place] = margins[whole & ~(1 << last)][rest] - base[before]
         odd[place] = cell.bit_count() % 2 == 1
     least, most = np.max(-base[~odd]), np.min(base[odd])
+    if least > most:
+        raise Contradiction
     return base + np.where(odd, -most, least), base + np.where(odd, -least, most)

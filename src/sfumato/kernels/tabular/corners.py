@@ -64,6 +64,7 @@ def corners(
     *,
     whole: bool,
     integer: bool = True,
+    effort: float = np.inf,
     progress: Progress = quiet,
 ) -> Corners:
     """Find the least and the most of every cell.
@@ -78,6 +79,8 @@ def corners(
         All cells are whole numbers: ends are rounded inwards.
     integer
         Settle ends that no whole table seen reaches, by whole-number programs.
+    effort
+        At most so many programs times cells are spent on that; what is left keeps the ends of linear programs, rounded.
 
     Raises
     ------
@@ -112,7 +115,7 @@ def corners(
         piece = _Piece(matrix, least[own] - moved, most[own] - moved, low[cells], high[cells], whole)
         piece.linear(progress)
         if whole and integer:
-            piece.integer(progress)
+            piece.integer(effort, progress)
         low[cells], high[cells], sharp[cells] = piece.low, piece.high, piece.sharp()
         programs, whole_programs = programs + piece.programme.solved, whole_programs + piece.whole_programs
     return Corners(low + 0.0, high + 0.0, programs, whole_programs, sharp)
@@ -197,10 +200,12 @@ class _Piece:
             return end
         return float(np.ceil(end - _NEAR)) if side > 0 else float(np.floor(end + _NEAR))
 
-    def integer(self, progress: Progress) -> None:
+    def integer(self, effort: float, progress: Progress) -> None:
         """Settle the ends that no whole table seen reaches."""
-        costs, solver = np.random.default_rng(0), None
+        costs, solver, begun = np.random.default_rng(0), None, self.programme.solved
         for cell in range(len(self.low)):
+            if (self.programme.solved - begun + 100 * self.whole_programs) * len(self.low) > effort:
+                break
             for side in (-1, 1):
                 while not self._reached(cell, side) and not self._corner(cell, side, costs):
                     solver = solver or _Whole(self.matrix, self.least, self.most)

@@ -17,6 +17,10 @@ from sfumato.tables.bounds.released import Released
 
 __all__ = ["Part"]
 
+_EFFORT = 3e6
+"""Programs times cells that are spent on sharp ends of whole cells: some seconds, and as long as the linear programs
+where there are thousands."""
+
 
 @dataclass
 class Part:
@@ -24,8 +28,6 @@ class Part:
 
     Parameters
     ----------
-    integer
-        Whether whole cells get sharp ends; else linear programs only.
     progress
         Told how far it is.
     ways
@@ -34,7 +36,6 @@ class Part:
         Whether all ends are proved to be reached.
     """
 
-    integer: bool = True
     progress: Progress = quiet
     ways: list[str] = field(default_factory=list)
     sharp: bool = True
@@ -54,7 +55,7 @@ class Part:
             ends = by_shuttle.shuttle(told)
         if np.prod([float(n) for n in told.shape]) <= by_programs.LARGEST:
             self._by("programs")
-            found = by_programs.programs(told, ends, integer=self.integer, progress=self.progress)
+            found = by_programs.programs(told, ends, effort=_EFFORT, progress=self.progress)
             self.sharp &= bool(found.sharp.all())
             return found.low.reshape(told.shape), found.high.reshape(told.shape)
         self.sharp = False

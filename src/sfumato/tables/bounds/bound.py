@@ -150,9 +150,9 @@ def bounds(
     try:
         (low, high), ways, sharp = _by(told, method, progress)
     except Contradiction:
+        who = f"{' and '.join(called)} contradict each other" if len(called) > 1 else f"{called[0]} contradicts itself"
         raise DataError(
-            f"{' and '.join(called)} contradict each other: no table has all these values at once. Mend them, or give "
-            "a tolerance where they were rounded."
+            f"{who}: no table has all these values at once. Mend them, or give a tolerance where they were rounded."
         ) from None
     if whole:
         low, high = np.ceil(low - _NEAR) + 0.0, np.floor(high + _NEAR) + 0.0

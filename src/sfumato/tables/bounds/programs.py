@@ -23,7 +23,14 @@ LARGEST = 20_000
 """Cells above which programs are not tried."""
 
 
-def programs(told: Released, ends: Ends | None = None, *, integer: bool = True, progress: Progress = quiet) -> Corners:
+def programs(
+    told: Released,
+    ends: Ends | None = None,
+    *,
+    integer: bool = True,
+    effort: float = np.inf,
+    progress: Progress = quiet,
+) -> Corners:
     """Bound the cells by programs.
 
     Parameters
@@ -35,6 +42,9 @@ def programs(told: Released, ends: Ends | None = None, *, integer: bool = True, 
     integer
         With whole cells: sharp ends. Otherwise those of linear programs, rounded inwards where cells are whole.
 
+    effort
+        What may be spent on sharp ends, in programs times cells.
+
     Raises
     ------
     DataError
@@ -44,7 +54,17 @@ def programs(told: Released, ends: Ends | None = None, *, integer: bool = True, 
         raise DataError(f"There are more than {LARGEST:,} cells. Take the method shuttle or frechet.")
     low, high = ends if ends is not None else (np.zeros(told.shape), np.full(told.shape, np.inf))
     rows, least, most = _rows(told)
-    return corners(rows, least, most, low.ravel(), high.ravel(), whole=told.whole, integer=integer, progress=progress)
+    return corners(
+        rows,
+        least,
+        most,
+        low.ravel(),
+        high.ravel(),
+        whole=told.whole,
+        integer=integer,
+        effort=effort,
+        progress=progress,
+    )
 
 
 def _rows(told: Released) -> tuple[sp.csr_array, Floats, Floats]:

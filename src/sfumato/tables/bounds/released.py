@@ -185,15 +185,21 @@ def _groups(
         sizes = [len(axes[i].codes) - 1 for i in held]
         number = keyed(places[rows][:, list(held)] - 1, sizes)
         least, most = np.zeros(int(np.prod(sizes))), np.full(int(np.prod(sizes)), np.inf)
-        fine = np.zeros(sizes, dtype=bool)
-        fine[np.ix_(*(axes[i].finest - 1 for i in held))] = True
-        if fine.ravel()[number].any():  # finest cells that are not listed are empty
-            most[fine.ravel()] = 0.0
+        empty = np.zeros(sizes, dtype=bool)  # finest cells that are not listed are
+        empty[np.ix_(*(_told_apart(axes[i], places[rows, i]) - 1 for i in held))] = True
+        most[empty.ravel()] = 0.0
         least[number], most[number] = low[rows], high[rows]
         out[mask] = least.reshape(sizes), most.reshape(sizes)
     if changed is not None and changed.totals == "summed":
         out = {mask: ends for mask, ends in out.items() if mask in largest(out)}
     return out
+
+
+def _told_apart(axis: Axis, used: Ints) -> Ints:
+    """Finest codes that a table has, or nothing broader in their stead."""
+    has = set(np.unique(used).tolist())
+    broad = has - set(axis.finest.tolist())
+    return np.array([i for i in axis.finest.tolist() if i in has or not broad & set(axis.above[i])], dtype=np.int64)
 
 
 def _intervals(table: Table, changed: Possible | None, whole: bool, tolerance: float, name: str) -> Ends:
