@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from sfumato.api.check_links import check_links as check_links
     from sfumato.api.compare import compare as compare
     from sfumato.api.fit import fit as fit
-    from sfumato.api.hand_out import hand_out as hand_out
     from sfumato.api.h_rank import h_rank as h_rank
+    from sfumato.api.hand_out import hand_out as hand_out
     from sfumato.api.protect import protect as protect
     from sfumato.api.read import read as read
     from sfumato.api.read_table import read_table as read_table

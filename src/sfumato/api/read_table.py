@@ -9,6 +9,7 @@ from pathlib import Path
 from sfumato.data.files.hierarchies import read_hierarchy
 from sfumato.data.files.tables import read_cells
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import DataError
 from sfumato.release.tabular.opening import folder_of, open_table_folder
 from sfumato.tables.table import COUNT, RESERVED, STATUS, Table
 
@@ -74,7 +75,10 @@ def read_table(
     figures = [*(n for n in RESERVED if n != STATUS), *([contributors] if contributors else [])]
     frame = read_cells(place, named, figures, delimiter=delimiter, decimal_comma=decimal_comma)
     known = {n: trees for n, trees in given.items() if n in frame.columns}
-    return Table.of(frame, named, known, contributors)
+    try:
+        return Table.of(frame, named, known, contributors)
+    except DataError as error:
+        raise DataError(f"{place.name}: {error}") from None
 
 
 def _trees(given: Tree | Sequence[Tree]) -> tuple[Hierarchy, ...]:

@@ -21,7 +21,7 @@ from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
 from sfumato.tables.suppress.result import Suppression
-from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table, is_count
+from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table
 
 __all__ = ["Costs", "Method", "Protected", "protect"]
 
@@ -138,6 +138,7 @@ def protect(
     last: Table | None = None,
     public: bool = False,
     tolerance: float | None = None,
+    lower: float | None = None,
     seconds: float | None = None,
     progress: Progress = quiet,
 ) -> Protected:
@@ -167,6 +168,9 @@ def protect(
         Whether the table does not tell which of the hidden cells are the unsafe ones.
     tolerance
         Largest difference of totals from the sums of their parts that is taken for rounding.
+    lower
+        What everybody knows that every hidden value is at least: 0, or nothing where some value is negative. Give 1 for
+        counts of which no hidden one can be 0, because empty cells are left out or published as zeros.
     seconds
         When to stop looking for something cheaper. The result is safe all the same, and audited.
     progress
@@ -216,12 +220,13 @@ def protect(
     hiding, auditing = split(progress, [3, 1])
     hiding("looking for cells to hide", 0)
     ask = _Asked(judged, merged, protect, cost, last)
+    known = ask.least if lower is None else lower
     found = suppress(
         merged.system,
         ask.primary,
         method=method,
         cost=ask.cost,
-        lower=np.full(merged.system.size, ask.least),
+        lower=np.full(merged.system.size, known),
         upper=np.full(merged.system.size, np.inf),
         lower_level=ask.level(LOWER_LEVEL),
         upper_level=ask.level(UPPER_LEVEL),
@@ -236,7 +241,7 @@ def protect(
     checked = audit(
         published(out),
         against=out if protect == "level" else _without_levels(out),
-        lower=-np.inf if ask.negative else 0.0,
+        lower=known,
         tolerance=tolerance,
         progress=auditing,
     )
@@ -277,13 +282,8 @@ class _Asked:
 
     @property
     def least(self) -> float:
-        """What everybody knows of a hidden cell: one that is listed is not empty, so that a count in it is 1 at least.
-
-        Zeros are left out, or published: only where a rule hides them may a hidden count be 0.
-        """
-        value = self.merged.system.value
-        counts = is_count(self.table) and bool(np.all(value == np.round(value)) and np.all(value >= 1))
-        return -np.inf if self.negative else 1.0 if counts else 0.0
+        """What everybody knows of a hidden value unless something else is said."""
+        return -np.inf if self.negative else 0.0
 
     def has(self, letter: str) -> Bools:
         """Cells of which a copy has a status."""

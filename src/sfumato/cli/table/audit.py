@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Tolerance, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Lower, Tolerance, Value, open_tables, trees
 
 __all__ = ["EXAMPLE", "audit"]
 
@@ -26,6 +26,7 @@ def audit(
         Path | None, typer.Option(help="The judged table, with values and levels: how close is too close.")
     ] = None,
     tolerance: Tolerance = None,
+    lower: Lower = None,
     json: Json = False,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
@@ -43,7 +44,7 @@ def audit(
     judged = last if against else None
     tables += [] if against else [last]
     with working() as progress:
-        found = attack(tables, against=judged, tolerance=tolerance, progress=progress)
+        found = attack(tables, against=judged, lower=lower or 0.0, tolerance=tolerance, progress=progress)
     told = found.summary()
     if json:
         print_json({"audit": told})

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_table_file, trees
+from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_tables, trees
 
 if TYPE_CHECKING:
-    from sfumato.data.hierarchy import Hierarchy
     from sfumato.tables.possible import Possible
-    from sfumato.tables.table import Table
 
 __all__ = ["EXAMPLE", "bounds"]
 
@@ -65,7 +63,8 @@ def bounds(
     changed = _changed(rounded, rounding, steps, barnardised, totals)
     reading, known_trees = Reading(delimiter, None, decimal), trees(hierarchy)
     name = value or count
-    tables = [_opened(path, name, known_trees, reading) for path in data]
+    tables = open_tables([*data, *([against] if against else [])], name, known_trees, reading)
+    truth = tables.pop() if against else None
     with working() as progress:
         found = bound(
             tables,
@@ -77,8 +76,8 @@ def bounds(
             progress=progress,
         )
     told: dict[str, Any] = found.summary()
-    if against is not None:
-        told |= judged(found, _opened(against, name, known_trees, reading), small, known)
+    if truth is not None:
+        told |= judged(found, truth, small, known)
     if out is not None:
         write_cells(found.cells, out)
     if json:
@@ -87,18 +86,6 @@ def bounds(
         _show(told)
         say(found.notes)
     say([f"Written: {out}"] if out is not None else [])
-
-
-def _opened(path: Path, value: str, hierarchies: dict[str, tuple[Hierarchy, ...]], reading: Reading) -> Table:
-    """A file of a table; what is wrong with it is said with its name."""
-    from sfumato.errors import DataError, FileError
-
-    try:
-        return open_table_file(path, value, hierarchies, reading, None)
-    except FileError:
-        raise
-    except DataError as error:
-        raise DataError(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
 
 
 def _changed(

@@ -21,6 +21,7 @@ __all__ = [
     "Count",
     "Hierarchies",
     "Holdings",
+    "Lower",
     "Margins",
     "Overwrite",
     "Records",
@@ -71,6 +72,10 @@ Hierarchies = Annotated[
 ]
 Tolerance = Annotated[
     float | None, typer.Option(min=0, help="Difference of totals from their parts that is taken for rounding.")
+]
+Lower = Annotated[
+    float | None,
+    typer.Option(help="What everybody knows that hidden values are at least; else 0. Counts that are not empty: 1."),
 ]
 TableOut = Annotated[
     Path | None, typer.Option(help="Where to: one file (.csv), else a folder that holds the table with its papers.")

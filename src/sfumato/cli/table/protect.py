@@ -25,6 +25,7 @@ from sfumato.cli.table.opening import (
     Count,
     Hierarchies,
     Holdings,
+    Lower,
     Margins,
     Overwrite,
     Records,
@@ -84,6 +85,7 @@ def protect(
     force: Annotated[bool, typer.Option("--force", help="Write it although the audit fails.")] = False,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds to look for something cheaper.")] = None,
     tolerance: Tolerance = None,
+    lower: Lower = None,
     count: Count = None,
     contributors: Contributors = None,
     holdings: Holdings = None,
@@ -164,6 +166,7 @@ def protect(
             last=None if last is None else open_tables([last], value, {}, reading)[0],
             public=public,
             tolerance=tolerance,
+            lower=lower,
             seconds=time_limit,
             progress=progress,
         )

@@ -18,7 +18,7 @@ __all__ = ["STATUSES", "cells_text", "read_cells", "write_cells"]
 STATUSES = ("u", "s", "x", "z", "w")
 """Unsafe (primary), safe, hidden with others (secondary), forced safe, zero."""
 OPEN = ("lower", "upper")
-"""Columns that may say inf: what can be worked out of a cell may have no end."""
+"""Columns that may say INF: what can be worked out of a cell may have no end."""
 _LARGEST = 4 << 30
 
 
@@ -155,12 +155,12 @@ def write_cells(cells: pl.DataFrame, path: Path) -> None:
 
 
 def cells_text(cells: pl.DataFrame) -> str:
-    """The cells of a table as the text of their file; what is not told, or has no bound, is empty.
+    """The cells of a table as the text of their file; what is not told is empty, an end that is not there INF or -INF.
 
     Examples
     --------
     >>> cells_text(pl.DataFrame({"sex": ["f"], "upper": [float("inf")]}))
-    'sex,upper\\nf,\\n'
+    'sex,upper\\nf,INF\\n'
     """
     floats = [n for n, t in cells.schema.items() if t.is_float()]
     return cells.with_columns(_written(n) for n in floats).write_csv(line_terminator="\n")
@@ -169,4 +169,8 @@ def cells_text(cells: pl.DataFrame) -> str:
 def _written(name: str) -> pl.Expr:
     x = pl.when(pl.col(name).is_finite()).then(pl.col(name))
     whole = (x == x.round()) & (x.abs() < 2**53)
-    return pl.when(whole).then(x.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(x.cast(pl.String)).alias(name)
+    text = pl.when(whole).then(x.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(x.cast(pl.String))
+    if name in OPEN:  # as the Table Schema of data packages writes them
+        end = pl.when(pl.col(name) > 0).then(pl.lit("INF")).otherwise(pl.lit("-INF"))
+        text = pl.when(pl.col(name).is_infinite()).then(end).otherwise(text)
+    return text.alias(name)

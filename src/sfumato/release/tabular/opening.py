@@ -83,7 +83,7 @@ def open_table_folder(
     frame = read_cells(folder / DATA, named, [n for n in RESERVED if n != STATUS], delimiter=",")
     if MORE in hashes:
         frame = _with_more(frame, folder / MORE, list(trees))
-    given = {n: tree for n, tree in (hierarchies or {}).items() if n in trees}
+    given = {n: tuple(tree) for n, tree in (hierarchies or {}).items() if n in trees}
     table = Table.of(frame, named, trees | given)
     return replace(table, origin=origin)
 

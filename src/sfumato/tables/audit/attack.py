@@ -149,20 +149,19 @@ def audit(
     exact = known.primary & (found.high - found.low <= fit)
     below = None if not known.leveled else known.primary & _short(found, known, fit)
     rest("looking for cells that need not be hidden", 0.0)
-    # what is hidden lest somebody who knows that listed cells are not empty finds a count is not hidden in vain
-    listed = whole and lower == 0 and bool(np.all(known.value >= 1))
     useless = useless_cells(
         merged.system.matrix,
         known.value,
         hidden,
         known.primary,
         known.levels if known.leveled else None,
-        1.0 if listed else lower,
+        lower,
         upper,
     )
     notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
-    if whole and (listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary) & ~exact).any():
-        notes = (*notes, LISTED)
+    if whole and lower < 1:
+        listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
+        notes = (*notes, LISTED) if (listed & ~exact).any() else notes
     return _told(
         merged, released, known, (found, hidden), {"exact": exact, "below level": below, "useless": useless}, notes
     )

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 LISTED = (
     "Whoever knows that no hidden count is 0, because empty cells are left out or published as zeros, can work out an "
-    "unsafe one."
+    "unsafe one. Take --lower 1 (lower=1) to hold against this too."
 )
 
 
