@@ -102,3 +102,51 @@ def test_the_internal_table_is_refused_in_a_release_folder(firms):
     (firms / "release" / "datapackage.json").write_text("{}")
     arguments = ("--by", "town", "--rule", "n(3)", "--internal", "release/j.csv")
     assert "release folder" in run(firms, "protect", "firms.csv", *arguments, status=2).stderr
+
+
+def test_a_folder_goes_through_every_command(firms):
+    """A folder knows its value and its hierarchies: nothing is said again."""
+    by = ("--by", "town,kind", "--value", "turnover")
+    run(firms, "build", "firms.csv", *by, "--out", "built")
+    told = json.loads(
+        run(firms, "protect", "built", "--rule", "n(3)", "--out", "out", "--internal", "judged", "--json").stdout
+    )
+    at_once = json.loads(run(firms, "protect", "firms.csv", *by, "--rule", "n(3)", "--json").stdout)
+    assert told == at_once
+    assert json.loads(run(firms, "audit", "out", "--against", "judged", "--json").stdout)["audit"]["exact"] == 0
+    run(firms, "protect", "firms.csv", *by, "--rule", "n(3)", "--out", "p.csv")
+    run(firms, "audit", "out", "p.csv", "--value", "turnover")
+    assert (firms / "p.csv").read_bytes() == (firms / "out" / "data.csv").read_bytes()
+    assert "--overwrite" in run(firms, "build", "firms.csv", *by, "--out", "built", status=2).stderr
+    run(firms, "build", "firms.csv", *by, "--out", "built", "--overwrite")
+
+
+def test_a_plan_runs_before_the_table(firms):
+    (firms / "plan.yaml").write_text(
+        "sfumato: 1\nvariables: {town: {hierarchy: {a: [north], b: [north], c: [south]}}}\n"
+        "steps: [{do: top_code, columns: [turnover], at: 10}]\nlimits: [{measure: k_anonymity, at_least: 99}]\n"
+    )
+    arguments = ("--by", "town", "--value", "turnover", "--plan", "plan.yaml", "--out", "t.csv")
+    run(firms, "build", "firms.csv", *arguments)
+    cells = dict(pl.read_csv(firms / "t.csv").select("town", "turnover").iter_rows())
+    wanted = FIRMS.with_columns(pl.col("turnover").clip(upper_bound=10))
+    assert cells["north"] == wanted.filter(pl.col("town") != "c")["turnover"].sum()
+    run(firms, "protect", "firms.csv", *arguments, "--rule", "n(3)")
+
+
+def test_waivers_and_margins_are_options(firms):
+    FIRMS.with_columns(gave=(pl.col("turnover") >= 20).cast(pl.Int8)).write_csv(firms / "gave.csv")
+    by = ("--by", "town,kind", "--value", "turnover", "--rule", "p(50)", "--json")
+    without = json.loads(run(firms, "protect", "gave.csv", *by).stdout)["primary"]
+    assert json.loads(run(firms, "protect", "gave.csv", *by, "--waived", "gave").stdout)["primary"] < without
+    run(firms, "build", "firms.csv", "--by", "town,kind", "--margins", "town", "--out", "t.csv")
+    cells = pl.read_csv(firms / "t.csv")
+    assert "Total" in cells["town"].to_list()
+    assert "Total" not in cells["kind"].to_list()
+    assert "--by" in run(firms, "protect", "t.csv", "--waived", "gave", "--rule", "n(3)", status=2).stderr
+
+
+def test_a_hierarchy_of_no_variable_is_refused(firms):
+    (firms / "t.csv").write_text("town,count,status\nTotal,9,s\na,,u\nb,,x\n")
+    (firms / "tree.csv").write_text("code,parent\na,north\nb,north\n")
+    assert "'twon'" in run(firms, "audit", "t.csv", "--hierarchy", "twon=tree.csv", status=2).stderr

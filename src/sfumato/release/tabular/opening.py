@@ -81,6 +81,8 @@ def open_table_folder(
     if value is not None and value != named:
         raise DataError(f"The table in {str(folder)!r} holds {named!r}, not {value!r}.")
     frame = read_cells(folder / DATA, named, [n for n in RESERVED if n != STATUS], delimiter=",")
+    if frame.columns != fields:
+        raise FileError(NOT_OURS.format(path=str(folder / PACKAGE)))
     if MORE in hashes:
         frame = _with_more(frame, folder / MORE, list(trees))
     given = {n: tuple(tree) for n, tree in (hierarchies or {}).items() if n in trees}

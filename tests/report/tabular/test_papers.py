@@ -1,0 +1,55 @@
+"""What is told of a protected table, in sentences and figures."""
+
+import polars as pl
+import pytest
+
+from sfumato.report.tabular.papers import papers_of_judged, papers_of_protected, title_of
+from sfumato.tables.protect import protect
+from sfumato.tables.table import Table
+
+ROWS = pl.DataFrame(
+    {
+        "town": [t for t in ("Total", "a", "b", "c") for _ in range(3)],
+        "kind": ["Total", "x", "y"] * 4,
+        "turnover": [100.0, 50, 50, 40, 20, 20, 30, 15, 15, 30, 15, 15],
+        "contributors": [12.0, 6, 6, 3, 1, 2, 5, 3, 2, 4, 2, 2],
+        "largest": [20.0, 20, 12, 20, 20, 12, 9, 9, 9, 11, 11, 11],
+        "second": [12.0, 9, 11, 8, None, 8, 8, 4, 6, 9, 4, 4],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def done():
+    return protect(Table.of(ROWS, "turnover"), ["n(2)", "p(12.5)", "nk(2,88.25)"])
+
+
+def test_thresholds_are_told_and_parameters_of_rules_on_shares_are_not(done):
+    papers = papers_of_protected(done)
+    said = " ".join([*papers.sentences, papers.rules])
+    assert "fewer than 2 contribute" in said
+    assert papers.rules == "n(2) or p or nk"
+    assert "12.5" not in said
+    assert "88.25" not in said
+
+
+def test_the_sum_of_hidden_values_is_not_told(done):
+    assert "secondary_value" not in papers_of_protected(done).figures
+    assert "useless" not in papers_of_protected(done).audit
+    assert papers_of_judged(done).figures["secondary_value"] == done.secondary_value
+
+
+def test_the_gap_is_told_in_whole_percent(done):
+    from dataclasses import replace
+
+    found = replace(done.suppression, optimal=False, gap=0.12345)
+    papers = papers_of_protected(replace(done, suppression=found))
+    assert papers.proof == "It is proved that no other set of cells is cheaper by more than 13%."
+    assert "gap" not in papers.figures
+
+
+def test_titles():
+    assert title_of(Table.of(ROWS, "turnover")) == "turnover by town and kind"
+    assert (
+        title_of(Table.of(pl.DataFrame({"a": ["x"], "b": ["x"], "c": ["x"], "count": [1]}))) == "Counts by a, b and c"
+    )
