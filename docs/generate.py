@@ -108,7 +108,8 @@ def cli() -> str:
                 (
                     "1",
                     "a limit of the plan is exceeded, no risk was measured, or nothing protects a key and no limit speaks "
-                    "of the keys: `protect` then writes nothing unless `--force` is given; or nothing is left to release",
+                    "of the keys: `protect` then writes nothing unless `--force` is given; or nothing is left to release; a "
+                    "table of totals does not pass its audit",
                 ),
                 ("2", "misuse, a plan that cannot run, or unfit data; the message says what to do"),
                 ("70", "a fault of sfumato's own; its text is held back, since it might show data"),
@@ -384,6 +385,11 @@ def json_page() -> str:
                 *("protect", "several.yaml", "--out", "several", "--secret-file", "key", "--json")
             ],
             "fit": ["fit", "noisy", "--formula", "sex ~ age", "--family", "probit", "--json"],
+            "table build": ["table", "build", "firms.csv", "--by", "town,kind", "--out", "built", "--json"],
+            "table protect": [
+                *("table", "protect", "firms.csv", "--by", "town,kind", "--rule", "n(3)", "--out", "table", "--json")
+            ],
+            "table audit": ["table", "audit", "table", "--json"],
             "measures": ["measures", "--json"],
             "methods": ["methods", "drop", "--json"],
         }
@@ -468,6 +474,21 @@ _KEYS = {
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
     "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
     "`parameters`",
+    "table build cells": "number of cells that are not empty, totals among them",
+    "table build variables": "the variables",
+    "table build value": "name of the value's column",
+    "cells": "number of cells that are not empty, totals among them",
+    "primary": "number of unsafe cells",
+    "secondary": "number of cells hidden beside them",
+    "secondary_value": "sum of their values; it is the custodian's, for it is an equation of hidden values",
+    "table protect optimal": "whether it is proved that no cheaper set of cells protects as much",
+    "gap": "share of the cost that may be too much, from 0; `null` where nothing was proved",
+    "table protect method": "how cells to hide were found",
+    "table protect notes": "what the custodian should know of how it went",
+    "audit": "what an attacker finds: hidden unsafe cells that are told `exact`ly, or more closely than their level asks "
+    "(`below_level`; `null` without levels), and hidden cells that could be published without harm (`useless`; `null` where "
+    "it was not looked for); `method` stands there where it is not by linear programs. The exit status is 1 where "
+    "`exact` or `below_level` is above 0",
     "disclosure": "what analysts are told, as in `datapackage.json`",
     "sentences": "the same in words",
 }
@@ -498,6 +519,9 @@ def _invent() -> None:
     )
     frame.write_csv("people.csv")
     frame.select("sex", "age", visits=pl.col("id") % 3).sort("age", "visits").write_csv("visits.csv")
+    towns = [("a", "x", 5), ("a", "y", 4), ("b", "x", 2), ("b", "y", 7), ("c", "x", 8), ("c", "y", 3)]
+    rows = [(town, kind) for town, kind, times in towns for _ in range(times)]
+    pl.DataFrame(rows, schema=["town", "kind"], orient="row").write_csv("firms.csv")
     Path("key").write_bytes(bytes(range(32)))
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"
@@ -624,7 +648,7 @@ def _said(folder: Path, suffix: str) -> tuple[str, ...]:
 
 def python() -> str:
     """The public names."""
-    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "steps")]
+    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "steps", "tables")]
     functions = [name for name in names if inspect.isfunction(getattr(sf, name))]
     classes = [name for name in names if inspect.isclass(getattr(sf, name))]
     steps = {cls.__name__: (name, cls) for name, cls in methods().items()}
@@ -639,6 +663,15 @@ def python() -> str:
         ),
         "## Classes",
         *(_described(name, getattr(sf, name)) for name in classes),
+        "## sf.tables",
+        "Tables of totals. Functions take what `sf.read` gives, or a table.",
+        *(
+            f"### sf.tables.{n}\n\n```text\n{_signature(getattr(sf.tables, n), f'tables.{n}')}\n```\n\n"
+            f"{summary(getattr(sf.tables, n))}"
+            for n in sf.tables.__all__
+            if inspect.isfunction(getattr(sf.tables, n))
+        ),
+        *(_described(f"tables.{n}", cls) for n in sf.tables.__all__ if inspect.isclass(cls := getattr(sf.tables, n))),
         "## sf.steps",
         "The steps of a plan, with the parameters of its YAML.",
         _table(
