@@ -60,11 +60,10 @@ def tabulate(
     Examples
     --------
     >>> import polars as pl
-    >>> from sfumato import steps
-    >>> firms = pl.DataFrame({"town": ["a", "a", "b"], "turnover": [50.0, 2.0, 1.5]})
-    >>> plan = Plan(steps=[steps.TopCode(columns=["turnover"], at=10)])
+    >>> firms = pl.DataFrame({"town": ["a", "a", "b"], "turnover": [5.0, -9.0, 1.5]})
+    >>> plan = Plan(variables={"turnover": {"missing": [-9]}})
     >>> tabulate(plan, firms, "town", "turnover").values.tolist()
-    [13.5, 12.0, 1.5]
+    [6.5, 5.0, 1.5]
     """
     whole = plan if isinstance(plan, Plan) else Plan.load(plan)
     known = Secret.known(secret)

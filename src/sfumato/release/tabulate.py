@@ -69,11 +69,10 @@ def tabulate(
     --------
     >>> import polars as pl
     >>> from sfumato.data.codebook import Codebook
-    >>> from sfumato.methods.top_code import TopCode
-    >>> firms = PolarsDataset(pl.DataFrame({"town": ["a", "a", "b"], "turnover": [50.0, 2.0, 1.5]}), Codebook())
-    >>> plan = Plan(steps=[TopCode(columns=["turnover"], at=10)])
+    >>> firms = PolarsDataset(pl.DataFrame({"town": ["a", "a", "b"], "turnover": [5.0, -9.0, 1.5]}), Codebook())
+    >>> plan = Plan(variables={"turnover": {"missing": [-9]}})
     >>> tabulate(plan, firms, "town", "turnover").values.tolist()
-    [13.5, 12.0, 1.5]
+    [6.5, 5.0, 1.5]
     """
     draws = Watched(bytes(16) if secret is None else secret.value)
     entering = numbered(plan, data, released=False)
