@@ -150,3 +150,15 @@ def test_a_hierarchy_of_no_variable_is_refused(firms):
     (firms / "t.csv").write_text("town,count,status\nTotal,9,s\na,,u\nb,,x\n")
     (firms / "tree.csv").write_text("code,parent\na,north\nb,north\n")
     assert "'twon'" in run(firms, "audit", "t.csv", "--hierarchy", "twon=tree.csv", status=2).stderr
+
+
+def test_a_file_beside_a_folder_needs_no_hierarchy(firms):
+    """What a folder knows of a variable's levels holds for the files that are audited with it."""
+    FIRMS.with_columns(region=pl.when(pl.col("town") == "a").then(pl.lit("n")).otherwise(pl.lit("s"))).write_csv(
+        firms / "more.csv"
+    )
+    run(firms, "protect", "more.csv", "--by", "region>town,kind", "--rule", "n(3)", "--out", "out")
+    (firms / "p.csv").write_bytes((firms / "out" / "data.csv").read_bytes())
+    assert "additive" in run(firms, "audit", "p.csv", status=2).stderr
+    for order in (("out", "p.csv"), ("p.csv", "out")):
+        assert json.loads(run(firms, "audit", *order, "--json").stdout)["audit"]["exact"] == 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from sfumato.cli.options import Reading
 
 if TYPE_CHECKING:
     from sfumato.data.hierarchy import Hierarchy
+    from sfumato.tables.axis import Axis
     from sfumato.tables.table import Table
 
 __all__ = [
@@ -167,7 +168,7 @@ def open_tables(
     reading: Reading,
     contributors: str | None = None,
 ) -> list[Table]:
-    """Read tables, from files or from folders that were handed out.
+    """Read tables, from files or from folders that were handed out; what one knows of a variable holds for all.
 
     Raises
     ------
@@ -178,18 +179,20 @@ def open_tables(
     from sfumato.errors import DataError
 
     comma = reading.decimal == ","
-    tables = [
-        read_table(
-            path,
-            value,
-            hierarchies=hierarchies,
-            contributors=contributors,
-            delimiter=reading.delimiter,
-            decimal_comma=comma,
-        )
-        for path in paths
-    ]
+    told: dict[str, Any] = {"contributors": contributors, "delimiter": reading.delimiter, "decimal_comma": comma}
+    tables = [read_table(path, value, hierarchies=hierarchies, **told) for path in paths]
+    told_by_folders = {axis.name: axis for table in tables for axis in table.axes if len(axis.relations) > 1}
+    tables = [_with_trees(table, told_by_folders) for table in tables]
     if odd := [n for n in hierarchies if not any(n in table.variables for table in tables)]:
         known = ", ".join(dict.fromkeys(n for table in tables for n in table.variables))
         raise DataError(f"{', '.join(map(repr, odd))} has a hierarchy, but is no variable. Variables: {known}.")
     return tables
+
+
+def _with_trees(table: Table, known: Mapping[str, Axis]) -> Table:
+    """A table of a single file, whose variables have no levels, with those that another one knows for its codes."""
+    axes = {axis.name: known.get(axis.name, axis) for axis in table.axes}
+    flat = [axis for axis in table.axes if len(axis.relations) == 1 and set(axis.codes) <= set(axes[axis.name].codes)]
+    if not flat:
+        return table
+    return replace(table, axes=tuple(axes[axis.name] if axis in flat else axis for axis in table.axes))
