@@ -87,6 +87,28 @@ def test_peers_figures_and_proved_optima(shared_data):
     assert quick.audit.exact == 0
 
 
+def test_sliding_levels_ask_for_a_width_alone_and_cost_no_more():
+    rng = np.random.default_rng(8)
+    rows = pl.DataFrame({"a": rng.integers(0, 5, 70), "b": rng.integers(0, 4, 70), "x": rng.lognormal(2, 1.2, 70)})
+    table = sf.tables.build(sf.read(rows.with_columns(pl.col("a", "b").cast(pl.String))), ["a", "b"], "x")
+    both, wide = (protect(table, "p(30)", method="optimal", sliding=sliding) for sliding in (False, True))
+    assert both.ok
+    assert wide.ok
+    assert wide.secondary_value <= both.secondary_value
+    unsafe = np.flatnonzero((wide.judged.cells["status"] == "u").to_numpy())
+    levels = wide.judged.cells.select(pl.col("lower_level") + pl.col("upper_level")).to_series()
+    for line in unsafe:
+        low, high = interval(wide.judged, line)
+        assert high - low >= levels[int(line)] * (1 - 1e-6)
+    # an interval that is as wide, with the value at one of its ends, passes only where the width is all that counts
+    pair = pl.DataFrame({"v": ["Total", "a", "b"], "x": [9.0, 8.0, 1.0], "status": ["s", "u", "x"]})
+    judged = sf.tables.Table.of(
+        pair.with_columns(pl.Series("lower_level", [None, 4.0, None]), pl.Series("upper_level", [None, 4.0, None])), "x"
+    )
+    assert sf.tables.audit(published(judged), against=judged).below_level == 1
+    assert sf.tables.audit(published(judged), against=judged, sliding=True).below_level == 0
+
+
 def test_what_is_settled_before_goes_before_rules_and_costs():
     first = protect(of(), "n(2)")
     hidden = [(r, c) for r, c, s in first.table.cells.select("row", "column", "status").rows() if s == "x"]

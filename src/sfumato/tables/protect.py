@@ -133,6 +133,7 @@ def protect(
     method: Method = "auto",
     protect: Literal["exact", "level"] = "level",
     cost: Costs = "value",
+    sliding: bool = False,
     singletons: bool = False,
     priors: Sequence[Prior] = (),
     last: Table | None = None,
@@ -158,6 +159,9 @@ def protect(
     cost
         What hiding a cell costs: its `value`, one each (`unity`), or its `count` of contributors. What an a-priori file
         says goes before it.
+    sliding
+        Whether only the width of an unsafe cell's interval counts, which must be that of both its levels together,
+        wherever its value lies within.
     singletons
         Hold also against a contributor who is alone in a hidden cell, and knows its value.
     priors
@@ -228,8 +232,7 @@ def protect(
         cost=ask.cost,
         lower=np.full(merged.system.size, known),
         upper=np.full(merged.system.size, np.inf),
-        lower_level=ask.level(LOWER_LEVEL),
-        upper_level=ask.level(UPPER_LEVEL),
+        **ask.levels(sliding),
         forbidden=ask.has("z"),
         forced=ask.has("x"),
         preferred=ask.preferred,
@@ -242,6 +245,7 @@ def protect(
         published(out),
         against=out if protect == "level" else _without_levels(out),
         lower=known,
+        sliding=sliding,
         tolerance=tolerance,
         progress=auditing,
     )
@@ -289,10 +293,15 @@ class _Asked:
         """Cells of which a copy has a status."""
         return np.asarray(self.merged.gather([self.letters == letter], "any") > 0)
 
-    def level(self, name: str) -> Floats | None:
-        """How far primary cells must reach; None where only exact disclosure counts."""
-        own = self.table.column(name)
-        return None if self.protect == "exact" or own is None else self.merged.gather([own], "max")
+    def levels(self, sliding: bool) -> dict[str, Floats | None]:
+        """How far primary cells must reach; nothing where only exact disclosure counts."""
+        own = [self.table.column(name) for name in (LOWER_LEVEL, UPPER_LEVEL)]
+        if self.protect == "exact":
+            return {}
+        low, high = (None if level is None else self.merged.gather([level], "max") for level in own)
+        if sliding and low is not None and high is not None:
+            return {"sliding_level": low + high}
+        return {"lower_level": low, "upper_level": high}
 
     @property
     def alone(self) -> Bools:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Lower, Tolerance, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Lower, Sliding, Tolerance, Value, open_tables, trees
 
 __all__ = ["EXAMPLE", "audit"]
 
@@ -25,6 +25,7 @@ def audit(
     against: Annotated[
         Path | None, typer.Option(help="The judged table, with values and levels: how close is too close.")
     ] = None,
+    sliding: Sliding = False,
     tolerance: Tolerance = None,
     lower: Lower = None,
     json: Json = False,
@@ -44,7 +45,9 @@ def audit(
     judged = last if against else None
     tables += [] if against else [last]
     with working() as progress:
-        found = attack(tables, against=judged, lower=lower or 0.0, tolerance=tolerance, progress=progress)
+        found = attack(
+            tables, against=judged, lower=lower or 0.0, sliding=sliding, tolerance=tolerance, progress=progress
+        )
     told = found.summary()
     if json:
         print_json({"audit": told})

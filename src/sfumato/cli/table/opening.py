@@ -27,6 +27,7 @@ __all__ = [
     "Overwrite",
     "Records",
     "Requested",
+    "Sliding",
     "TableOut",
     "TablePlan",
     "Tolerance",
@@ -77,6 +78,10 @@ Tolerance = Annotated[
 Lower = Annotated[
     float | None,
     typer.Option(help="What everybody knows that hidden values are at least; else 0. Counts that are not empty: 1."),
+]
+Sliding = Annotated[
+    bool,
+    typer.Option("--sliding", help="Only the width of each unsafe cell's interval counts: both its levels together."),
 ]
 TableOut = Annotated[
     Path | None, typer.Option(help="Where to: one file (.csv), else a folder that holds the table with its papers.")

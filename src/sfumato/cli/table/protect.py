@@ -30,6 +30,7 @@ from sfumato.cli.table.opening import (
     Overwrite,
     Records,
     Requested,
+    Sliding,
     TableOut,
     TablePlan,
     Tolerance,
@@ -65,6 +66,7 @@ def protect(
         typer.Option(help="level: each unsafe cell has its interval. exact: none is determined."),
     ] = "level",
     cost: Annotated[Literal["value", "unity", "count"], typer.Option(help="What hiding a cell costs.")] = "value",
+    sliding: Sliding = False,
     singletons: Annotated[
         bool, typer.Option("--singletons", help="Hold also against who is alone in a hidden cell.")
     ] = False,
@@ -161,6 +163,7 @@ def protect(
             method=method,
             protect=protect,
             cost=cost,
+            sliding=sliding,
             singletons=singletons,
             priors=() if prior is None else read_priors(prior, len(given.axes)),
             last=None if last is None else open_tables([last], value, {}, reading)[0],

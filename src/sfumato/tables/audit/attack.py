@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.attacker import Intervals, intervals, inwards
+from sfumato.kernels.tabular.attacker import Intervals, Need, intervals, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.listed import LISTED, listed_cells
@@ -95,6 +95,7 @@ def audit(
     against: Table | Sequence[Table] | None = None,
     lower: float = 0.0,
     upper: float = np.inf,
+    sliding: bool = False,
     tolerance: float | None = None,
     large: int = LARGE,
     progress: Progress = quiet,
@@ -112,6 +113,8 @@ def audit(
         A judged table, or several: true values, which cells are primary, their levels, contributors.
     lower, upper
         What the attacker knows of every hidden cell before.
+    sliding
+        Whether only the width of an interval counts, which must be that of both levels together.
     tolerance
         Largest difference of totals from the sums of their parts that is taken for rounding.
     large
@@ -147,17 +150,10 @@ def audit(
         found = inwards(found, hidden)
     fit = _EXACT * max(np.nanmax(np.abs(merged.system.value), initial=0.0), np.nanmax(known.value, initial=0.0))
     exact = known.primary & (found.high - found.low <= fit)
-    below = None if not known.leveled else known.primary & _short(found, known, fit)
+    need = known.need(sliding) if known.leveled else None
+    below = None if need is None else known.primary & _short(found, need, known.value, fit)
     rest("looking for cells that need not be hidden", 0.0)
-    useless = useless_cells(
-        merged.system.matrix,
-        known.value,
-        hidden,
-        known.primary,
-        known.levels if known.leveled else None,
-        lower,
-        upper,
-    )
+    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, lower, upper)
     notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
     if whole and lower < 1:
         listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
@@ -184,9 +180,12 @@ class _Known:
     alone: Bools | None
     lines: tuple[Bools, ...]
 
-    @property
-    def levels(self) -> tuple[Floats, Floats]:
-        return self.lower_level, self.upper_level
+    def need(self, sliding: bool) -> Need:
+        """How wide the intervals must be."""
+        none = np.zeros(len(self.value))
+        if sliding:
+            return Need(none, none, self.lower_level + self.upper_level)
+        return Need(self.lower_level, self.upper_level, none)
 
     @property
     def leveled(self) -> bool:
@@ -253,11 +252,13 @@ def _whole(merged: Merged, released: Sequence[Table], lower: float, upper: float
     )
 
 
-def _short(found: Intervals, known: _Known, fit: float) -> Bools:
+def _short(found: Intervals, need: Need, value: Floats, fit: float) -> Bools:
     """Cells whose interval does not reach their levels."""
-    down = (known.lower_level > 0) & (known.value - found.low < known.lower_level * (1 - 1e-9) - fit)
-    up = (known.upper_level > 0) & (found.high - known.value < known.upper_level * (1 - 1e-9) - fit)
-    return np.asarray(down | up)
+    short = np.zeros(len(value), dtype=bool)
+    far = (value - found.low, found.high - value, found.high - found.low)
+    for level, reached in zip((need.lower, need.upper, need.sliding), far, strict=True):
+        short |= (level > 0) & (reached < level * (1 - 1e-9) - fit)
+    return short
 
 
 def _by_elimination(merged: Merged, released: Sequence[Table], known: _Known, hidden: Bools) -> Audit:

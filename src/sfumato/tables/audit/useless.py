@@ -23,7 +23,7 @@ def useless_cells(
     value: Floats,
     hidden: Bools,
     primary: Bools,
-    levels: tuple[Floats, Floats] | None,
+    levels: Need | None,
     lower: float,
     upper: float,
 ) -> Bools | None:
@@ -66,18 +66,22 @@ def _short(
     value: Floats,
     hidden: Bools,
     primary: Bools,
-    levels: tuple[Floats, Floats] | None,
+    levels: Need | None,
     lower: float,
     upper: float,
 ) -> Bools:
     """Primary cells that do not reach their levels, or have no width where none is asked for."""
     none = np.zeros(len(value))
-    down, up = (none, none) if levels is None else (np.where(primary, level, 0.0) for level in levels)
-    least = 1e-6 * np.where(primary & (down <= 0) & (up <= 0), np.maximum(np.abs(value), 1e-9), 0.0)
+    given = (none,) * 3 if levels is None else (levels.lower, levels.upper, levels.sliding)
+    down, up, wide = (np.where(primary, level, 0.0) for level in given)
+    lax = primary & (down <= 0) & (up <= 0) & (wide <= 0)
+    least = np.where(lax, 1e-6 * np.maximum(np.abs(value), 1e-9), 0.0)
     known = np.where(hidden, np.maximum(value, lower), value)
     found = intervals(
-        matrix, known, hidden, lower, upper, np.flatnonzero(primary), need=Need(down, up, np.maximum(least, 0.0))
+        matrix, known, hidden, lower, upper, np.flatnonzero(primary), need=Need(down, up, np.maximum(least, wide))
     )
     slack = 1e-9 * np.nanmax(np.abs(value), initial=0.0)
-    short = (value - found.low < down - slack) | (found.high - value < up - slack)
+    short = (
+        (value - found.low < down - slack) | (found.high - value < up - slack) | (found.high - found.low < wide - slack)
+    )
     return np.asarray(primary & (short | (found.high - found.low < least / 2)))
