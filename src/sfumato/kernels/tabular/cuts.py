@@ -42,8 +42,10 @@ class Attackers:
     """
 
     def __init__(self, matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats, fixed: Bools) -> None:
-        self.reach = Reach(matrix)
+        self.reach, self.matrix = Reach(matrix), sp.csc_array(matrix)
         self.goals, self.down, self.up, self.fixed = goals, down, up, fixed
+        self.proofs: dict[int, Ints] = {}
+        self.seen: tuple[bytes, Ints, Reach] | None = None
 
     def safe(self, goal: int, hidden: Bools) -> bool:
         """Whether a pattern reaches a goal."""
@@ -63,9 +65,42 @@ class Attackers:
             cheap += np.maximum(-prices, 0.0)
         return far, dear, cheap
 
+    def _small(self, pattern: Floats) -> tuple[Ints, Reach]:
+        """The cells that a pattern hides, if only in part, and a program of these alone."""
+        name = pattern.tobytes()
+        if self.seen is None or self.seen[0] != name:
+            cells = np.flatnonzero(self.fixed | (pattern > 0))
+            matrix = sp.csr_array(self.matrix[:, cells])
+            rows = np.flatnonzero(np.diff(matrix.indptr))
+            self.seen = name, cells, Reach(sp.csr_array(matrix[rows]))
+        return self.seen[1:]
+
+    def _reaches(self, goal: int, pattern: Floats, falls: Floats, rises: Floats, whole: bool) -> bool:
+        """Whether the cells that a pattern hides are enough for a goal; quick, for they are few."""
+        cells, reach = self._small(pattern)
+        if whole and goal in self.proofs and np.all((self.fixed | (pattern > 0))[self.proofs[goal]]):
+            return True
+        part = np.where(self.fixed, 1.0, pattern)[cells]
+        most = np.inf if whole else np.where(self.fixed[cells], np.inf, 1.0)
+        reach.box(-np.minimum(falls[cells], most) * part, np.minimum(rises[cells], most) * part)
+        cell, sign = int(np.searchsorted(cells, self.goals.cell[goal])), int(self.goals.sign[goal])
+        far = 0.0
+        moved = np.zeros(len(cells))
+        for way in (sign,) if sign else (1, -1):
+            gone, moves = reach.farthest(cell, way)
+            far += gone
+            moved += np.abs(moves)
+        if far < REACHED:
+            return False
+        if whole:
+            self.proofs[goal] = cells[moved > 1e-9]
+        return True
+
     def broken(self, goal: int, pattern: Floats) -> Cut | None:
         """An inequality that a (relaxed) pattern breaks, if the goal's program shows one."""
         falls, rises = boxes(self.goals, goal, self.down, self.up)
+        if self._reaches(goal, pattern, falls, rises, bool(np.all(pattern == np.round(pattern)))):
+            return None
         scale = np.where(self.fixed, 1.0, np.maximum(pattern, SLIVER))
         low = np.where(self.fixed, falls, np.minimum(falls, 1.0)) * scale
         high = np.where(self.fixed, rises, np.minimum(rises, 1.0)) * scale
@@ -113,6 +148,34 @@ class Attackers:
                 total += share[i]
         left = cells[~together]
         return (left, np.ones(len(left))) if pattern[left].sum() < BROKEN else None
+
+    def least(self, goal: int, cut: Cut, chosen: Bools, cost: Floats, open_: Bools) -> Cut | None:
+        """Of a cut that whole cells break, as few cells as can be: one of those left must be hidden.
+
+        All cells beside the cut are hidden that may be, then those of it, the cheapest first, as long as the goal is
+        not reached. None where the cut says as much itself.
+        """
+        cells, share = (part[open_[cut[0]]] for part in cut)
+        if share.min(initial=1.0) >= 1:
+            return None
+        falls, rises = boxes(self.goals, goal, self.down, self.up)
+        hidden = open_.copy()
+        hidden[cells] = chosen[cells]
+        cell, sign = int(self.goals.cell[goal]), int(self.goals.sign[goal])
+        if sign == 0:
+            return None
+        self.reach.box(np.where(hidden, -falls, 0.0), np.where(hidden, rises, 0.0))
+        far, _ = self.reach.farthest(cell, sign)
+        if far >= BROKEN:
+            return None
+        left = cells[~hidden[cells] & (share >= 1)].tolist()  # by the prices each of these is enough by itself
+        some = cells[~hidden[cells] & (share < 1)]
+        for other in some[np.lexsort((some, cost[some]))].tolist():
+            self.reach.bound(other, -falls[other], rises[other])
+            if self.reach.farthest(cell, sign)[0] >= BROKEN:
+                self.reach.bound(other, 0.0, 0.0)
+                left.append(other)
+        return np.sort(np.array(left, dtype=np.int64)), np.ones(len(left))
 
     def bridge(self, cell: int, pattern: Floats) -> Cut | None:
         """An inequality `sum c_i x_i >= x_cell`: a cell is hidden only for a flow through others; as coefficients."""

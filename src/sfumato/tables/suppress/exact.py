@@ -33,8 +33,9 @@ CLOSED = 1e-6
 """A gap of less than that is none."""
 REST = 3
 """A goal that broke nothing is not asked again for so many rounds, unless no other one breaks anything."""
-STALLED = 8
-"""Rounds of the relaxed search without a gain before whole cells are tried."""
+GAIN = 1e-3
+STALLED = 3
+"""Rounds of the relaxed search without a gain (a share of the cost) before whole cells are tried."""
 FEW = 20
 """With fewer new inequalities than that, cells that are hidden idly are looked for too."""
 SURE = 0.9
@@ -47,6 +48,8 @@ EACH = 5
 """After so many rounds a pattern in part is made a whole one."""
 OTHERS = 4
 """So many patterns that a search in whole cells met on its way are tried by attackers too."""
+MENDED = 30
+"""So often a pattern in whole cells is mended, to see what it lacks."""
 NODES = 20_000
 """Nodes of one search in whole cells where no effort is given."""
 
@@ -131,10 +134,10 @@ class Search:
         stalled = rounds = 0
         while not self.over() and stalled < STALLED:
             bound, pattern = self.master.relaxed()
-            stalled = 0 if bound > self.bound + 1e-4 * self.best else stalled + 1
+            stalled = 0 if bound > self.bound + GAIN * self.best else stalled + 1
             self.raise_(bound)
             self.master.fix(bound, self.best)
-            found = self.break_(pattern)
+            found = self.taught(pattern) if np.all(pattern == np.round(pattern)) else self.break_(pattern)
             if found < FEW and not self.over():
                 found += self.bridges(pattern)
             self.master.forget()
@@ -177,7 +180,7 @@ class Search:
             self.raise_(bound)
             for other in patterns[1 : 1 + OTHERS]:
                 self.break_(other)
-            broken = self.break_(patterns[0]) if patterns else 0
+            broken = self.taught(patterns[0]) if patterns else 0
             if patterns:
                 self.take(patterns[0])
             if not broken:
@@ -186,6 +189,41 @@ class Search:
                 elif len(gaps) == 1:
                     return
                 gaps = gaps[1:] or gaps
+
+    def taught(self, pattern: Floats) -> int:
+        """Let attackers look for all that a pattern of whole cells lacks, and tell how much that was.
+
+        What they break is mended by a cell, and they look again: what breaks the larger pattern breaks this one too.
+        """
+        grown, found = pattern > 0.5, 0
+        for _ in range(MENDED):
+            lacking = self.lacking(grown)
+            if not lacking:
+                if found and self.spent(self.problem.fixed | grown) < self.best * (1 - 1e-9):
+                    self.keep(grown.astype(np.float64))
+                break
+            found += len(lacking)
+            for cells in lacking:
+                if not grown[cells].any() and len(cells):
+                    grown[cells[np.argmin(self.problem.cost[cells])]] = True
+        return found
+
+    def lacking(self, chosen: Bools) -> list[Ints]:
+        """Sets of cells, of each of which one must be hidden beside a pattern of whole cells; they are added."""
+        found = []
+        for goal in range(len(self.problem.goals)):
+            if self.problem.late():
+                break
+            cut = self.attackers.broken(goal, chosen.astype(np.float64))
+            if cut is not None:
+                few = self.attackers.least(goal, cut, chosen, self.problem.cost, self.problem.open)
+                if few is not None:
+                    self.master.add(few)
+                if few is None or np.any(cut[1][np.isin(cut[0], few[0])] < 1):  # else the smaller one says more
+                    self.master.add(cut)
+                cells = cut[0] if few is None else few[0]
+                found.append(cells[self.free[cells] & ~chosen[cells]])
+        return found
 
     def keep(self, pattern: Floats) -> None:
         """Keep a pattern that no attacker broke, if all were asked."""

@@ -19,6 +19,9 @@ Bools = NDArray[np.bool_]
 
 IDLE = 6
 """An inequality that did not bind in so many programs is forgotten; it is found again where it is needed."""
+ROUGH = 0.02
+"""With a smaller gap than that the solver need not look for patterns beside its branching."""
+_LOOKING = ("mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost")
 
 
 @dataclass
@@ -126,6 +129,10 @@ class Master:
             ("mip_abs_gap", 1e-7),
             ("mip_improving_solution_save", True),
             ("mip_max_nodes", nodes),
+            ("mip_allow_restart", False),  # most of the work is at the root, and would be done again
+            # near the end patterns come from the search itself, and branching is quicker than looking for more
+            *((name, gap > ROUGH) for name in _LOOKING),
+            ("mip_pscost_minreliable", 8 if gap > ROUGH else 2),
             ("time_limit", max(0.01, seconds)),
         ):
             solver.setOptionValue(name, value)
