@@ -149,15 +149,14 @@ def _wide(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward], 
     """Margins of contributors that stand in several cells, one after the other."""
     from sfumato.kernels.tabular.spread import Sums, add_up  # compiled: most tables do without
 
-    key = np.unique(given.key)
+    key = _distinct(given.key, sizes)
     weights = np.cumprod([1, *reversed(sizes)])[:-1][::-1].astype(np.int64)
     for size, weight, up in zip(sizes, weights.tolist(), upward, strict=True):
-        key = np.unique(_expanded(key, size, weight, up)[1])
+        key = _distinct(_expanded(key, size, weight, up)[1], sizes)
     n = len(key)
     whole = [np.zeros(n, dtype=np.int64) for _ in range(2)]
     sums = Sums(np.zeros(n), np.zeros(n), whole[0], np.zeros((n, ranks)), np.zeros(n), whole[1])
-    order = np.lexsort((given.key, given.who))
-    one = given.of(order)
+    one = given.of(_packed_order(given.who, given.key))
     add_up(
         *(one.who, one.key, one.amount, one.size, one.heads, one.units, one.asked),
         *(np.array(sizes, dtype=np.int64), weights),
@@ -168,6 +167,24 @@ def _wide(given: Contributions, sizes: Sequence[int], upward: Sequence[Upward], 
         sums,
     )
     return Rolled(key, *sums[:5], np.where(sums.heads == 1, sums.single, -1))
+
+
+def _distinct(key: Ints, sizes: Sequence[int]) -> Ints:
+    """Numbers of cells, each once, in rising order; ticked off in a list where one is short enough."""
+    possible = float(np.prod([float(size) for size in sizes]))
+    if possible > _LISTED or len(key) < possible / 64:
+        return np.unique(key)
+    there = np.zeros(int(possible), dtype=np.bool_)
+    there[key] = True
+    return np.flatnonzero(there)
+
+
+def _packed_order(first: Ints, then: Ints) -> Ints:
+    """The stable order by two numbers from 0 on, in one sort where one number has room for both."""
+    many = int(then.max(initial=0)) + 1
+    if (int(first.max(initial=0)) + 1) * many >= 2**62:
+        return np.lexsort((then, first))
+    return np.argsort(first * many + then, kind="stable")
 
 
 def _place(key: Ints, sizes: Sequence[int]) -> Ints:
@@ -185,7 +202,7 @@ def _together(given: Contributions) -> Contributions:
 
     Of the units the fewest count: whoever stands for few anywhere is protected as if for as few in all.
     """
-    order = np.lexsort((given.size, given.amount, given.who, given.key))
+    order = _packed_order(given.key, given.who)
     one = given.of(order)
     if not len(order):
         return one
@@ -193,6 +210,11 @@ def _together(given: Contributions) -> Contributions:
     at = np.flatnonzero(fresh)
     if len(at) == len(order):
         return one
+    several = np.flatnonzero(~fresh | np.append(~fresh[1:], False))  # sums are taken in one order, that of sizes
+    rows = order[several]
+    by_size = np.lexsort((given.size[rows], given.amount[rows], np.cumsum(fresh)[several]))
+    order[several] = rows[by_size]
+    one = given.of(order)
     return Contributions(
         one.key[at],
         one.who[at],

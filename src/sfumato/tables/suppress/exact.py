@@ -42,7 +42,7 @@ SURE = 0.9
 """A cell that a pattern hides to this part is hidden before flows are looked for."""
 NEAR = 1.1
 """A mended pattern that costs at most so many times the best one is cleaned up."""
-GAPS = (0.05, 0.01, 0.0)
+GAPS = (0.05, 0.0)
 """To what share of the cost a search in whole cells goes, before its pattern is tried; then closer."""
 EACH = 5
 """After so many rounds a pattern in part is made a whole one."""

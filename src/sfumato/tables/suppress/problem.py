@@ -67,6 +67,8 @@ class Problem:
         Primary cells for which more was asked for than can be reached, and why.
     until
         When to stop, as `time.monotonic` tells it.
+    alone
+        Cells with a single contributor, where the pattern must hold against these too.
     """
 
     matrix: sp.csr_array
@@ -82,6 +84,7 @@ class Problem:
     unprotected: Ints
     reason: tuple[str, ...]
     until: float
+    alone: Bools | None = None
 
     def late(self) -> bool:
         """Whether the time is over."""
@@ -152,7 +155,9 @@ def prepare(
     if check:
         goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
     until = np.inf if seconds is None else monotonic() + seconds
-    return Problem(matrix, value, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
+    return Problem(
+        matrix, value, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until, alone
+    )
 
 
 def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) -> None:

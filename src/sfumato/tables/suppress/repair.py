@@ -32,12 +32,21 @@ CLEANED = 700
 
 def eliminated(problem: Problem) -> tuple[Problem, Bools]:
     """The cells that exact elimination hides, the primary ones among them; primary cells it cannot save are told."""
-    from sfumato.kernels.tabular.elimination import eliminate, inner_sums, publication_order
+    from sfumato.kernels.tabular.elimination import (
+        eliminate,
+        eliminate_with_insiders,
+        inner_sums,
+        publication_order,
+    )
 
     inner = inner_sums(sp.csr_array(problem.matrix))
     order = publication_order(problem.cost, inner.sums)
     order = order[~problem.fixed[order]]
-    found = eliminate(inner, problem.fixed, order, forbidden=~problem.open)
+    if problem.alone is None:
+        found = eliminate(inner, problem.fixed, order, forbidden=~problem.open)
+    else:
+        matrix = sp.csr_array(problem.matrix)
+        found = eliminate_with_insiders(matrix, inner, problem.fixed, order, problem.alone, forbidden=~problem.open)
     lost = np.flatnonzero(found.undone & problem.primary)
     told = dict(zip(problem.unprotected.tolist(), problem.reason, strict=True))
     told = dict.fromkeys(lost.tolist(), "forbidden") | told
