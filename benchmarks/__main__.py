@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks import (
     basics,
+    bounds,
     cells,
     centroids,
     fit,
@@ -42,6 +43,7 @@ def main() -> int:
         nuts,
         tabular,
         suppression,
+        bounds,
     )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]

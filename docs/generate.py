@@ -44,7 +44,7 @@ HERE = Path(__file__).parent
 HEAD = "<!-- Written by docs/generate.py from the code: change the code, then run it again. -->\n\n"
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
-    *("table build", "table protect", "table audit"),
+    *("table build", "table protect", "table audit", "table bounds"),
     *("measures", "methods", "schema"),
 )
 

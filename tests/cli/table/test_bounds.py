@@ -84,3 +84,11 @@ def test_what_is_refused_leaves_nothing(tmp_path, content, message):
     assert message in done.stderr
     assert not (tmp_path / "out.csv").exists()
     assert "Traceback" not in done.stderr
+
+
+def test_columns_that_are_no_variables_are_left_out(tmp_path):
+    (tmp_path / "a.csv").write_text("a,n,largest one,remark\n1,7,3.5,\n2,3,1.5,few\n")
+    (tmp_path / "b.csv").write_text("b,n\nx,6\ny,4\n")
+    told = json.loads(run(tmp_path, "a.csv", "b.csv", "--count", "n", "--by", "a,b", "--json").stdout)
+    assert told["variables"] == ["a", "b"]
+    assert "b.csv: it has none" in run(tmp_path, "a.csv", "b.csv", "--count", "n", "--by", "a", status=2).stderr

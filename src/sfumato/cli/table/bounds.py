@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_table_file, trees
 
 if TYPE_CHECKING:
+    from sfumato.data.hierarchy import Hierarchy
     from sfumato.tables.possible import Possible
+    from sfumato.tables.table import Table
 
 __all__ = ["EXAMPLE", "bounds"]
 
@@ -22,6 +24,10 @@ def bounds(
     data: Annotated[list[Path], typer.Argument(help="Released tables of the same records, with totals or without.")],
     count: Annotated[str, typer.Option(help="The column of counts.")] = "count",
     value: Annotated[str | None, typer.Option(help="The column of sums, which may be fractions; else counts.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="The variables, with commas between; else all columns but the value's."),
+    ] = None,
     method: Annotated[
         Literal["auto", "frechet", "decomposable", "reducible", "shuttle", "linear", "integer"],
         typer.Option(help="How cells are bounded; auto takes the best that the size allows."),
@@ -63,8 +69,8 @@ def bounds(
     changed = _changed(rounded, rounding, steps, barnardised, totals)
     reading, known_trees = Reading(delimiter, None, decimal), trees(hierarchy)
     name = value or count
-    tables = open_tables([*data, *([against] if against else [])], name, known_trees, reading)
-    truth = tables.pop() if against else None
+    wanted = None if by is None else [one.strip() for one in by.split(",")]
+    tables = [_opened(path, name, known_trees, reading, wanted) for path in data]
     with working() as progress:
         found = bound(
             tables,
@@ -76,8 +82,8 @@ def bounds(
             progress=progress,
         )
     told: dict[str, Any] = found.summary()
-    if truth is not None:
-        told |= judged(found, truth, small, known)
+    if against is not None:
+        told |= judged(found, _opened(against, name, known_trees, reading, wanted), small, known)
     if out is not None:
         write_cells(found.cells, out)
     if json:
@@ -86,6 +92,34 @@ def bounds(
         _show(told)
         say(found.notes)
     say([f"Written: {out}"] if out is not None else [])
+
+
+def _opened(
+    path: Path, value: str, hierarchies: dict[str, tuple[Hierarchy, ...]], reading: Reading, by: list[str] | None
+) -> Table:
+    """A file of a table; what is wrong with it is said with its name."""
+    from sfumato.data.files.tables import read_cells
+    from sfumato.errors import DataError, FileError
+    from sfumato.tables.table import LOWER, STATUS, UPPER, Table
+
+    try:
+        if by is None:
+            return open_table_file(path, value, hierarchies, reading, None)
+        frame = read_cells(
+            path,
+            value,
+            [LOWER, UPPER],
+            delimiter=reading.delimiter,
+            decimal_comma=reading.decimal == ",",
+            only=[*by, value, STATUS, LOWER, UPPER],
+        )
+        if not any(n in frame.columns for n in by):
+            raise DataError("it has none of the variables that --by names.")
+        return Table.of(frame, value, {n: t for n, t in hierarchies.items() if n in frame.columns})
+    except FileError:
+        raise
+    except DataError as error:
+        raise DataError(str(error) if path.name in str(error) else f"{path.name}: {error}") from None
 
 
 def _changed(
@@ -113,7 +147,7 @@ def _show(told: dict[str, Any]) -> None:
     if (small := told.get("small")) is not None:
         print(
             f"Of {small['cells']} cells with counts of 1 to {small['at_most']}, {small['exact']} are told exactly; the "
-            f"narrowest width is {small['narrowest']}."
+            f"narrowest width is {'not known' if small['narrowest'] is None else format(small['narrowest'], 'g')}."
         )
     if (attribution := told.get("attribution")) is not None:
         sap = attribution["sap"]

@@ -31,6 +31,7 @@ def read_cells(
     decimal_comma: bool = False,
     columns: Sequence[str] | None = None,
     stripped: bool = False,
+    only: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Read the cells of a table.
 
@@ -50,6 +51,8 @@ def read_cells(
         Names of the columns of a file that has none.
     stripped
         Whether spaces around codes are left out.
+    only
+        Columns that are wanted, where the file has them; others may hold anything.
 
     Raises
     ------
@@ -68,6 +71,8 @@ def read_cells(
     [('Total', 5.0, 's'), ('f', None, 'u')]
     """
     texts = _texts(path, delimiter, columns)
+    if only is not None:
+        texts = texts.select(n for n in texts.columns if n in only)
     numbers = [n for n in dict.fromkeys((value, *figures)) if n in texts.columns and n != status]
     out = texts.with_columns(_number(path, texts[n], decimal_comma) for n in numbers)
     codes = [n for n in texts.columns if n not in numbers and n != status]

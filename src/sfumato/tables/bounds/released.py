@@ -126,9 +126,10 @@ def released(
     axes = _axes(tables)
     size = float(np.prod([float(len(axis.finest)) for axis in axes]))
     if size > MOST:
+        most = max(axes, key=lambda axis: (len(axis.finest), axis.name)).name
         raise DataError(
-            f"The cross product of the variables has more than {MOST:,} cells. Leave variables out, or bound tables of "
-            "fewer variables, or coarser ones."
+            f"The cross product of the variables has more than {MOST:,} cells. {most!r} has most codes: leave it "
+            "out if it is no variable (--by names the columns that are), or bound coarser tables."
         )
     found: dict[int, Ends] = {}
     told: dict[int, list[int]] = {}
