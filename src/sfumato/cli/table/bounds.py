@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, TableOut, Tolerance, open_table_file, trees
+from sfumato.cli.table.opening import Hierarchies, Tolerance, trees
 
 if TYPE_CHECKING:
     from sfumato.data.hierarchy import Hierarchy
@@ -49,7 +49,7 @@ def bounds(
     ] = None,
     hierarchy: Hierarchies = None,
     tolerance: Tolerance = None,
-    out: TableOut = None,
+    out: Annotated[Path | None, typer.Option(help="File to write (.csv): lower and upper of every cell.")] = None,
     json: Json = False,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
@@ -62,6 +62,7 @@ def bounds(
     from sfumato.cli.talk import print_json, refuse_same, say
     from sfumato.cli.working import working
     from sfumato.data.files.tables import write_cells
+    from sfumato.errors import DataError
     from sfumato.tables.bounds.bound import bounds as bound
     from sfumato.tables.bounds.judged import judged
 
@@ -71,6 +72,8 @@ def bounds(
     name = value or count
     wanted = None if by is None else [one.strip() for one in by.split(",")]
     tables = [_opened(path, name, known_trees, reading, wanted) for path in data]
+    if odd := [n for n in known_trees if not any(n in table.variables for table in tables)]:
+        raise DataError(f"{', '.join(map(repr, odd))} has a hierarchy, but is no variable of any table.")
     with working() as progress:
         found = bound(
             tables,
@@ -98,21 +101,17 @@ def _opened(
     path: Path, value: str, hierarchies: dict[str, tuple[Hierarchy, ...]], reading: Reading, by: list[str] | None
 ) -> Table:
     """A file of a table; what is wrong with it is said with its name."""
+    from sfumato.api.read_table import read_table
     from sfumato.data.files.tables import read_cells
     from sfumato.errors import DataError, FileError
     from sfumato.tables.table import LOWER, STATUS, UPPER, Table
 
+    comma = reading.decimal == ","
     try:
-        if by is None:
-            return open_table_file(path, value, hierarchies, reading, None)
-        frame = read_cells(
-            path,
-            value,
-            [LOWER, UPPER],
-            delimiter=reading.delimiter,
-            decimal_comma=reading.decimal == ",",
-            only=[*by, value, STATUS, LOWER, UPPER],
-        )
+        if by is None or path.is_dir():
+            return read_table(path, value, hierarchies=hierarchies, delimiter=reading.delimiter, decimal_comma=comma)
+        wanted = [*by, value, STATUS, LOWER, UPPER]
+        frame = read_cells(path, value, [LOWER, UPPER], delimiter=reading.delimiter, decimal_comma=comma, only=wanted)
         if not any(n in frame.columns for n in by):
             raise DataError("it has none of the variables that --by names.")
         return Table.of(frame, value, {n: t for n, t in hierarchies.items() if n in frame.columns})
