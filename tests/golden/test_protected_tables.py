@@ -300,3 +300,27 @@ def test_primary_cells_are_those_that_the_peer_marks(folder, name, rule, mark):
     both = judged.join(raw.select(*variables, marked=mark), on=variables).filter(pl.col("value") >= 0)
     assert len(both) > 0.99 * len(raw)
     assert ((both["status"] == "u") == both["marked"]).all()
+
+
+@SLOW
+@pytest.mark.parametrize("seed", range(12))
+def test_every_method_on_random_tables_with_two_groupings(seed):
+    rng = np.random.default_rng(seed)
+    tree = {"a": ("N", "x"), "b": ("N", "y"), "c": ("S", "x"), "d": ("S", "y"), "e": ("S", "y")}
+    towns = rng.choice([*tree], 60, p=[0.4, 0.25, 0.15, 0.12, 0.08])
+    rows = pl.DataFrame(
+        {
+            "town": towns,
+            "side": [tree[t][0] for t in towns],
+            "coast": [tree[t][1] for t in towns],
+            "kind": rng.choice([*"pqrs"], 60, p=[0.5, 0.3, 0.15, 0.05]),
+            "v": rng.lognormal(2, 1, 60).round(1),
+        }
+    )
+    by = [["side>town", "kind"], ["coast>town", "kind"]]
+    for value, rules in ((None, "n(3)"), ("v", ["n(3)", "p(15)"])):
+        table = sf.tables.build(sf.read(rows), by, value)
+        for method in METHODS:
+            done = sf.tables.protect(table, rules, method=method)
+            assert done.ok
+            assert_safe(done)
