@@ -71,6 +71,8 @@ class Protected:
         Whether the table does not tell which hidden cells are the unsafe ones.
     tolerance
         Largest difference of totals from their parts that was taken for rounding.
+    known
+        What the audit took everybody to know that every hidden value is at least.
     unprotected
         Codes of the unsafe cells that no pattern protects as asked; `suppression` says why.
     """
@@ -86,6 +88,7 @@ class Protected:
     rule: Judgement | None = None
     public: bool = False
     tolerance: float | None = None
+    known: float = 0.0
     unprotected: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -265,6 +268,7 @@ def protect(
         rule=rule,
         public=public,
         tolerance=tolerance,
+        known=known,
         unprotected=tuple(out.cells.filter(np.isin(merged.cell[0], found.unprotected)).select(out.variables).rows()),
     )
 

@@ -1,5 +1,7 @@
 """What is told of a protected table, in sentences and figures."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -39,9 +41,20 @@ def test_the_sum_of_hidden_values_is_not_told(done):
     assert papers_of_judged(done).figures["secondary_value"] == done.secondary_value
 
 
-def test_the_gap_is_told_in_whole_percent(done):
-    from dataclasses import replace
+def test_what_an_attacker_should_try_is_told_to_the_custodian_alone(done):
+    noted = replace(done, audit=replace(done.audit, notes=("Whoever knows that no count is 0 can work out one.",)))
+    assert "Whoever" not in " ".join(papers_of_protected(noted).sentences)
+    assert "Whoever" in " ".join(papers_of_judged(noted).sentences)
 
+
+def test_what_the_audit_took_as_known_is_told():
+    counts = pl.DataFrame({"town": ["Total", "a", "b", "c", "d"], "count": [20, 1, 4, 7, 8]})
+    for lower in (0.0, 1.0):
+        told = " ".join(papers_of_protected(protect(Table.of(counts), "n(2)", lower=lower)).sentences)
+        assert f"hidden values are at least {lower:g}" in told
+
+
+def test_the_gap_is_told_in_whole_percent(done):
     found = replace(done.suppression, optimal=False, gap=0.12345)
     papers = papers_of_protected(replace(done, suppression=found))
     assert papers.proof == "It is proved that no other set of cells is cheaper by more than 13%."

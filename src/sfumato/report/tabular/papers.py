@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sfumato.tables.protect import Protected
 from sfumato.tables.rules import leaves, read_rules
-from sfumato.tables.table import Table
+from sfumato.tables.table import COUNT, Table
 
 __all__ = ["Figure", "TablePapers", "papers_of_built", "papers_of_judged", "papers_of_protected"]
 
@@ -68,6 +68,11 @@ _HIDDEN = (
     "A hidden cell (status u or x) has no value. `lower` and `upper` are what everybody can work out of it from the "
     "other cells: its true value lies between them."
 )
+_WHOLE = "Ends of the intervals of counts are rounded inwards to whole numbers."
+_LARGE = (
+    "The table is large: the audit looked for hidden cells that the equations determine. Intervals were not worked "
+    "out, so `lower` and `upper` are empty."
+)
 _AGAINST = (
     "The table was audited against whoever adds and subtracts what is published and knows which codes are parts of "
     "which. It is not protected against further tables of the same data that were not audited with it, nor against "
@@ -125,7 +130,7 @@ def papers_of_protected(done: Protected) -> TablePapers:
     audit: dict[str, Figure] = {"method": done.audit.method, "exact": done.audit.exact}
     if done.audit.below_level == 0:
         audit["below_level"] = 0
-    said = [_HIDDEN, *_of_rules(done), _EMPTY, *done.audit.notes, _AGAINST]
+    said = [_HIDDEN, *_of_rules(done), _EMPTY, *_of_audit(done), _AGAINST]
     if done.public:
         said.append("Which of the hidden cells are the unsafe ones is not told: all have status x.")
     if not done.ok:
@@ -146,6 +151,15 @@ def papers_of_protected(done: Protected) -> TablePapers:
     )
 
 
+def _of_audit(done: Protected) -> list[str]:
+    """How the audit was made; its own notes are for the custodian, for they may say what an attacker should try."""
+    if done.audit.method == "elimination":
+        return [_LARGE]
+    beforehand = f"hidden values are at least {done.known:g}" if math.isfinite(done.known) else "nothing"
+    out = [f"What everybody was taken to know of hidden values beforehand: {beforehand}."]
+    return [*out, _WHOLE] if done.table.value == COUNT else out
+
+
 def title_of(table: Table) -> str:
     """A title from the names of the value and the variables.
 
@@ -157,7 +171,7 @@ def title_of(table: Table) -> str:
     """
     *first, last = table.variables
     names = f"{', '.join(first)} and {last}" if first else last
-    return f"{'Counts' if table.value == 'count' else table.value} by {names}"
+    return f"{'Counts' if table.value == COUNT else table.value} by {names}"
 
 
 def _proof(done: Protected) -> str:
