@@ -59,14 +59,17 @@ def bounds(
     Variables of several files are matched by name. A finest cell that a file does not list is empty; hidden ones have
     no value.
     """
-    from sfumato.cli.talk import print_json, refuse_same, say
+    from sfumato.cli.talk import print_json, say
     from sfumato.cli.working import working
     from sfumato.data.files.tables import write_cells
-    from sfumato.errors import DataError
+    from sfumato.errors import DataError, FileError
+    from sfumato.release.tabular.hand_out import is_table_file, refuse_out
     from sfumato.tables.bounds.bound import bounds as bound
     from sfumato.tables.bounds.judged import judged
 
-    refuse_same(out, *data, against)
+    refuse_out(out, *data, against)
+    if out is not None and not is_table_file(out):
+        raise FileError("Bounds are one file: give --out a name that ends in .csv.")
     changed = _changed(rounded, rounding, steps, barnardised, totals)
     reading, known_trees = Reading(delimiter, None, decimal), trees(hierarchy)
     name = value or count
