@@ -8,6 +8,8 @@ from pathlib import Path
 from sfumato.errors import LimitExceeded
 from sfumato.release.tabular.hand_out import hand_out as write
 from sfumato.report.tabular.papers import TablePapers, papers_of_built, papers_of_judged, papers_of_protected
+from sfumato.report.tabular.perturbed import papers_of_perturbed
+from sfumato.tables.perturb.perturb import Perturbed
 from sfumato.tables.protect import Protected
 from sfumato.tables.table import Table
 
@@ -15,7 +17,7 @@ __all__ = ["hand_out"]
 
 
 def hand_out(
-    table: Protected | Table,
+    table: Protected | Perturbed | Table,
     out: str | PathLike[str],
     *,
     internal: bool = False,
@@ -28,7 +30,7 @@ def hand_out(
     Parameters
     ----------
     table
-        What `sf.tables.protect` gave, or a table. A table that nobody protected is written for the custodian alone.
+        What `sf.tables.protect` or `perturb` gave, or a table. A table that nobody protected is the custodian's alone.
     out
         Where to. A name that ends in `.csv` gives that one file, replaced as a whole; any other a folder: `data.csv`,
         `datapackage.json` (which codes are parts of which, what must be known) and `report.html`.
@@ -73,6 +75,8 @@ def hand_out(
             raise LimitExceeded("The audit failed: cells can still be worked out. Nothing was handed out.")
         told = papers or (papers_of_judged(table) if internal else papers_of_protected(table))
         leaves = table.judged if internal else table.table
+    elif isinstance(table, Perturbed):
+        told, leaves = papers or papers_of_perturbed(table), table.table
     else:
         told, leaves = papers or papers_of_built(table), table
     write(leaves, Path(out), told, overwrite=overwrite, renderer=render_table)

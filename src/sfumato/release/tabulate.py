@@ -21,7 +21,7 @@ from sfumato.tables.table import Origin, Table
 
 __all__ = ["tabulate"]
 
-_COLUMNS = ("count", "contributors", "holdings", "weight", "waived", "requested")
+_COLUMNS = ("count", "contributors", "holdings", "weight", "waived", "requested", "record")
 
 
 def tabulate(
@@ -89,7 +89,8 @@ def tabulate(
         )
     records = without_traces(plan, data, entering, ran.after)
     _refuse_gone({*shown, *_named(options)}, data, records)
-    built = build(records, by, value, **options)
+    keyed = {"secret": secret.value} if options.get("record") and secret is not None else {}
+    built = build(records, by, value, **options, **keyed)
     origin = Origin(
         _of_columns(ran, shown),
         plan.digest,

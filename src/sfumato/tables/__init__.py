@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from sfumato.tables.equations import System as System
     from sfumato.tables.equations import equations as equations
     from sfumato.tables.judge import judge as judge
+    from sfumato.tables.perturb.counts import transitions as transitions
+    from sfumato.tables.perturb.magnitudes import Flex as Flex
+    from sfumato.tables.perturb.perturb import Perturbed as Perturbed
+    from sfumato.tables.perturb.perturb import perturb as perturb
     from sfumato.tables.possible import Barnardised as Barnardised
     from sfumato.tables.possible import Rounded as Rounded
     from sfumato.tables.protect import Protected as Protected
@@ -44,6 +48,8 @@ _HOMES = {
     "Axis": "sfumato.tables.axis",
     "Barnardised": "sfumato.tables.possible",
     "Bounds": "sfumato.tables.bounds.bound",
+    "Flex": "sfumato.tables.perturb.magnitudes",
+    "Perturbed": "sfumato.tables.perturb.perturb",
     "Protected": "sfumato.tables.protect",
     "Rounded": "sfumato.tables.possible",
     "Rule": "sfumato.tables.rules",
@@ -55,9 +61,11 @@ _HOMES = {
     "build": "sfumato.tables.build",
     "equations": "sfumato.tables.equations",
     "judge": "sfumato.tables.judge",
+    "perturb": "sfumato.tables.perturb.perturb",
     "protect": "sfumato.tables.protect",
     "releases": "sfumato.tables.releases",
     "sap": "sfumato.tables.sap",
+    "transitions": "sfumato.tables.perturb.counts",
 }
 
 __all__ = list(_HOMES)

@@ -16,12 +16,25 @@ from sfumato.data.extended import LETTERS
 from sfumato.data.hierarchy import Hierarchy, as_texts
 from sfumato.data.query import COUNT as RECORDS
 from sfumato.data.query import Counts
-from sfumato.errors import DataError
+from sfumato.draws import MAKE_SECRET, Draws, Purpose, units
+from sfumato.errors import DataError, SecretError
 from sfumato.kernels.grid import NO_GRID, decimals
+from sfumato.kernels.tabular.keys import sum_keys, written_keys
 from sfumato.kernels.tabular.rollup import Contributions, Rolled, Upward, roll_up
 from sfumato.tables.asked import By, Chain, Trees, asked_tables, given_trees
 from sfumato.tables.axis import Axis, qualified
-from sfumato.tables.table import ASKED, CONTRIBUTORS, COUNT, RESERVED, SHADOW, SINGLE, Table, keyed, largest_name
+from sfumato.tables.table import (
+    ASKED,
+    CELL_KEY,
+    CONTRIBUTORS,
+    COUNT,
+    RESERVED,
+    SHADOW,
+    SINGLE,
+    Table,
+    keyed,
+    largest_name,
+)
 
 __all__ = ["MISSING", "build"]
 
@@ -47,6 +60,8 @@ def build(
     hierarchies: Trees | None = None,
     margins: bool | Sequence[str] = True,
     ranks: int = RANKS,
+    record: str | None = None,
+    secret: bytes | None = None,
 ) -> Table:
     """Build tables of counts or of a value from records: every cell that is not empty, with its margins.
 
@@ -76,6 +91,11 @@ def build(
         Whether totals are listed: of all variables, of none (finest cells only), or of those named.
     ranks
         How many of the largest contributions are kept, for rules on more than two.
+    record
+        The id of each record. With it each cell gets a key for `perturb`, the sum modulo 1 of its records' keys: cells
+        that hold the same records have the same key, in whatever table.
+    secret
+        At least 16 bytes that keys of records are drawn with; the same for all tables of the data.
 
     Returns
     -------
@@ -85,7 +105,10 @@ def build(
     Raises
     ------
     DataError
-        Columns that are not there or of the wrong type, codes that a hierarchy does not list, negative counts.
+        Columns that are not there or of the wrong type, codes that a hierarchy does not list, negative counts; ids of
+        records that are missing or stand in several rows.
+    SecretError
+        Keys of cells are asked for without a secret, or with one that is too short.
 
     Examples
     --------
@@ -104,18 +127,46 @@ def build(
     └───────┴──────────┴──────────────┘
     """
     tables = asked_tables(by)
-    named = _Named(value, count, contributors, holdings, weight, waived, requested)
+    named = _Named(value, count, contributors, holdings, weight, waived, requested, record)
+    _refuse_keys(named, secret)
     columns = list(dict.fromkeys(c for table in tables for chain in table for c in chain.columns))
     _refuse(data.codebook, columns, named, tables)
     records = _records(data, columns, named)
     trees = _trees(hierarchies, tables, data.codebook)
     axes, leaves, levels = _axes(records, tables, trees)
-    given, grid = _contributions(records, named, keyed(leaves, [len(axis.codes) for axis in axes]))
-    rolled = [
-        roll_up(given, [len(axis.codes) for axis in axes], _upward(axes, table, levels, margins), ranks if value else 0)
-        for table in tables
-    ]
-    return _table(axes, _first_of(rolled), value, grid, named)
+    sizes = [len(axis.codes) for axis in axes]
+    given, grid = _contributions(records, named, keyed(leaves, sizes))
+    upward = [_upward(axes, table, levels, margins) for table in tables]
+    rolled = [roll_up(given, sizes, up, ranks if value else 0) for up in upward]
+    built = _table(axes, _first_of(rolled), value, grid, named)
+    if record is None or secret is None:
+        return built
+    word = Draws(secret).words(units(records[record]), Purpose("cell_key"))[:, 0]
+    return built.with_columns(
+        **{CELL_KEY: _cell_keys(built.keys, [sum_keys(given.key, word, sizes, up) for up in upward])}
+    )
+
+
+def _refuse_keys(named: _Named, secret: bytes | None) -> None:
+    """Refuse keys of cells that lack the records' ids, or a secret."""
+    if named.record is None:
+        if secret is not None:
+            raise DataError("A secret draws the keys of cells: name the column of the records' ids (`record`).")
+        return
+    if secret is None:
+        raise SecretError(
+            "Keys of cells are drawn with a secret, the same for all tables of the data. Make one once "
+            f"({MAKE_SECRET}), keep it like the data, and give it every time: --secret-file key, or secret= in Python."
+        )
+    if named.count is not None:
+        raise DataError("A row that stands for several records has no key of its own. Give one row for each record.")
+
+
+def _cell_keys(cells: Ints, found: Sequence[tuple[Ints, NDArray[np.uint64]]]) -> Floats:
+    """The key of each cell, from those of all tables; a cell of several tables has one key."""
+    number, key = (np.concatenate(part) for part in zip(*found, strict=True))
+    number, first = np.unique(number, return_index=True)
+    return written_keys(key[first][np.searchsorted(number, cells)])
 
 
 @dataclass(frozen=True)
@@ -129,6 +180,7 @@ class _Named:
     weight: str | None
     waived: str | None
     requested: str | None
+    record: str | None
 
     @property
     def columns(self) -> list[str]:
@@ -157,13 +209,17 @@ def _records(data: Dataset, columns: Sequence[str], named: _Named) -> pl.DataFra
     if named.value is not None:
         _refuse_texts(answer, named.value)
         answer = answer.filter(~book.missing(named.value, schema[named.value]))
-    for name in (named.count, named.weight, named.waived, named.requested, named.contributors):
+    for name in (named.count, named.weight, named.waived, named.requested, named.contributors, named.record):
         if name and answer.select(book.missing(name, schema[name]).any()).item():
             raise DataError(f"Column {name!r} has missing values. Give each record one, or leave the record out.")
     for name in (named.count, named.weight):
         if name:
             _refuse_texts(answer, name)
             _refuse_odd(answer[name].cast(pl.Float64).to_numpy(), name, whole=name == named.count)
+    if named.record:
+        ids = answer[named.record]
+        if (answer[RECORDS] > 1).any() or len(np.unique(units(ids))) < len(ids):
+            raise DataError(f"Column {named.record!r} has an id in several rows. Each record needs an id of its own.")
     texts = [_code(n, schema[n]) for n in columns]
     texts += [book.missing(n, schema[n]).alias(f"sfumato:no code {n}") for n in columns]
     if named.holdings:

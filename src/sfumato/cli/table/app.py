@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.table import audit, bounds, build, protect
+from sfumato.cli.table import audit, bounds, build, perturb, protect
 
 __all__ = ["app"]
 
@@ -19,3 +19,4 @@ app.command(epilog=build.EXAMPLE)(build.build)
 app.command(epilog=protect.EXAMPLE)(protect.protect)
 app.command(epilog=audit.EXAMPLE)(audit.audit)
 app.command(epilog=bounds.EXAMPLE)(bounds.bounds)
+app.command(epilog=perturb.EXAMPLE)(perturb.perturb)

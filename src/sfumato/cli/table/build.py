@@ -55,6 +55,10 @@ def build(
     ranks: Annotated[
         int, typer.Option(min=2, max=100, help="Largest contributions to keep, for nk on more than 2; in a folder.")
     ] = 3,
+    cell_keys: Annotated[
+        bool, typer.Option("--cell-keys", help="Give each cell a key, for `perturb`; with --record and a secret.")
+    ] = False,
+    record: Annotated[str | None, typer.Option(help="Column of the records' ids, for --cell-keys.")] = None,
     plan: TablePlan = None,
     secret_file: SecretFile = None,
     table: PlanTable = None,
@@ -82,6 +86,8 @@ def build(
 
     if not by:
         raise FileError("Name the variables of the table: --by industry,region.")
+    if cell_keys != (record is not None):
+        raise FileError("Keys of cells need the column of the records' ids: give --cell-keys and --record together.")
     refuse_out(out, data, plan, secret_file, overwrite=overwrite, internal=True)
     records = Records(
         by=by,
@@ -97,6 +103,7 @@ def build(
         plan=plan,
         secret_file=secret_file,
         plan_table=table,
+        record=record,
     )
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     built = records.table(data, reading, trees(hierarchy))

@@ -103,6 +103,8 @@ class Records:
         How many of the largest contributions are kept.
     plan, secret_file, plan_table
         The plan whose steps run before, the file of its secret, and its table, where it has several.
+    record
+        The column of the records' ids, where cells get keys.
     """
 
     by: Sequence[str]
@@ -118,6 +120,7 @@ class Records:
     plan: Path | None = None
     secret_file: Path | None = None
     plan_table: str | None = None
+    record: str | None = None
 
     def table(self, path: Path, reading: Reading, hierarchies: dict[str, tuple[Hierarchy, ...]]) -> Table:
         """Read the records, run the plan's steps over them where there is one, and build the table."""
@@ -130,15 +133,20 @@ class Records:
 
         by = [text.split(",") for text in self.by] if len(self.by) > 1 else self.by[0]
         options = {
-            **{n: getattr(self, n) for n in ("count", "contributors", "holdings", "weight", "waived", "requested")},
+            **{
+                n: getattr(self, n)
+                for n in ("count", "contributors", "holdings", "weight", "waived", "requested", "record")
+            },
             "hierarchies": hierarchies,
             "margins": {"all": True, "none": False}.get(self.margins, self.margins.split(",")),
             "ranks": self.ranks,
         }
+        secret = Secret.known(self.secret_file) if self.plan is not None or self.record else None
         if self.plan is None:
-            made = build(open_table(path, reading), by, self.value, **options)
+            own = {"secret": secret.value} if secret is not None else {}
+            made = build(open_table(path, reading), by, self.value, **options, **own)
         else:
-            plan, secret = Plan.load(self.plan).the_table(self.plan_table), Secret.known(self.secret_file)
+            plan = Plan.load(self.plan).the_table(self.plan_table)
             records = open_table(path, reading)
             with working() as progress:
                 made = tabulate(plan, records, by, self.value, secret=secret, progress=progress, **options)

@@ -43,7 +43,7 @@ _ABOUT = {
     UPPER_LEVEL: ("number", "How far above its value an unsafe cell must remain possible."),
     LOWER: ("number", "Everybody can work out that a hidden cell is not less."),
     UPPER: ("number", "Everybody can work out that a hidden cell is not more."),
-    CELL_KEY: ("string", "The cell's key."),
+    CELL_KEY: ("number", "The cell's key, from 0 to below 1."),
 }
 
 
