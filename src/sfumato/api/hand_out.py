@@ -9,15 +9,17 @@ from sfumato.errors import LimitExceeded
 from sfumato.release.tabular.hand_out import hand_out as write
 from sfumato.report.tabular.papers import TablePapers, papers_of_built, papers_of_judged, papers_of_protected
 from sfumato.report.tabular.perturbed import papers_of_perturbed
+from sfumato.report.tabular.recoded import papers_of_recoded
 from sfumato.tables.perturb.perturb import Perturbed
 from sfumato.tables.protect import Protected
+from sfumato.tables.recode import Recoded
 from sfumato.tables.table import Table
 
 __all__ = ["hand_out"]
 
 
 def hand_out(
-    table: Protected | Perturbed | Table,
+    table: Protected | Perturbed | Recoded | Table,
     out: str | PathLike[str],
     *,
     internal: bool = False,
@@ -30,7 +32,7 @@ def hand_out(
     Parameters
     ----------
     table
-        What `sf.tables.protect` or `perturb` gave, or a table. A table that nobody protected is the custodian's alone.
+        What `sf.tables.protect`, `perturb` or `recode` gave, or a table. One that nobody protected is the custodian's.
     out
         Where to. A name that ends in `.csv` gives that one file, replaced as a whole; any other a folder: `data.csv`,
         `datapackage.json` (which codes are parts of which, what must be known) and `report.html`.
@@ -77,6 +79,8 @@ def hand_out(
         leaves = table.judged if internal else table.table
     elif isinstance(table, Perturbed):
         told, leaves = papers or papers_of_perturbed(table), table.table
+    elif isinstance(table, Recoded):
+        told, leaves = papers or papers_of_recoded(table), table.table
     else:
         told, leaves = papers or papers_of_built(table), table
     write(leaves, Path(out), told, overwrite=overwrite, renderer=render_table)

@@ -89,8 +89,9 @@ def tabulate(
         )
     records = without_traces(plan, data, entering, ran.after)
     _refuse_gone({*shown, *_named(options)}, data, records)
-    keyed = {"secret": secret.value} if options.get("record") and secret is not None else {}
-    built = build(records, by, value, **options, **keyed)
+    if options.get("record") and secret is not None:
+        options["secret"] = secret.value
+    built = build(records, by, value, **options)
     origin = Origin(
         _of_columns(ran, shown),
         plan.digest,

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from sfumato.tables.possible import Rounded as Rounded
     from sfumato.tables.protect import Protected as Protected
     from sfumato.tables.protect import protect as protect
+    from sfumato.tables.recode import Recoded as Recoded
+    from sfumato.tables.recode import recode as recode
     from sfumato.tables.releases import releases as releases
     from sfumato.tables.rules import Rule as Rule
     from sfumato.tables.sap import Attribution as Attribution
@@ -51,6 +53,7 @@ _HOMES = {
     "Flex": "sfumato.tables.perturb.magnitudes",
     "Perturbed": "sfumato.tables.perturb.perturb",
     "Protected": "sfumato.tables.protect",
+    "Recoded": "sfumato.tables.recode",
     "Rounded": "sfumato.tables.possible",
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
@@ -63,6 +66,7 @@ _HOMES = {
     "judge": "sfumato.tables.judge",
     "perturb": "sfumato.tables.perturb.perturb",
     "protect": "sfumato.tables.protect",
+    "recode": "sfumato.tables.recode",
     "releases": "sfumato.tables.releases",
     "sap": "sfumato.tables.sap",
     "transitions": "sfumato.tables.perturb.counts",

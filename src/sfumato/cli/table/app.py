@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.table import audit, bounds, build, perturb, protect
+from sfumato.cli.table import audit, bounds, build, perturb, protect, recode
 
 __all__ = ["app"]
 
@@ -20,3 +20,4 @@ app.command(epilog=protect.EXAMPLE)(protect.protect)
 app.command(epilog=audit.EXAMPLE)(audit.audit)
 app.command(epilog=bounds.EXAMPLE)(bounds.bounds)
 app.command(epilog=perturb.EXAMPLE)(perturb.perturb)
+app.command(epilog=recode.EXAMPLE)(recode.recode)

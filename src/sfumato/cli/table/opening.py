@@ -143,8 +143,8 @@ class Records:
         }
         secret = Secret.known(self.secret_file) if self.plan is not None or self.record else None
         if self.plan is None:
-            own = {"secret": secret.value} if secret is not None else {}
-            made = build(open_table(path, reading), by, self.value, **options, **own)
+            own = None if secret is None else secret.value
+            made = build(open_table(path, reading), by, self.value, secret=own, **options)
         else:
             plan = Plan.load(self.plan).the_table(self.plan_table)
             records = open_table(path, reading)

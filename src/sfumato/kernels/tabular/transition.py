@@ -54,13 +54,14 @@ class Row:
     @property
     def upper(self) -> Floats:
         """Up to which key each change is taken, shape (n,)."""
-        out = np.round(np.cumsum(self.probability), _GRID)
+        out: Floats = np.round(np.cumsum(self.probability), _GRID)
         out[-1] = 1.0
         return out
 
     def look_up(self, key: Floats) -> Floats:
         """The change for each key of [0, 1): the first whose cumulated probability is not below it."""
-        return self.change[np.searchsorted(self.upper, key, side="left")]
+        found: Floats = self.change[np.searchsorted(self.upper, key, side="left")]
+        return found
 
 
 def support(count: int, largest: int, forbidden: int) -> Floats:
@@ -74,7 +75,7 @@ def support(count: int, largest: int, forbidden: int) -> Floats:
     if count == 0:
         return np.zeros(1)
     to = np.arange(max(0, count - largest), count + largest + 1)
-    return (to[(to == 0) | (to > forbidden)] - count).astype(np.float64)
+    return np.asarray(to[(to == 0) | (to > forbidden)] - count, dtype=np.float64)
 
 
 def reach(change: Floats) -> tuple[float, float]:

@@ -61,12 +61,10 @@ class Flex:
     def __post_init__(self) -> None:
         if not 0 < self.large <= self.small <= 1 or self.point <= 0 or self.power <= 1:
             raise DataError(
-                "Noise is a share of contributions: 0 < large <= small <= 1; the flex point is above 0, the power above 1."
+                "Noise is a share of contributions: 0 < large <= small <= 1; flex point above 0, power above 1."
             )
         if not self.shares or any(not 0 < one <= 1 for one in self.shares) or self.floor < 0 or self.extra < 0:
-            raise DataError(
-                "The parts of contributions lie above 0 and up to 1; the floor and the extra are not negative."
-            )
+            raise DataError("Parts of contributions lie above 0 and up to 1; floor and extra are not negative.")
 
     def of(self, size: Floats) -> Floats:
         """The share of contributions of these sizes."""
