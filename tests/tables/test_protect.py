@@ -19,7 +19,7 @@ FIGURE_2 = {  # the seed's Figure 2: a count of one in the second row
 }
 
 
-def interval(table, line):
+def interval(table, line, least=0):
     """What a plain linear program, written from the codes alone, says of a hidden line."""
     merged = equations(published(table))
     matrix, value = merged.system.matrix.toarray(), merged.system.value
@@ -28,7 +28,7 @@ def interval(table, line):
     cost = (hidden == merged.cell[0][line]).astype(float)
     ends = []
     for sign in (1, -1):
-        done = linprog(sign * cost, A_eq=matrix[:, hidden], b_eq=-matrix @ known, bounds=(0, None), method="highs")
+        done = linprog(sign * cost, A_eq=matrix[:, hidden], b_eq=-matrix @ known, bounds=(least, None), method="highs")
         ends.append(done.fun * sign if done.status == 0 else np.inf)
     return tuple(np.round(ends, 6))
 
@@ -184,3 +184,16 @@ def test_empty_cells_are_passed_over_by_an_a_priori_file_and_unknown_codes_refus
 def test_a_rule_on_attributes_says_what_it_does_not_hide():
     done = protect(of(), "attribute")
     assert any("others of the row are empty" in note for note in done.notes)
+
+
+@pytest.mark.parametrize("method", ["flow", "elimination", "hypercube"])
+@pytest.mark.parametrize("seed", [0, 1, 5, 6, 9])
+def test_an_unsafe_count_is_not_told_by_being_whole(seed, method):
+    """Linear programs let it be one and a half, which no count is: two whole numbers must be left."""
+    rng = np.random.default_rng(seed)
+    rows = pl.DataFrame({c: rng.integers(0, 3, 22).astype(str) for c in "abc"})
+    done = protect(sf.tables.build(sf.read(rows), "a,b,c"), "n(2)", method=method, lower=1)
+    assert done.ok
+    for line in np.flatnonzero((done.judged.cells["status"] == "u").to_numpy()):
+        low, high = interval(done.judged, line, least=1)
+        assert np.floor(high + 1e-6) - np.ceil(low - 1e-6) >= 1

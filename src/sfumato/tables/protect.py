@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
 from sfumato.tables.suppress.result import Suppression
-from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table
+from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table, is_count
 
 __all__ = ["Costs", "Method", "Protected", "protect"]
 
@@ -41,6 +42,9 @@ NO_TOTALS = (
     "The table lists no totals, so nothing was hidden for their sake. Whoever has totals from elsewhere can subtract: "
     "build the table with its totals, and protect both together."
 )
+WHOLE = "Counts are whole numbers: more was hidden, so that each unsafe one can be one more."
+ROUNDS = 4
+"""So often a pattern is looked for anew, where whole numbers tell what fractions would not."""
 SHOWN = 5
 """So many cells that cannot be protected are named."""
 
@@ -228,30 +232,37 @@ def protect(
     hiding("looking for cells to hide", 0)
     ask = _Asked(judged, merged, protect, cost, last)
     known = ask.least if lower is None else lower
-    found = suppress(
-        merged.system,
-        ask.primary,
-        method=method,
-        cost=ask.cost,
-        lower=np.full(merged.system.size, known),
-        upper=np.full(merged.system.size, np.inf),
-        **ask.levels(sliding),
-        forbidden=ask.has("z"),
-        forced=ask.has("x"),
-        preferred=ask.preferred,
-        alone=ask.alone if singletons else None,
-        seconds=seconds,
-        progress=hiding,
-    )
-    out = _hidden(judged, merged, found.secondary)
-    checked = audit(
-        published(out),
-        against=out if protect == "level" else _without_levels(out),
-        lower=known,
-        sliding=sliding,
-        tolerance=tolerance,
-        progress=auditing,
-    )
+    levels, whole, until = ask.levels(sliding), False, monotonic() + (seconds or 0.0)
+    for _ in range(ROUNDS):
+        found = suppress(
+            merged.system,
+            ask.primary,
+            method=method,
+            cost=ask.cost,
+            lower=np.full(merged.system.size, known),
+            upper=np.full(merged.system.size, np.inf),
+            **levels,
+            forbidden=ask.has("z"),
+            forced=ask.has("x"),
+            preferred=ask.preferred,
+            alone=ask.alone if singletons else None,
+            seconds=None if seconds is None else max(0.0, until - monotonic()),
+            progress=hiding,
+        )
+        out = _hidden(judged, merged, found.secondary)
+        checked = audit(
+            published(out),
+            against=out if protect == "level" else _without_levels(out),
+            lower=known,
+            sliding=sliding,
+            tolerance=tolerance,
+            progress=auditing,
+        )
+        if not (narrow := ask.narrow(checked, found)).any():
+            break
+        levels, whole = ask.raised(levels, narrow), True
+    if whole:
+        found = replace(found, optimal=False, gap=None, bound=None, note=" ".join([*filter(None, [found.note]), WHOLE]))
     ends = {LOWER: checked.lower[0], UPPER: checked.upper[0]}
     out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()})
     letters = out.cells[STATUS]
@@ -292,6 +303,21 @@ class _Asked:
     def least(self) -> float:
         """What everybody knows of a hidden value unless something else is said."""
         return -np.inf if self.negative else 0.0
+
+    def narrow(self, checked: Audit, found: Suppression) -> Bools:
+        """Unsafe counts that can be protected, but for which fractions alone are possible beside the true one."""
+        none = np.zeros(self.merged.system.size, dtype=bool)
+        if not checked.exact or checked.method != "programs" or not is_count(self.table):
+            return none
+        exact = self.merged.gather([(checked.problems[0] == "exact").fill_null(value=False).to_numpy()], "any") > 0
+        exact[found.unprotected] = False
+        return np.asarray(exact)
+
+    def raised(self, levels: Mapping[str, Floats | None], narrow: Bools) -> dict[str, Floats | None]:
+        """The levels, with those of some cells such that they can be one more."""
+        upper = levels.get("upper_level")
+        held = np.zeros(len(narrow)) if upper is None else upper
+        return {**levels, "upper_level": np.where(narrow, np.maximum(held, 1.0), held)}
 
     def has(self, letter: str) -> Bools:
         """Cells of which a copy has a status."""
