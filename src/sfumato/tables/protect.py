@@ -33,8 +33,8 @@ Costs = Literal["value", "unity", "count"]
 
 
 INSIDER = (
-    "Somebody who is alone in a hidden cell, and so knows its value, can work out an unsafe one. Take --singletons "
-    "(singletons=True) to hold against this too."
+    "Somebody who is alone in a hidden cell, or has the largest part of one, can work out an unsafe cell, or bound it "
+    "more closely than its level allows. Take --singletons (singletons=True) to hold against who is alone."
 )
 
 
@@ -111,7 +111,7 @@ class Protected:
             said.insert(-len(self.audit.notes) or len(said), _that_is(named))
         if self.primary and not any((self.table.cells[n] == TOTAL).any() for n in self.table.variables):
             said.append(NO_TOTALS)
-        if self.audit.insider:
+        if self.audit.insider or self.audit.insider_below:
             said.append(INSIDER)
         return tuple(note for note in said if note)
 
@@ -126,6 +126,7 @@ class Protected:
             "gap": self.suppression.gap,
             "method": self.suppression.method,
             "audit": self.audit.summary(),
+            "insiders": self.audit.insiders(),
             "notes": list(self.notes),
         }
 

@@ -50,7 +50,7 @@ def audit(
         )
     told = found.summary()
     if json:
-        print_json({"audit": told})
+        print_json({"audit": told, "insiders": found.insiders()})
     else:
         for note in found.notes:
             print(note)
@@ -59,6 +59,10 @@ def audit(
         print(f"{told['exact']} hidden cells can be worked out exactly.")
         if told["below_level"] is not None:
             print(f"{told['below_level']} can be worked out more closely than their level allows.")
+        if found.insider is not None:
+            print(f"Insiders: whoever is alone in a hidden cell works out {found.insider} others exactly.")
+        if found.insider_below is not None:
+            print(f"Whoever is alone or largest in one bounds {found.insider_below} more closely than allowed.")
         if told["useless"]:
             print(f"{told['useless']} hidden cells could be published without harm.")
     if not found.passed:

@@ -209,6 +209,11 @@ def _show(done: Protected) -> None:
     print(f"Audit: {checked['exact']} cells can be worked out exactly.")
     if checked["below_level"] is not None:
         print(f"       {checked['below_level']} more closely than their level allows.")
+    inside = told["insiders"]
+    if inside["exact"] is not None:
+        print(f"       Insiders: whoever is alone in a hidden cell works out {inside['exact']} others exactly.")
+    if inside["below_level"] is not None:
+        print(f"       Whoever is alone or largest in one bounds {inside['below_level']} more closely than allowed.")
     if checked["useless"]:
         print(f"       {checked['useless']} hidden cells could be published without harm.")
     for note in told["notes"]:

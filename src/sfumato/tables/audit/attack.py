@@ -14,10 +14,11 @@ from sfumato.errors import DataError
 from sfumato.kernels.tabular.attacker import Intervals, Need, intervals, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.progress import Progress, quiet, split
+from sfumato.tables.audit.insiders import Inside, found_exactly, found_too_closely
 from sfumato.tables.audit.listed import LISTED, listed_cells
 from sfumato.tables.audit.useless import useless_cells
 from sfumato.tables.equations import Merged, equations
-from sfumato.tables.table import CONTRIBUTORS, COUNT, LOWER_LEVEL, STATUS, UPPER_LEVEL, Table
+from sfumato.tables.table import CONTRIBUTORS, COUNT, LARGEST, LOWER_LEVEL, SINGLE, STATUS, UPPER_LEVEL, Table
 
 __all__ = ["Audit", "audit"]
 
@@ -56,10 +57,14 @@ class Audit:
     insider
         Primary cells that somebody who is alone in another hidden cell finds exactly; None where contributors are not
         known.
+    insider_below
+        Primary cells that hold against outsiders, but which somebody who is alone in another hidden cell, or has the
+        largest part of one, bounds more closely than their level allows; None where it was not looked for.
     lower, upper
         For each table, the interval of each of its lines; NaN where it is published, or not worked out.
     problems
-        For each table, what is wrong with each of its lines: `exact`, `below level`, `useless`, `insider`, or nothing.
+        For each table, what is wrong with each of its lines: `exact`, `below level`, `insider`, `insider below level`,
+        `useless`, or nothing.
     notes
         What must be said of the figures.
     """
@@ -69,6 +74,7 @@ class Audit:
     below_level: int | None
     useless: int | None
     insider: int | None = None
+    insider_below: int | None = None
     lower: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     upper: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     problems: tuple[pl.Series, ...] = field(default=(), compare=False, repr=False)
@@ -87,6 +93,10 @@ class Audit:
             "useless": self.useless,
         }
         return counts if self.method == "programs" else {"method": self.method, **counts}
+
+    def insiders(self) -> dict[str, int | None]:
+        """The same of insiders, who know what they contributed to another hidden cell."""
+        return {"exact": self.insider, "below_level": self.insider_below}
 
 
 def audit(
@@ -158,9 +168,14 @@ def audit(
     if whole and lower < 1:
         listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
         notes = (*notes, LISTED) if (listed & ~exact).any() else notes
-    return _told(
-        merged, released, known, (found, hidden), {"exact": exact, "below level": below, "useless": useless}, notes
-    )
+    said = {"exact": exact, "below level": below, "useless": useless}
+    if need is not None and below is not None and known.inside is not None:
+        rest("looking for what insiders find", 0.7)
+        asked = known.primary & ~exact & ~below
+        said["insider below level"] = found_too_closely(
+            merged.system.matrix, known.value, hidden, asked, need, known.inside, (lower, upper)
+        )
+    return _told(merged, released, known, (found, hidden), said, notes)
 
 
 _ROUNDED = (
@@ -177,7 +192,7 @@ class _Known:
     value: Floats
     lower_level: Floats
     upper_level: Floats
-    alone: Bools | None
+    inside: Inside | None
     lines: tuple[Bools, ...]
 
     def need(self, sliding: bool) -> Need:
@@ -209,15 +224,23 @@ def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -
         return merged.gather(columns, how, empty)  # type: ignore[arg-type]
 
     value = gathered("value", "max", np.nan)
-    alone = None
+    inside = None
     if any(CONTRIBUTORS in t.cells.columns for t in (*judged, *released)):
         alone = gathered("contributors", "min", np.nan) == 1
+        inside = Inside(alone, gathered("largest", "max", np.nan), gathered("single", "max", np.nan))
     return _Known(
-        primary, value, gathered("lower_level", "max", 0.0), gathered("upper_level", "max", 0.0), alone, lines
+        primary, value, gathered("lower_level", "max", 0.0), gathered("upper_level", "max", 0.0), inside, lines
     )
 
 
-_SAID = {"status": STATUS, "lower_level": LOWER_LEVEL, "upper_level": UPPER_LEVEL, "contributors": CONTRIBUTORS}
+_SAID = {
+    "status": STATUS,
+    "lower_level": LOWER_LEVEL,
+    "upper_level": UPPER_LEVEL,
+    "contributors": CONTRIBUTORS,
+    "largest": LARGEST,
+    "single": SINGLE,
+}
 
 
 def _beside(table: Table, judged: Sequence[Table]) -> pl.DataFrame:
@@ -275,19 +298,6 @@ _ELIMINATED = (
 )
 
 
-def _insiders(merged: Merged, known: _Known, hidden: Bools) -> Bools | None:
-    """Primary cells that move in proportion to another one in which somebody is alone."""
-    if known.alone is None:
-        return None
-    group = motions(merged.system.matrix, hidden).group
-    many = int(group.max(initial=-1)) + 1
-    alone = known.alone & (group >= 0)
-    number = np.bincount(group[alone], minlength=many)
-    other = np.zeros(len(group), dtype=np.int64)
-    other[group >= 0] = number[group[group >= 0]]
-    return np.asarray(known.primary & (other - alone > 0))
-
-
 def _told(
     merged: Merged,
     released: Sequence[Table],
@@ -298,7 +308,11 @@ def _told(
     method: str = "programs",
 ) -> Audit:
     found, hidden = seen
-    said["insider"] = _insiders(merged, known, hidden)
+    if known.inside is not None:
+        wholly = found_exactly(merged.system.matrix, hidden, known.primary, known.inside.alone)
+        closely = said.get("insider below level")
+        said["insider"] = wholly
+        said["insider below level"] = None if closely is None else closely & ~wholly
     lower, upper = merged.spread(found.low, np.nan), merged.spread(found.high, np.nan)
     shown = [np.isnan(t.values) for t in released]
     spread = {
@@ -308,8 +322,8 @@ def _told(
     problems = []
     for k, table in enumerate(released):
         text = np.full(len(table), None, dtype=object)
-        for name in ("useless", "insider", "below level", "exact"):
-            lines = spread[name]
+        for name in ("useless", "insider below level", "insider", "below level", "exact"):
+            lines = spread.get(name)
             if lines is not None:
                 text[lines[k]] = name
         problems.append(pl.Series("problem", text.tolist(), dtype=pl.String))
@@ -318,7 +332,8 @@ def _told(
         exact=counts["exact"] or 0,
         below_level=counts["below level"],
         useless=counts["useless"],
-        insider=counts["insider"],
+        insider=counts.get("insider"),
+        insider_below=counts.get("insider below level"),
         lower=tuple(np.where(s, x, np.nan) for s, x in zip(shown, lower, strict=True)),
         upper=tuple(np.where(s, x, np.nan) for s, x in zip(shown, upper, strict=True)),
         problems=tuple(problems),

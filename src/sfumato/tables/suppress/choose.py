@@ -15,7 +15,7 @@ from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
 from sfumato.tables.suppress.hypercube import suppress_hypercube
 from sfumato.tables.suppress.problem import Equations, Problem, prepare
-from sfumato.tables.suppress.repair import eliminated, suppress_elimination_repair
+from sfumato.tables.suppress.repair import INSIDERS, eliminated, suppress_elimination_repair
 from sfumato.tables.suppress.result import Suppression
 
 __all__ = ["METHODS", "Method", "chosen", "suppress"]
@@ -157,14 +157,15 @@ def _flow(problem: Problem, auto: bool, progress: Progress) -> Suppression:
 
 def _elimination(problem: Problem, auto: bool, progress: Progress) -> Suppression:
     bounded = np.any(problem.goals.sign == 0)  # what is known beforehand stops some cells one way
-    if auto or bounded or not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
+    insiders = int((problem.goals.known >= 0).sum())
+    if auto or bounded or not np.all(problem.goals.cone) or 0 < insiders <= INSIDERS:
         return suppress_elimination_repair(problem, progress)
     return _elimination_only(problem, auto, progress)
 
 
 def _elimination_only(problem: Problem, auto: bool, progress: Progress) -> Suppression:
     note = None
-    if not np.all(problem.goals.cone) or np.any(problem.goals.known >= 0):
+    if not np.all(problem.goals.cone):
         note = "The table is too large for protection levels: no primary cell is determined exactly, no more is proved."
     progress("hiding cells by elimination", 0.0)
     problem, hidden = eliminated(problem)

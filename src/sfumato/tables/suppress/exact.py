@@ -33,7 +33,7 @@ CLOSED = 1e-6
 """A gap of less than that is none."""
 REST = 3
 """A goal that broke nothing is not asked again for so many rounds, unless no other one breaks anything."""
-GAIN = 1e-3
+GAIN = 5e-3
 STALLED = 3
 """Rounds of the relaxed search without a gain (a share of the cost) before whole cells are tried."""
 FEW = 20
@@ -172,6 +172,7 @@ class Search:
     def whole(self) -> None:
         """Search in whole cells, until a pattern is safe and none is cheaper: roughly first, then to the end."""
         gaps = list(GAPS)
+        self.master.forget(0)
         while not self.over():
             nodes = NODES if self.effort is None else max(1, self.effort // 20)
             seconds = min(self.problem.until - monotonic(), 1e6)
@@ -199,8 +200,8 @@ class Search:
         for _ in range(MENDED):
             lacking = self.lacking(grown)
             if not lacking:
-                if found and self.spent(self.problem.fixed | grown) < self.best * (1 - 1e-9):
-                    self.keep(grown.astype(np.float64))
+                if found:
+                    self.take(grown.astype(np.float64))
                 break
             found += len(lacking)
             for cells in lacking:

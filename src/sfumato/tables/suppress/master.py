@@ -106,13 +106,13 @@ class Master:
         if len(where):
             self.solver.changeColsBounds(len(where), where, np.zeros(len(where)), np.zeros(len(where)))
 
-    def forget(self) -> None:
+    def forget(self, idle: int = IDLE) -> None:
         """Drop inequalities that have not bound for long."""
-        drop = [i for i, row in enumerate(self.rows) if row.idle > IDLE]
+        drop = [i for i, row in enumerate(self.rows) if row.idle > idle]
         if drop:
             self.solver.deleteRows(len(drop), np.array(drop, dtype=np.int32))
             self.keys -= {self.rows[i].key() for i in drop}
-            self.rows = [row for row in self.rows if row.idle <= IDLE]
+            self.rows = [row for row in self.rows if row.idle <= idle]
 
     def whole(self, best: float, step: float, gap: float, nodes: int, seconds: float) -> tuple[float, list[Floats]]:
         """A proved bound, and the patterns of whole cells found that cost less than `best`, the cheapest first."""

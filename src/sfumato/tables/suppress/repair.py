@@ -19,13 +19,15 @@ from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed
 from sfumato.tables.suppress.problem import Problem, unproved, within_reach
 from sfumato.tables.suppress.result import Suppression
 
-__all__ = ["eliminated", "mended", "suppress_elimination_repair"]
+__all__ = ["INSIDERS", "eliminated", "mended", "suppress_elimination_repair"]
 
 Bools = NDArray[np.bool_]
 
 AT_ONCE = 200
 """After so many flows attackers look again: what was hidden for one goal often serves others."""
 ROUNDS = 100
+INSIDERS = 3_000
+"""With more goals of insiders than that, elimination must do against them: programs would take long."""
 CLEANED = 700
 """With more hidden cells than that nothing is published again: it would take long."""
 
@@ -136,5 +138,15 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     progress("hiding cells by elimination", 0.0)
     _, hidden = eliminated(problem)
     progress("mending what elimination leaves open", 0.2)
+    note, inside = None, problem.goals.known >= 0
+    if inside.sum() > INSIDERS:
+        problem = replace(problem, goals=problem.goals[~inside])
+        note = _EXACTLY
     problem, hidden = mended(problem, hidden)
-    return problem.result(hidden, "elimination, mended by flows")
+    return problem.result(hidden, "elimination, mended by flows", note=note)
+
+
+_EXACTLY = (
+    "Against whoever is alone in a hidden cell, no unsafe cell is determined by the equations; that their levels hold "
+    "against these too is not proved in so large a table."
+)
