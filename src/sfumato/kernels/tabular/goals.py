@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "Goals", "beside", "boxes", "goals_of", "room"]
+__all__ = ["FAR", "Goals", "beside", "boxes", "goals_of", "room", "with_insiders"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,6 +49,11 @@ class Goals:
     def __getitem__(self, places: NDArray[np.generic]) -> Goals:
         """The goals at some places."""
         return Goals(*(part[places] for part in (self.cell, self.sign, self.amount, self.cone, self.known)))
+
+    def joined(self, other: Goals) -> Goals:
+        """These goals, then others."""
+        names = ("cell", "sign", "amount", "cone", "known")
+        return Goals(*(np.concatenate([getattr(self, n), getattr(other, n)]) for n in names))
 
 
 def room(value: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -111,17 +116,16 @@ def goals_of(
     known = np.full(len(cell), -1)
     order = np.lexsort((-sign_, cell))
     goals = Goals(cell, sign_, amount_, cone_, known)[order]
-    return goals if insiders is None else _with_insiders(goals, insiders)
+    return goals if insiders is None else with_insiders(goals, insiders)
 
 
-def _with_insiders(goals: Goals, insiders: tuple[Ints, Ints]) -> Goals:
+def with_insiders(goals: Goals, insiders: tuple[Ints, Ints]) -> Goals:
     """Repeat the goals of a cell for whoever knows another one."""
-    parts = [goals]
-    for cell, known in zip(*insiders, strict=True):
-        of = goals[goals.cell == cell]
-        parts.append(Goals(of.cell, of.sign, of.amount, of.cone, np.full(len(of), known)))
-    names = ("cell", "sign", "amount", "cone", "known")
-    return Goals(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    outside = goals[goals.known < 0]
+    places = [np.flatnonzero(outside.cell == cell) for cell in insiders[0]]
+    known = np.repeat(insiders[1], [len(of) for of in places])
+    again = outside[np.concatenate([np.zeros(0, dtype=np.int64), *places])]
+    return goals.joined(replace(again, known=known))
 
 
 def beside(matrix: sp.csr_array, primary: Bools, alone: Bools) -> tuple[Ints, Ints]:

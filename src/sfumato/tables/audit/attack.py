@@ -163,7 +163,8 @@ def audit(
     need = known.need(sliding) if known.leveled else None
     below = None if need is None else known.primary & _short(found, need, known.value, fit)
     rest("looking for cells that need not be hidden", 0.0)
-    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, lower, upper)
+    alone = None if known.inside is None else known.inside.alone
+    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, lower, upper, alone)
     notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
     if whole and lower < 1:
         listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import Need, intervals
 from sfumato.kernels.tabular.determined import motions
+from sfumato.tables.audit.insiders import found_exactly
 
 __all__ = ["useless_cells"]
 
@@ -26,8 +27,11 @@ def useless_cells(
     levels: Need | None,
     lower: float,
     upper: float,
+    alone: Bools | None = None,
 ) -> Bools | None:
     """Secondary cells that can be published, all of them together, without harm to a primary one; None in large tables.
+
+    With `alone` (the cells of one contributor) it is harm, too, if one who is alone in a cell then finds a primary one.
 
     Cells are tried from the largest down (in their order where values are not known). Without true values, a cell is
     useless if the equations still determine no more primary cells than before.
@@ -44,12 +48,16 @@ def useless_cells(
         return None
     state, useless = hidden.copy(), np.zeros(len(hidden), dtype=bool)
     lost = motions(matrix, hidden).determined & primary
+    told = None if alone is None else found_exactly(matrix, hidden, primary, alone)
     size = np.where(np.isnan(value), 0.0, value)
     tried = np.flatnonzero(hidden & ~primary)
     short = _short(matrix, value, hidden, primary & hidden & ~lost, levels, lower, upper) if known else None
     for cell in tried[np.argsort(-size[tried], kind="stable")]:
         state[cell] = False
         if ((motions(matrix, state).determined & primary) & ~lost).any():
+            state[cell] = True
+            continue
+        if alone is not None and (found_exactly(matrix, state, primary, alone) & ~told).any():
             state[cell] = True
             continue
         if short is not None:

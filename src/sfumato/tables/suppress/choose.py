@@ -14,6 +14,7 @@ from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
 from sfumato.tables.suppress.hypercube import suppress_hypercube
+from sfumato.tables.suppress.insiders import closed
 from sfumato.tables.suppress.problem import Equations, Problem, prepare
 from sfumato.tables.suppress.repair import INSIDERS, eliminated, suppress_elimination_repair
 from sfumato.tables.suppress.result import Suppression
@@ -124,7 +125,10 @@ def suppress(
     )
     if not len(problem.goals):
         return problem.result(problem.fixed.copy(), "none", 0.0)
-    return _RUN[name](problem, method == "auto", progress)
+    found = _RUN[name](problem, method == "auto", progress)
+    if alone is None or name == "elimination only":
+        return found
+    return closed(problem, found)
 
 
 def chosen(matrix: sp.csr_array) -> str:

@@ -1,0 +1,100 @@
+"""Insiders against a plain program that knows what they know, one of them after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.tables.equations import equations
+from sfumato.tables.protect import Protected, protect
+from tests.tables.suppress.auditing import interval
+
+
+def made(seed: int, method: str, singletons: bool) -> Protected:
+    """A small table of firms, protected by p%."""
+    rng = np.random.default_rng(seed)
+    n = 26
+    rows = pl.DataFrame(
+        {"a": rng.integers(0, 4, n), "b": rng.integers(0, 3, n), "x": rng.lognormal(2, 1.3, n).round(1)}
+    )
+    table = sf.tables.build(sf.read(rows.with_columns(pl.col("a", "b").cast(pl.String))), ["a", "b"], "x")
+    return protect(table, ["n(2)", "p(15)"], method=method, singletons=singletons)  # type: ignore[arg-type]
+
+
+def brute(done: Protected) -> tuple[set[int], set[int]]:
+    """Cells that some insider finds exactly, and more closely than their level: a program for each pair of cells."""
+    merged = equations(done.judged)
+    matrix, value = merged.system.matrix, merged.system.value
+    cells = done.judged.cells
+    hidden = merged.gather([cells["status"].is_in(["u", "x"]).to_numpy()], "any") > 0
+    primary = np.flatnonzero(merged.gather([(cells["status"] == "u").to_numpy()], "any") > 0)
+    level = [merged.gather([done.judged.column(n)], "max") for n in ("lower_level", "upper_level")]  # type: ignore[list-item]
+    count, largest = (merged.gather([done.judged.column(n)], "max") for n in ("contributors", "largest"))  # type: ignore[list-item]
+    exact, close = set(), set()
+    for cell in primary.tolist():
+        for other in np.flatnonzero(hidden).tolist():
+            if other == cell or (count[other] > 1 and largest[other] == largest[cell]):
+                continue
+            low, high, seen = np.zeros(len(value)), np.full(len(value), np.inf), hidden.copy()
+            low[other] = largest[other]
+            seen[other] = count[other] > 1
+            ends = interval(matrix, value, seen, low, high, cell)
+            slack = 1e-5 * max(1.0, float(value[cell]))
+            if ends[1] - ends[0] < slack:
+                exact.add(cell)
+            elif value[cell] - ends[0] < level[0][cell] - slack or ends[1] - value[cell] < level[1][cell] - slack:
+                close.add(cell)
+    return exact, close - exact
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_a_plain_program_for_each_insider_finds_the_same(seed: int, singletons: bool) -> None:
+    done = made(seed, "flow", singletons)
+    exact, close = brute(done)
+    lines = done.audit.problems[0].to_list()
+    place = equations(done.judged).cell[0].tolist()
+    unsafe = (done.judged.cells["status"] == "u").to_list()
+    said = {name: {c for c, line in zip(place, lines, strict=True) if line == name} for name in set(lines) if name}
+    wholly, nearly = said.get("insider", set()), said.get("insider below level", set())
+    assert wholly <= exact  # where bounds add to the equations, a cell may be told exactly and is called too close
+    assert wholly | nearly == exact | close
+    counted = [sum(u and c in cells for c, u in zip(place, unsafe, strict=True)) for cells in (wholly, nearly)]
+    assert list(done.audit.insiders().values()) == counted
+
+
+@pytest.mark.parametrize("method", ["optimal", "flow", "elimination"])
+def test_singletons_hold_over_several_equations(method: str) -> None:
+    for seed in range(6):
+        done = made(seed, method, True)
+        unhelped = "insider" in done.suppression.reason or "bounds" in done.suppression.reason
+        assert done.audit.insider == 0 or unhelped
+        assert done.ok
+
+
+def test_whoever_has_the_largest_part_bounds_the_others() -> None:
+    """141 - 30 - 90 = 21 is the most the first can be for the firm of 90; its level asks for 22."""
+    lines = [
+        ("Total", 141.0, "s", 9, 90.0),
+        ("a", 20.0, "u", 3, 15.0),
+        ("b", 30.0, "s", 5, 9.0),
+        ("c", 91.0, "x", 2, 90.0),
+    ]
+    judged = sf.tables.Table.of(
+        pl.DataFrame(lines, schema=["v", "x", "status", "contributors", "largest"], orient="row").with_columns(
+            lower_level=pl.when(pl.col("status") == "u").then(2.0),
+            upper_level=pl.when(pl.col("status") == "u").then(2.0),
+        ),
+        "x",
+    )
+    found = sf.tables.audit(sf.tables.Table.of(_handed(judged), "x"), against=judged)
+    assert (found.below_level, found.insiders()) == (0, {"exact": 0, "below_level": 1})
+
+
+def _handed(judged: sf.tables.Table) -> pl.DataFrame:
+    hidden = pl.col("status").is_in(["u", "x"])
+    return judged.cells.select("v", pl.when(~hidden).then("x").alias("x"), "status")
