@@ -48,7 +48,7 @@ def useless_cells(
         return None
     state, useless = hidden.copy(), np.zeros(len(hidden), dtype=bool)
     lost = motions(matrix, hidden).determined & primary
-    told = None if alone is None else found_exactly(matrix, hidden, primary, alone)
+    told = lost if alone is None else found_exactly(matrix, hidden, primary, alone)
     size = np.where(np.isnan(value), 0.0, value)
     tried = np.flatnonzero(hidden & ~primary)
     short = _short(matrix, value, hidden, primary & hidden & ~lost, levels, lower, upper) if known else None
