@@ -203,11 +203,14 @@ class _Piece:
     def integer(self, effort: float, progress: Progress) -> None:
         """Settle the ends that no whole table seen reaches."""
         costs, solver, begun = np.random.default_rng(0), None, self.programme.solved
-        for cell in range(len(self.low)):
-            if (self.programme.solved - begun + 100 * self.whole_programs) * len(self.low) > effort:
-                break
+        n = len(self.low)
+        for cell in range(n):
             for side in (-1, 1):
-                while not self._reached(cell, side) and not self._corner(cell, side, costs):
+                while not self._reached(cell, side):
+                    # a whole-number program costs as much as a linear one for each cell, or so
+                    spent = n * (self.programme.solved - begun + n * self.whole_programs)
+                    if spent > effort or self._corner(cell, side, costs) or spent + n * n > effort:
+                        break
                     solver = solver or _Whole(self.matrix, self.least, self.most)
                     table, proved = solver.table(cell, self._end(cell, side), self.low, self.high)
                     self.whole_programs += 1
@@ -222,7 +225,7 @@ class _Piece:
                     if self.low[cell] > self.high[cell]:
                         raise Contradiction
             if cell % 64 == 0:
-                progress("bounding cells", cell / len(self.low))
+                progress("bounding cells", cell / n)
 
     def _end(self, cell: int, side: int) -> float:
         return float(self.high[cell] if side < 0 else self.low[cell])

@@ -17,9 +17,9 @@ from sfumato.tables.bounds.released import Released
 
 __all__ = ["Part"]
 
-_EFFORT = 3e6
-"""Programs times cells that are spent on sharp ends of whole cells: some seconds, and as long as the linear programs
-where there are thousands."""
+_EFFORT = 2e6
+"""Programs times cells that are spent on sharp ends of whole cells: some seconds, and no longer than the linear
+programs take where there are thousands."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Part:
         if by_shuttle.cells_and_totals(told) <= by_shuttle.LARGEST:
             self._by("shuttle")
             ends = by_shuttle.shuttle(told)
-        if np.prod([float(n) for n in told.shape]) <= by_programs.LARGEST:
+        if by_programs.open_cells(told, ends) <= by_programs.LARGEST:
             self._by("programs")
             found = by_programs.programs(told, ends, effort=_EFFORT, progress=self.progress)
             self.sharp &= bool(found.sharp.all())

@@ -15,12 +15,19 @@ from sfumato.progress import Progress, quiet
 from sfumato.tables.axis import Axis
 from sfumato.tables.bounds.released import Released
 
-__all__ = ["LARGEST", "programs"]
+__all__ = ["LARGEST", "open_cells", "programs"]
 
 Floats = NDArray[np.float64]
 
-LARGEST = 20_000
-"""Cells above which programs are not tried."""
+LARGEST = 5_000
+"""Cells that are not known yet, above which programs are not tried: half a minute for 2,000, minutes for so many."""
+
+
+def open_cells(told: Released, ends: Ends | None) -> float:
+    """How many cells are not known yet."""
+    if ends is None:
+        return float(np.prod([float(n) for n in told.shape]))
+    return float(np.sum(ends[0] < ends[1]))
 
 
 def programs(
@@ -50,8 +57,8 @@ def programs(
     DataError
         Where there are too many cells.
     """
-    if float(np.prod([float(n) for n in told.shape])) > LARGEST:
-        raise DataError(f"There are more than {LARGEST:,} cells. Take the method shuttle or frechet.")
+    if open_cells(told, ends) > LARGEST:
+        raise DataError(f"There are more than {LARGEST:,} cells to bound. Take the method shuttle or frechet.")
     low, high = ends if ends is not None else (np.zeros(told.shape), np.full(told.shape, np.inf))
     rows, least, most = _rows(told)
     return corners(
