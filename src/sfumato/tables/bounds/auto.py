@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from sfumato.kernels.tabular.closed import Ends, one_free
 from sfumato.kernels.tabular.margins import largest
 from sfumato.progress import Progress, quiet
