@@ -10,16 +10,18 @@ from sfumato.release.tabular.hand_out import hand_out as write
 from sfumato.report.tabular.papers import TablePapers, papers_of_built, papers_of_judged, papers_of_protected
 from sfumato.report.tabular.perturbed import papers_of_perturbed
 from sfumato.report.tabular.recoded import papers_of_recoded
+from sfumato.report.tabular.rounded import papers_of_rounded
 from sfumato.tables.perturb.perturb import Perturbed
 from sfumato.tables.protect import Protected
 from sfumato.tables.recode import Recoded
+from sfumato.tables.round.round import Rounding
 from sfumato.tables.table import Table
 
 __all__ = ["hand_out"]
 
 
 def hand_out(
-    table: Protected | Perturbed | Recoded | Table,
+    table: Protected | Perturbed | Recoded | Rounding | Table,
     out: str | PathLike[str],
     *,
     internal: bool = False,
@@ -32,7 +34,8 @@ def hand_out(
     Parameters
     ----------
     table
-        What `sf.tables.protect`, `perturb` or `recode` gave, or a table. One that nobody protected is the custodian's.
+        What `sf.tables.protect`, `round`, `perturb` or `recode` gave, or a table. One that nobody protected is the
+        custodian's.
     out
         Where to. A name that ends in `.csv` gives that one file, replaced as a whole; any other a folder: `data.csv`,
         `datapackage.json` (which codes are parts of which, what must be known) and `report.html`.
@@ -81,6 +84,8 @@ def hand_out(
         told, leaves = papers or papers_of_perturbed(table), table.table
     elif isinstance(table, Recoded):
         told, leaves = papers or papers_of_recoded(table), table.table
+    elif isinstance(table, Rounding):
+        told, leaves = papers or papers_of_rounded(table), table.table
     else:
         told, leaves = papers or papers_of_built(table), table
     write(leaves, Path(out), told, overwrite=overwrite, renderer=render_table)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from sfumato.tables.recode import Recoded as Recoded
     from sfumato.tables.recode import recode as recode
     from sfumato.tables.releases import releases as releases
+    from sfumato.tables.round.round import Rounding as Rounding
+    from sfumato.tables.round.round import round as round
     from sfumato.tables.rules import Rule as Rule
     from sfumato.tables.sap import Attribution as Attribution
     from sfumato.tables.sap import attribution as attribution
@@ -55,6 +57,7 @@ _HOMES = {
     "Protected": "sfumato.tables.protect",
     "Recoded": "sfumato.tables.recode",
     "Rounded": "sfumato.tables.possible",
+    "Rounding": "sfumato.tables.round.round",
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
     "Table": "sfumato.tables.table",
@@ -68,6 +71,7 @@ _HOMES = {
     "protect": "sfumato.tables.protect",
     "recode": "sfumato.tables.recode",
     "releases": "sfumato.tables.releases",
+    "round": "sfumato.tables.round.round",
     "sap": "sfumato.tables.sap",
     "transitions": "sfumato.tables.perturb.counts",
 }
