@@ -54,7 +54,7 @@ class Row:
     @property
     def upper(self) -> Floats:
         """Up to which key each change is taken, shape (n,)."""
-        out: Floats = np.round(np.cumsum(self.probability), _GRID)
+        out = np.asarray(np.round(np.cumsum(self.probability), _GRID), dtype=np.float64)
         out[-1] = 1.0
         return out
 
@@ -88,7 +88,7 @@ def reach(change: Floats) -> tuple[float, float]:
     """
     if np.any(change == 0):
         least = 0.0
-    elif change[0] > 0 or change[-1] < 0:
+    elif not len(change) or change[0] > 0 or change[-1] < 0:
         return float("nan"), float("nan")
     else:
         least = float(-change[change < 0][-1] * change[change > 0][0])

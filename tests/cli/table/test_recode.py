@@ -1,0 +1,69 @@
+"""`sfumato table recode` as a user runs it."""
+
+import json
+
+import polars as pl
+import pytest
+from tests.e2e.command import sfumato
+
+
+@pytest.fixture
+def folder(tmp_path):
+    towns = ["a"] * 9 + ["b"] + ["c"] * 5
+    frame = pl.DataFrame({"town": towns, "pay": [10.5 + i for i in range(15)]})
+    frame.with_columns(area=pl.col("town").replace_strict({"a": "N", "b": "N", "c": "S"})).write_csv(tmp_path / "p.csv")
+    (tmp_path / "tree.csv").write_text("code,parent\na,N\nb,N\nc,S\n")
+    run(
+        tmp_path,
+        "protect",
+        "p.csv",
+        "--by",
+        "area>town",
+        "--value",
+        "pay",
+        "--rule",
+        "n(3)",
+        "--internal",
+        "judged.csv",
+    )
+    run(tmp_path, "protect", "p.csv", "--by", "area>town", "--value", "pay", "--rule", "n(3)", "--internal", "judged")
+    return tmp_path
+
+
+def run(folder, *arguments, status=0):
+    done = sfumato("table", *arguments, cwd=folder)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+TREE = ("--hierarchy", "town=tree.csv")
+
+
+def test_files_and_folders_are_recoded_alike(folder):
+    told = json.loads(run(folder, "recode", "judged.csv", "--value", "pay", *TREE, "--out", "out.csv", "--json").stdout)
+    assert (told["cells_before"], told["cells"], told["primary"], told["optimal"]) == (6, 4, 1, True)
+    assert told["variables"]["town"]["merged"] == ["N"]
+    assert pl.read_csv(folder / "out.csv").rows() == [("Total", 262.5), ("N", 150.0), ("S", 112.5), ("c", 112.5)]
+    run(folder, "recode", "judged", "--out", "released")
+    assert (folder / "released" / "data.csv").read_text() == (folder / "out.csv").read_text()
+    assert "exact" in run(folder, "audit", "released", "--json").stdout
+    run(folder, "audit", "out.csv", "--value", "pay", *TREE)
+
+
+def test_it_is_said_in_words(folder):
+    told = run(folder, "recode", "judged.csv", "--value", "pay", *TREE).stdout
+    assert "6 cells, 1 of them unsafe: 4 are published" in told
+    assert "nothing loses less" in told
+
+
+def test_wrong_input_is_refused_and_nothing_is_written(folder):
+    run(folder, "build", "p.csv", "--by", "town", "--out", "plain.csv")
+    run(folder, "protect", "p.csv", "--by", "town", "--rule", "n(2)", "--out", "protected.csv")
+    for arguments, said in [
+        (("plain.csv",), "no statuses"),
+        (("protected.csv",), "--internal"),
+        (("judged.csv", "--value", "pay"), "grand total"),
+        (("judged.csv", "--value", "pay", *TREE, *TREE, "--cut", "none"), "--cut"),
+    ]:
+        assert said in run(folder, "recode", *arguments, "--out", "out.csv", status=2).stderr
+    assert not (folder / "out.csv").exists()
