@@ -485,6 +485,8 @@ _KEYS = {
     "gap": "share of the cost that may be too much, from 0; `null` where nothing was proved",
     "table protect method": "how cells to hide were found",
     "table protect notes": "what the custodian should know of how it went",
+    "insiders": "unsafe cells that somebody who knows what he contributed to another hidden cell finds `exact`ly, or more "
+    "closely than their level asks (`below_level`); null where contributors, or levels, are not known",
     "audit": "what an attacker finds: hidden unsafe cells that are told `exact`ly, or more closely than their level asks "
     "(`below_level`; `null` without levels), and hidden cells that could be published without harm (`useless`; `null` where "
     "it was not looked for); `method` stands there where it is not by linear programs. The exit status is 1 where "
