@@ -7,10 +7,12 @@ from pathlib import Path
 
 from sfumato.errors import LimitExceeded
 from sfumato.release.tabular.hand_out import hand_out as write
+from sfumato.report.tabular.adjusted import papers_of_adjusted
 from sfumato.report.tabular.papers import TablePapers, papers_of_built, papers_of_judged, papers_of_protected
 from sfumato.report.tabular.perturbed import papers_of_perturbed
 from sfumato.report.tabular.recoded import papers_of_recoded
 from sfumato.report.tabular.rounded import papers_of_rounded
+from sfumato.tables.adjust import Adjusted
 from sfumato.tables.perturb.perturb import Perturbed
 from sfumato.tables.protect import Protected
 from sfumato.tables.recode import Recoded
@@ -21,7 +23,7 @@ __all__ = ["hand_out"]
 
 
 def hand_out(
-    table: Protected | Perturbed | Recoded | Rounding | Table,
+    table: Protected | Rounding | Adjusted | Perturbed | Recoded | Table,
     out: str | PathLike[str],
     *,
     internal: bool = False,
@@ -34,8 +36,8 @@ def hand_out(
     Parameters
     ----------
     table
-        What `sf.tables.protect`, `round`, `perturb` or `recode` gave, or a table. One that nobody protected is the
-        custodian's.
+        What `sf.tables.protect`, `round`, `adjust`, `perturb` or `recode` gave, or a table. One that nobody protected is
+        the custodian's.
     out
         Where to. A name that ends in `.csv` gives that one file, replaced as a whole; any other a folder: `data.csv`,
         `datapackage.json` (which codes are parts of which, what must be known) and `report.html`.
@@ -86,6 +88,8 @@ def hand_out(
         told, leaves = papers or papers_of_recoded(table), table.table
     elif isinstance(table, Rounding):
         told, leaves = papers or papers_of_rounded(table), table.table
+    elif isinstance(table, Adjusted):
+        told, leaves = papers or papers_of_adjusted(table), table.table
     else:
         told, leaves = papers or papers_of_built(table), table
     write(leaves, Path(out), told, overwrite=overwrite, renderer=render_table)

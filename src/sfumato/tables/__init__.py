@@ -18,6 +18,8 @@ TYPE_CHECKING = False  # as in `typing`, whose import alone would take longer th
 if TYPE_CHECKING:
     from typing import Any
 
+    from sfumato.tables.adjust import Adjusted as Adjusted
+    from sfumato.tables.adjust import adjust as adjust
     from sfumato.tables.audit.attack import Audit as Audit
     from sfumato.tables.audit.attack import audit as audit
     from sfumato.tables.axis import Axis as Axis
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from sfumato.tables.table import Table as Table
 
 _HOMES = {
+    "Adjusted": "sfumato.tables.adjust",
     "Audit": "sfumato.tables.audit.attack",
     "Attribution": "sfumato.tables.sap",
     "Axis": "sfumato.tables.axis",
@@ -61,6 +64,7 @@ _HOMES = {
     "Rule": "sfumato.tables.rules",
     "System": "sfumato.tables.equations",
     "Table": "sfumato.tables.table",
+    "adjust": "sfumato.tables.adjust",
     "attribution": "sfumato.tables.sap",
     "audit": "sfumato.tables.audit.attack",
     "bounds": "sfumato.tables.bounds.bound",

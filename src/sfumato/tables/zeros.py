@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.tables.axis import TOTAL
@@ -17,8 +18,8 @@ __all__ = ["MOST", "NOT_LISTED", "refuse_hidden", "with_zeros", "without_zeros"]
 MOST = 1_000_000
 """Cells of the cross product above which empty cells are not listed; then no zero is."""
 NOT_LISTED = (
-    f"The table has too many empty cells to list them ({MOST:,} cells at most), so cells that are published as 0 are not "
-    "listed: a cell that is not listed is a published 0."
+    f"The table has too many empty cells to list them ({MOST:,} cells at most), so cells that are published as 0 are "
+    "not listed: a cell that is not listed is a published 0."
 )
 
 
@@ -49,9 +50,7 @@ def with_zeros(table: Table) -> Table | None:
     return Table(table.axes, cells, table.value, table.notes, table.origin)
 
 
-def _cells(
-    margins: np.ndarray[tuple[int, int], np.dtype[np.bool_]], codes: list[list[str]]
-) -> Iterator[tuple[str, ...]]:
+def _cells(margins: NDArray[np.bool_], codes: list[list[str]]) -> Iterator[tuple[str, ...]]:
     for margin in margins:
         yield from product(*(c if kept else [TOTAL] for c, kept in zip(codes, margin, strict=True)))
 
@@ -66,8 +65,8 @@ def refuse_hidden(table: Table, what: str) -> None:
     value = table.values
     if np.isnan(value).any():
         raise DataError(
-            f"Column {table.value!r} lacks the values of some cells. A table is {what} from all its values: give the one "
-            "that was built (or that --internal wrote), not one that was handed out."
+            f"Column {table.value!r} lacks the values of some cells. A table is {what} from all its values: give the "
+            "one that was built (or that --internal wrote), not one that was handed out."
         )
     if np.any(value < 0) or not np.isfinite(value).all():
         raise DataError(f"Column {table.value!r} has negative or infinite values: such a table cannot be {what}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.table import audit, bounds, build, perturb, protect, recode, round
+from sfumato.cli.table import adjust, audit, bounds, build, perturb, protect, recode, round
 
 __all__ = ["app"]
 
@@ -22,3 +22,4 @@ app.command(epilog=bounds.EXAMPLE)(bounds.bounds)
 app.command(epilog=perturb.EXAMPLE)(perturb.perturb)
 app.command(epilog=recode.EXAMPLE)(recode.recode)
 app.command(epilog=round.EXAMPLE)(round.round)
+app.command(epilog=adjust.EXAMPLE)(adjust.adjust)

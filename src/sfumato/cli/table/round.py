@@ -120,6 +120,6 @@ def _show(told: dict[str, Any]) -> None:
         print(f"Sum of changes {told['total_change']:g}; no smaller one exists.")
     if (audit := told["audit"]) is not None:
         print(
-            f"Of the finest cells, {audit['exact']} can be worked out exactly, beside {audit['zeros']} that are certainly "
-            "empty."
+            f"Of the finest cells, {audit['exact']} can be worked out exactly, beside {audit['zeros']} that are "
+            "certainly empty."
         )

@@ -9,7 +9,7 @@ __all__ = ["papers_of_rounded"]
 
 _HOW = {
     "conventional": "Every value is rounded to the nearest multiple of {base}.",
-    "random": "Every value is rounded to one of the two multiples of {base} beside it, at random, and right on average.",
+    "random": "Every value is rounded to a multiple of {base} beside it, at random, and right on average.",
     "controlled": "Every value is rounded to a multiple of {base} such that totals are the sums of their parts.",
     "barnardise": "Counts but 0 are published as they are, or one more, or one less, at random, and right on average.",
 }
@@ -38,8 +38,8 @@ def papers_of_rounded(done: Rounding) -> TablePapers:
         said.append("Totals were changed by themselves: they differ from the sums of their parts.")
     said += [
         "A published 0 need not be empty, and an empty cell is a published 0.",
-        "It is not protected against whoever knows totals exactly from elsewhere, nor against another table of the same "
-        "cells that was changed in another way.",
+        "It is not protected against whoever knows totals exactly from elsewhere, nor against another table of the "
+        "same cells that was changed in another way.",
     ]
     figures: dict[str, str | int | float | bool | None] = {"cells": len(done.table)}
     if done.base is not None:

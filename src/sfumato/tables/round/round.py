@@ -34,8 +34,8 @@ SECONDS = 60.0
 
 _LOST = (
     "No secret was given, so one was drawn for this run alone: another run would draw anew, and whoever gets both "
-    f"tables can average them and come closer to the true values. Make a secret once ({MAKE_SECRET}), keep it like the data, "
-    "and give it every time: --secret-file key, or secret= in Python."
+    f"tables can average them and come closer to the true values. Make a secret once ({MAKE_SECRET}), keep it like the "
+    "data, and give it every time: --secret-file key, or secret= in Python."
 )
 _SINGLE = (
     "Totals were changed by themselves, so they differ from the sums of their parts; together they can tell a cell "
@@ -124,9 +124,9 @@ def round(
         Values become multiples of it; 2 or more. Barnardisation has none.
     method
         `conventional`: to the nearest multiple, half-way ones up. `random`: to one of the two multiples beside, the
-        upper with probability r / b, so that each is right on average. `controlled`: to one of the two such that all totals
-        are the sums of their parts, with the least sum of changes. `barnardise`: counts but 0 are kept with probability
-        `keep`, else 1 is added or taken.
+        upper with probability r / b, so that each is right on average. `controlled`: to one of the two such that all
+        totals are the sums of their parts, with the least sum of changes. `barnardise`: counts but 0 are kept with
+        probability `keep`, else 1 is added or taken.
     steps
         Of controlled rounding: so many multiples further than the two may be taken. Without it as many, up to 3, as it
         takes.
