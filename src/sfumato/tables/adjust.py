@@ -24,8 +24,10 @@ Costs = Literal["value", "unity", "count", "root"]
 SECONDS = 60.0
 SHARE = 0.1
 _SHOWN = 5
-_UNLEVELLED = "Unsafe cells without protection levels move by at least 10% of their value; rules on shares (p, pq, nk) "
-    "give levels."
+_UNLEVELLED = (
+    "Unsafe cells without protection levels move by at least 10% of their value; rules on shares (p, pq, nk) give "
+    "levels."
+)
 _ZERO_LISTED = "No value was changed: the table has no unsafe cell (status u)."
 
 
@@ -287,11 +289,9 @@ def _refuse_impossible(problem: _Problem, found: Solved, seconds: float | None) 
             stuck.append(", ".join(f"{n}={c}" for n, c in codes.items()))
         if len(stuck) == _SHOWN:
             break
-    where = (
-        f"These cannot move as far as they must: {'; '.join(stuck)}. "
-        if stuck
-        else "Unsafe cells are in each other's way. "
-    )
+    where = "Unsafe cells are in each other's way. "
+    if stuck:
+        where = f"These cannot move as far as they must: {'; '.join(stuck)}. "
     raise DataError(
         f"No adjustment adds up and moves every unsafe cell far enough. {where}Let zeros change (--zeros, `zeros`), "
         "allow larger changes (--capacity, `capacity`), or free cells with status z."
