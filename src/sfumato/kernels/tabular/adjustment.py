@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.whole_numbers import Solved, solve
+from sfumato.kernels.tabular.whole_numbers import Solved, parts_only, solve
 
 __all__ = ["MOST_BINARY", "Asked", "adjusted"]
 
@@ -132,9 +132,12 @@ def _solved(asked: Asked, way: Floats | None, seconds: float | None, gap: float,
     low = np.concatenate([np.zeros(2 * n), zero if way is None else way])
     high = np.concatenate([asked.up, asked.down, np.ones(p) if way is None else way])
     cost = np.concatenate([asked.cost, asked.cost, zero])
-    whole = np.concatenate([np.full(2 * n, asked.whole and not relax), np.full(p, not relax)])
+    counted = parts_only(asked.matrix) & (asked.whole and not relax)
+    whole = np.concatenate([counted, counted, np.full(p, not relax)])
     found = solve(sp.csr_array(sp.vstack(rows)), least, most, cost, low, high, whole, seconds=seconds, gap=gap)
     if found.values is None:
         return found
     change = found.values[:n] - found.values[n : 2 * n]
+    if asked.whole and not relax:
+        change = np.round(change)
     return Solved(change, found.optimal, found.gap, float(asked.cost @ np.abs(change)))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sfumato.kernels.tabular.whole_numbers import Solved, solve
+from sfumato.kernels.tabular.whole_numbers import Solved, parts_only, solve
 
 __all__ = ["additive", "parted", "to_nearest"]
 
@@ -82,12 +82,12 @@ def additive(matrix: sp.csr_array, value: Floats, base: float, steps: int, secon
     full = sp.csr_array(sp.hstack([sign * plain for sign in signs], format="csr"))
     right = -(plain @ number)
     none = np.zeros(len(high))
-    whole = np.ones(len(high), dtype=bool)
+    whole = np.tile(parts_only(matrix), len(blocks))
     found = solve(
         full, right, right, np.concatenate(costs), none, high, whole, offset=float(rest.sum()), seconds=seconds
     )
     if found.values is None:
         return found
     moved = sum(sign * part for sign, part in zip(signs, np.split(found.values, len(blocks)), strict=True))
-    rounded = base * (number + moved)
+    rounded = base * (number + np.round(moved))
     return Solved(rounded, found.optimal, found.gap, float(np.abs(rounded - value).sum()))

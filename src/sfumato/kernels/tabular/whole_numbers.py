@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.programs import quiet_solver
 
-__all__ = ["Solved", "solve"]
+__all__ = ["Solved", "parts_only", "solve"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -112,3 +112,17 @@ def _gap(paid: float, bound: float, whole: bool) -> float | None:
     if not whole or not np.isfinite(bound):
         return None
     return max(0.0, (paid - bound) / max(abs(paid), 1e-12))
+
+
+def parts_only(matrix: sp.csr_array) -> Bools:
+    """Cells that are no total: where these are whole numbers all are, which leaves less to branch on.
+
+    Examples
+    --------
+    >>> parts_only(sp.csr_array([[1, 1, -1]])).tolist()
+    [True, True, False]
+    """
+    entries = matrix.tocoo()
+    out = np.ones(matrix.shape[1], dtype=bool)
+    out[entries.coords[1][entries.data < 0]] = False
+    return out
