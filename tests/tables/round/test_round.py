@@ -9,7 +9,7 @@ from scipy.optimize import LinearConstraint, milp
 from tests.real_data import real_data
 
 import sfumato as sf
->>> from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.tables.bounds.bound import bounds
 from sfumato.tables.possible import Barnardised
