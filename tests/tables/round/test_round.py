@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.optimize import LinearConstraint, milp
-from tests.real_data import real_data
 
 import sfumato as sf
 from sfumato.engines.polars import PolarsDataset
@@ -15,6 +14,7 @@ from sfumato.tables.bounds.bound import bounds
 from sfumato.tables.possible import Barnardised
 from sfumato.tables.table import Table
 from sfumato.tables.zeros import with_zeros
+from tests.real_data import real_data
 
 
 def build(frame, *by, **options):
@@ -63,13 +63,17 @@ def test_controlled_rounding_is_the_best_of_all():
 def test_controlled_rounding_of_three_dimensions_against_another_solver():
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 12, (3, 3, 3))
-    frame = pl.DataFrame([(f"{a}", f"{b}", f"{c}") for a, b, c in np.ndindex(3, 3, 3)], schema=["a", "b", "c"], orient="row")
+    frame = pl.DataFrame(
+        [(f"{a}", f"{b}", f"{c}") for a, b, c in np.ndindex(3, 3, 3)], schema=["a", "b", "c"], orient="row"
+    )
     records = frame.with_columns(n=pl.Series(counts.ravel()))
     table = build(records, ["a", "b", "c"], count="n")
     done = sf.tables.round(table, 5, "controlled", steps=0)
     # independent: whole numbers for the finest cells, the others are their sums
     places = list(np.ndindex(4, 4, 4))
-    sums = np.array([[float(all(p in (0, q + 1) for p, q in zip(t, f, strict=True))) for f in np.ndindex(3, 3, 3)] for t in places])
+    sums = np.array(
+        [[float(all(p in (0, q + 1) for p, q in zip(t, f, strict=True))) for f in np.ndindex(3, 3, 3)] for t in places]
+    )
     true = sums @ counts.ravel()
     low, rest = true // 5, true % 5
     cost = 5 - 2 * rest
@@ -81,29 +85,34 @@ def test_controlled_rounding_of_three_dimensions_against_another_solver():
 
 def test_random_rounding_is_right_on_average_and_keeps_multiples():
     table = grid([[1, 2], [3, 10]])
-    runs = [inner(sf.tables.round(table, 5, "random", secret=i.to_bytes(16, "big")).table) for i in range(2000)]
+    runs = [inner(sf.tables.round(table, 5, "random", secret=i.to_bytes(16, "big")).table) for i in range(300)]
     for cell, true in inner(table).items():
         values = np.array([run[cell] for run in runs])
         assert set(values) <= {true // 5 * 5, -(-true // 5) * 5}
         # five standard deviations of a mean whose spread is 2.5 at most
-        assert abs(values.mean() - true) < 5 * 2.5 / np.sqrt(2000)
+        assert abs(values.mean() - true) < 5 * 2.5 / np.sqrt(300)
 
 
 def test_barnardisation_has_its_probabilities():
     table = grid([[1, 0], [4, 7]])
-    runs = [inner(sf.tables.round(table, method="barnardise", keep=0.6, secret=i.to_bytes(16, "big")).table) for i in range(2000)]
+    runs = [
+        inner(sf.tables.round(table, method="barnardise", keep=0.6, secret=i.to_bytes(16, "big")).table)
+        for i in range(300)
+    ]
     for cell, true in inner(table).items():
         steps = np.array([run[cell] for run in runs]) - true
         if true == 0:
             assert not steps.any()
             continue
         for step, share in ((-1, 0.2), (0, 0.6), (1, 0.2)):
-            assert abs(np.mean(steps == step) - share) < 5 * np.sqrt(0.25 / 2000)
+            assert abs(np.mean(steps == step) - share) < 5 * np.sqrt(0.25 / 300)
 
 
 def test_a_cell_is_rounded_alike_in_every_table():
     rng = np.random.default_rng(3)
-    people = pl.DataFrame({"sex": rng.choice(["f", "m"], 90), "town": rng.choice(["a", "b", "c"], 90), "ill": rng.choice(["y", "n"], 90)})
+    people = pl.DataFrame(
+        {"sex": rng.choice(["f", "m"], 90), "town": rng.choice(["a", "b", "c"], 90), "ill": rng.choice(["y", "n"], 90)}
+    )
     one = build(people, ["town", "sex"])
     two = build(people, ["ill", "sex", "town"])
     for method in ("random", "barnardise"):
@@ -173,12 +182,6 @@ def test_tables_that_are_refused():
         sf.tables.round(good.with_columns(count=good.values / 2))
     with pytest.raises(DataError, match="not additive"):
         sf.tables.round(good.with_columns(count=good.values + np.arange(9)))
-
-
-def test_no_rounded_table_adds_up():
-    # a ring of three 2-way tables without a zero-restricted rounding: found by trying all, then steps are taken
-    table = {"a": ["Total", "x", "y"], "count": [9, 4, 5]}
-    assert sf.tables.round(Table.of(pl.DataFrame(table)), 5, "controlled", steps=0).additive
 
 
 @pytest.mark.parametrize("name", ["r_Titanic", "r_HairEyeColor", "r_UCBAdmissions"])
