@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import polars as pl
 from tests.kernels.tabular.small_tables import Built, insee, synth
 
 from benchmarks.measure import cost, report_cost
@@ -19,9 +20,35 @@ def hide(built: Built) -> np.ndarray:
     return primary | eliminate(inner, primary, publication_order(built.value, inner.sums)).secondary
 
 
+def firms(records: int) -> pl.DataFrame:
+    """Records of firms, most of which have one or two, by activity and region with two levels above, and size."""
+    rng = np.random.default_rng(1)
+    activity, region = rng.integers(0, 120, records), rng.integers(0, 48, records)
+    levels = {"a1": activity // 40, "a2": activity // 10, "a3": activity, "r1": region // 24, "r2": region // 6}
+    codes = {**levels, "r3": region, "size": rng.integers(0, 5, records)}
+    columns = {name: [str(code) for code in code_list] for name, code_list in codes.items()}
+    turnover = rng.lognormal(3, 1.5, records).round(1)
+    return pl.DataFrame({**columns, "turnover": turnover, "firm": rng.integers(0, 7 * records // 10, records)})
+
+
+def building(records: int, contributors: str | None) -> None:
+    """Time the table of so many records; compiled before on a few."""
+    import sfumato as sf
+
+    def table(data: sf.Dataset) -> object:
+        return sf.tables.build(data, ["a1>a2>a3", "r1>r2>r3", "size"], "turnover", contributors=contributors)
+
+    table(sf.read(firms(3_000)))
+    data = sf.read(firms(records))
+    report_cost(lambda: table(data))
+
+
 def main(case: str) -> None:
     """Run one case."""
     what, name = case.split("-")
+    if what == "build":
+        building(10**6, "firm" if name == "firms" else None)
+        return
     small = synth("S")
     hidden = hide(small)  # compile
     intervals(small.matrix, np.where(hidden, np.nan, small.value), hidden)
@@ -43,6 +70,8 @@ _CASES = (
     ("motions-L", "  its audit by elimination", 5.0),
     ("attack-insee3", "intervals of all hidden cells by linear programs, insee3: 9,680 cells", 30.0),
     ("attack-M", "  synth_M: 10,416 cells", 30.0),
+    ("build-records", "a table of three dimensions with levels from 10^6 records, each of its own", 3.0),
+    ("build-firms", "  of 700,000 firms, spread over it", 3.0),
 )
 
 

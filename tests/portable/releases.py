@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import sfumato as sf
@@ -69,6 +70,18 @@ def _told(line: Finding) -> dict[str, Any]:
     return {**plain, "printed": [figure(line, plain[part], internal=True) for part in ("value", "baseline")]}
 
 
+def _tables(folder: Path, n: int) -> None:
+    """A table of sums, protected exactly, by flows and by elimination: what is hidden, and its intervals."""
+    rng = np.random.default_rng(7)
+    codes = {name: [str(i) for i in rng.integers(0, k, n)] for name, k in (("a", 8), ("b", 6))}
+    rows = pl.DataFrame({**codes, "turnover": rng.integers(1, 40, n).astype(float)})  # few values: costs tie
+    table = sf.tables.build(sf.read(rows), ["a", "b"], "turnover")
+    for method in ("optimal", "flow", "elimination"):
+        done = sf.tables.protect(table, ["n(5)", "p(10)"], method=method)
+        done.table.cells.write_parquet(folder / f"table {method}.parquet")
+        (folder / f"table {method}.json").write_text("[]", encoding="utf-8")
+
+
 def write_releases(folder: Path, n: int = 300) -> None:
     """Write each release as `<name>.parquet` and its findings as `<name>.json`."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,6 +91,7 @@ def write_releases(folder: Path, n: int = 300) -> None:
         done.data.frame.write_parquet(folder / f"{name}.parquet")
         lines = [_told(line) for line in done.report.findings]
         (folder / f"{name}.json").write_text(json.dumps(lines), encoding="utf-8")
+    _tables(folder, n)
 
 
 if __name__ == "__main__":

@@ -412,16 +412,22 @@ def _owners(records: pl.DataFrame, named: _Named) -> tuple[Ints, NDArray[np.bool
     """A number for each contributor; whether a line has one, or its records are each of their own."""
     rows = np.arange(records.height)
     if named.contributors:
-        own = records[named.contributors].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+        own = _numbered(records[named.contributors]) - 1
         owned = np.ones(records.height, dtype=bool)
     else:
         own, owned = rows, np.zeros(records.height, dtype=bool)
     if named.holdings:
         held = ~records["sfumato:no holding"].to_numpy()
-        holding = records[named.holdings].cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        holding = _numbered(records[named.holdings])
         own = np.where(held, holding, own + int(holding.max(initial=0)) + 1)
         owned |= held
     return own, owned
+
+
+def _numbered(ids: pl.Series) -> Ints:
+    """Numbers from 1 for different ids, in their order, which is that of whole numbers or else of texts; 0 for none."""
+    ids = ids if ids.dtype.is_integer() else ids.cast(pl.String)
+    return ids.rank("dense").fill_null(0).to_numpy().astype(np.int64)
 
 
 def _asked(records: pl.DataFrame, named: _Named) -> NDArray[np.bool_]:

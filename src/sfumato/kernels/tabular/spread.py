@@ -99,16 +99,20 @@ def add_up(
     one, other = np.zeros(deepest, dtype=np.int64), np.zeros(deepest, dtype=np.int64)
     stamp = np.full(len(keys), -1, dtype=np.int64)
     slot = np.zeros(len(keys), dtype=np.int64)
+    longest, run = 0, 0
+    for row in range(len(who)):
+        run = run + 1 if row > 0 and who[row] == who[row - 1] else 1
+        longest = max(longest, run)
+    room = min(longest * deepest, len(keys))  # for the contributor with most lines; the same for all
+    cell = np.zeros(room, dtype=np.int64)
+    held, whole = np.zeros(room), np.zeros(room)
+    counted, times = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
+    protected = np.zeros(room, dtype=np.bool_)
     begin = 0
     while begin < len(who):
         end = begin
         while end < len(who) and who[end] == who[begin]:
             end += 1
-        room = (end - begin) * deepest
-        cell = np.zeros(room, dtype=np.int64)
-        held, whole = np.zeros(room), np.zeros(room)
-        counted, times = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
-        protected = np.zeros(room, dtype=np.bool_)
         used = 0
         for row in range(begin, end):
             one[0], many = 0, 1
@@ -126,6 +130,7 @@ def add_up(
                 if stamp[spot] != begin:
                     stamp[spot], slot[spot] = begin, used
                     cell[used], counted[used], times[used] = spot, heads[row], units[row]
+                    held[used], whole[used], protected[used] = 0.0, 0.0, False
                     used += 1
                 at = slot[spot]
                 held[at] += amount[row]

@@ -57,7 +57,7 @@ def useless_cells(
         if ((motions(matrix, state).determined & primary) & ~lost).any():
             state[cell] = True
             continue
-        if alone is not None and (found_exactly(matrix, state, primary, alone) & ~told).any():
+        if alone is not None and told is not None and (found_exactly(matrix, state, primary, alone) & ~told).any():
             state[cell] = True
             continue
         if short is not None:
