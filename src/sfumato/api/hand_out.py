@@ -36,8 +36,8 @@ def hand_out(
     Parameters
     ----------
     table
-        What `sf.tables.protect`, `round`, `adjust`, `perturb` or `recode` gave, or a table. One that nobody protected is
-        the custodian's.
+        What `sf.tables.protect`, `round`, `adjust`, `perturb` or `recode` gave, or a table. One that nobody protected
+        is the custodian's.
     out
         Where to. A name that ends in `.csv` gives that one file, replaced as a whole; any other a folder: `data.csv`,
         `datapackage.json` (which codes are parts of which, what must be known) and `report.html`.
