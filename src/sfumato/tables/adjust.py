@@ -284,7 +284,7 @@ def _refuse_impossible(problem: _Problem, found: Solved, seconds: float | None) 
         alone = np.zeros(len(problem.asked.unsafe), dtype=bool)
         alone[cell] = True
         if adjusted(replace(problem.asked, unsafe=alone), free=True, seconds=5).values is None:
-            line = int(np.flatnonzero(problem.merged.cell[0] == cell)[0])
+            line = int(np.flatnonzero(problem.merged.cell[0] == cell)[-1])
             codes = problem.table.cells.select(problem.table.variables).row(line, named=True)
             stuck.append(", ".join(f"{n}={c}" for n, c in codes.items()))
         if len(stuck) == _SHOWN:

@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import sfumato as sf
+from sfumato.data.codebook import Codebook
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.tables.bounds.bound import bounds
@@ -18,7 +19,7 @@ from tests.real_data import real_data
 
 
 def build(frame, *by, **options):
-    return sf.tables.build(PolarsDataset(frame), *by, **options)
+    return sf.tables.build(PolarsDataset(frame, Codebook()), *by, **options)
 
 
 def grid(counts, **columns):
