@@ -65,7 +65,7 @@ def whole(counts):
 
 def magnitudes():
     rng = np.random.default_rng(6)
-    n = 400
+    n = 110
     firms = pl.DataFrame(
         {
             "act": rng.choice(list("abcdef"), n),
