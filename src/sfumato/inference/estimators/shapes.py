@@ -36,6 +36,8 @@ _LEAST = 10.0
 """Records whose weight a part must have."""
 _STRENGTHS = 20
 """Most kinds of noise for which points may stand for records."""
+_LOOKED_AT = 50
+"""Records of a grid whose nodes are looked at."""
 _CELLS = 30_000
 """Rows times patterns a part that mixtures of covariates alone are fitted to; of more, some records are taken."""
 _TOLERANCE = 0.03
@@ -189,6 +191,7 @@ def _released(covariate: Covariate) -> list[Floats]:
 def _try(problem: Problem, rest: _Rest, few: Points | None, parts: Parts, size: Floats) -> _Tried:
     """Fit one mixture to what was released of the covariates, or to points that stand for it."""
     count = len(parts.weights)
+    parts = _widened(problem, rest, parts)
     shape = replace(problem.shape, parts=count, size=size / count**2, theta=None)
     if few is not None:
         silent, line = few.model(count, shape.size), np.zeros((1, 1))
@@ -204,7 +207,42 @@ def _try(problem: Problem, rest: _Rest, few: Points | None, parts: Parts, size: 
         at = count - 1 + count
         theta = np.concatenate([theta[:at], rest.line[1:].ravel(), theta[at:]])
         theta[count - 1] += rest.line[0, 0]
-    return _Tried(replace(shape, theta=theta), bic, _least(silent, top.theta))
+    least = 0.0 if _is_spike(problem, rest, silent, top.theta) else _least(silent, top.theta)
+    return _Tried(replace(shape, theta=theta), bic, least)
+
+
+def _widened(problem: Problem, rest: _Rest, parts: Parts) -> Parts:
+    """The same parts, none narrower than the nodes where it lies are apart.
+
+    Records that were cut off at one value look like a spike there; between nodes a spike would be no density but a gain.
+    """
+    gap = _gaps(problem, rest.line[0] + parts.means)
+    more = np.maximum(gap**2 - np.diagonal(parts.covariances, axis1=1, axis2=2), 0.0)
+    return replace(parts, covariances=parts.covariances + more[:, :, None] * np.eye(more.shape[1]))
+
+
+def _is_spike(problem: Problem, rest: _Rest, model: GaussianMixture, theta: Floats) -> bool:
+    """Whether a part came out narrower than the nodes around its mean can tell."""
+    if not any(c.grids for c in problem.continuous):
+        return False
+    _, _, _, A, roots = model.split(theta)
+    sds = np.sqrt(np.square(roots).sum(axis=2))
+    first = A[: model.base_means]
+    shifts = A[model.T.shape[1] - (model.parts - 1) : model.T.shape[1]]
+    means = first.mean(axis=0) + np.concatenate([np.zeros((1, sds.shape[1])), shifts])
+    return bool(np.any(sds < _gaps(problem, means) / 2))
+
+
+def _gaps(problem: Problem, means: Floats) -> Floats:
+    """How far apart nodes are around each part's mean, shape (G, c); 0 where there are none."""
+    gap = np.zeros(means.shape)
+    for j, covariate in enumerate(problem.continuous):
+        for grid in covariate.grids:
+            for nodes in np.sort(grid.nodes[:: max(1, len(grid.nodes) // _LOOKED_AT)], axis=1):
+                at = np.searchsorted(nodes, means[:, j])
+                inside = (at > 0) & (at < len(nodes))
+                gap[inside, j] = np.maximum(gap[inside, j], np.diff(nodes)[at[inside] - 1])
+    return gap
 
 
 def _points(problem: Problem, rest: _Rest) -> Points | None:
