@@ -144,6 +144,7 @@ def test_without_it_a_note_says_so_where_being_listed_tells_a_count(folder, name
     assert any("--lower 1" in note for note in done.notes) == told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", ["exact", "level"])
 @pytest.mark.parametrize("name", ["synth_S_2d", "sdctable_1", "ssb_magnitude1"])
 def test_exact_asks_for_less_than_level(folder, name, asked):

@@ -38,6 +38,7 @@ def test_an_impossible_figure_names_the_cell():
         sf.tables.adjust(figure(), cost="unity")
 
 
+@pytest.mark.slow
 def test_nothing_cheaper_exists_among_all_tables():
     rng = np.random.default_rng(4)
     for _ in range(6):

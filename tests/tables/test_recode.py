@@ -55,6 +55,7 @@ def entropy_loss(rows, column, tree, kept):
     return lost
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(records)
 def test_nothing_loses_less_than_what_brute_force_finds(rows):

@@ -51,6 +51,7 @@ def brute(done: Protected) -> tuple[set[int], set[int]]:
     return exact, close - exact
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=12, deadline=None)
 def test_a_plain_program_for_each_insider_finds_the_same(seed: int, singletons: bool) -> None:

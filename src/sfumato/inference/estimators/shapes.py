@@ -212,9 +212,9 @@ def _try(problem: Problem, rest: _Rest, few: Points | None, parts: Parts, size: 
 
 
 def _widened(problem: Problem, rest: _Rest, parts: Parts) -> Parts:
-    """The same parts, none narrower than the nodes where it lies are apart.
+    """The same parts, none narrower than nodes are apart where it lies.
 
-    Records that were cut off at one value look like a spike there; between nodes a spike would be no density but a gain.
+    Records that were cut off at one value look like a spike there; a spike on a node would be no density but a gain.
     """
     gap = _gaps(problem, rest.line[0] + parts.means)
     more = np.maximum(gap**2 - np.diagonal(parts.covariances, axis1=1, axis2=2), 0.0)
