@@ -14,7 +14,7 @@ from sfumato.kernels.tabular.adjustment import Asked, adjusted
 from sfumato.kernels.tabular.whole_numbers import Solved
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.table import CONTRIBUTORS, LOWER_LEVEL, STATUS, UPPER_LEVEL, Table, is_count
-from sfumato.tables.zeros import NOT_LISTED, refuse_hidden, with_zeros, without_zeros
+from sfumato.tables.zeros import refuse_hidden, with_zeros
 
 __all__ = ["Adjusted", "Costs", "adjust"]
 
@@ -28,7 +28,7 @@ _UNLEVELLED = (
     "Unsafe cells without protection levels move by at least 10% of their value; rules on shares (p, pq, nk) give "
     "levels."
 )
-_ZERO_LISTED = "No value was changed: the table has no unsafe cell (status u)."
+_NO_UNSAFE = "No value was changed: the table has no unsafe cell (status u)."
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Adjusted:
     Parameters
     ----------
     table
-        The table as it may be handed out: variables and the value alone, with empty cells as zeros.
+        The table as it may be handed out: variables and the value alone, with known empty cells as zeros.
     cells, primary, changed
         Number of cells, empty ones too, of unsafe ones, and of those that have another value.
     largest_change, total_change
@@ -49,6 +49,8 @@ class Adjusted:
         Whether nothing cheaper exists, or by what share it may be cheaper (None: not known).
     method
         `exact`, or `fixed` where directions were fixed beforehand.
+    complete
+        Whether all empty cells are listed: no other is left of which nothing proves that it is empty.
     notes
         What the custodian should know.
     """
@@ -63,11 +65,23 @@ class Adjusted:
     optimal: bool
     gap: float | None
     method: str
+    complete: bool = True
     notes: tuple[str, ...] = field(default=())
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        names = ("cells", "primary", "changed", "largest_change", "total_change", "cost", "optimal", "gap", "method")
+        names = (
+            "cells",
+            "primary",
+            "changed",
+            "largest_change",
+            "total_change",
+            "cost",
+            "optimal",
+            "gap",
+            "method",
+            "complete",
+        )
         return {**{name: getattr(self, name) for name in names}, "additive": True, "notes": list(self.notes)}
 
     def _repr_html_(self) -> str:
@@ -140,8 +154,8 @@ def adjust(
     [('Total', 9), ('f', 9), ('m', 0)]
     """
     _refuse(table, capacity, gap, cost)
-    full = with_zeros(table)
-    given = table if full is None else full
+    listed = with_zeros(table)
+    given = listed.table
     problem = _Problem(given, cost, capacity, zeros, tolerance)
     fixed = {"auto": None, "exact": True, "fixed": False}[method]
     found = adjusted(problem.asked, free=fixed, seconds=seconds, gap=gap)
@@ -154,9 +168,8 @@ def adjust(
     told = pl.Series(table.value, out)
     cells = given.cells.select(given.variables).with_columns(told.cast(pl.Int64) if problem.asked.whole else told)
     after = Table(given.axes, cells, given.value, (), given.origin)
-    notes = [*problem.notes, *_said(found)]
-    if full is None:
-        after, notes = without_zeros(after), [*notes, NOT_LISTED]
+    after, unlisted = listed.handed_out(after)
+    notes = [*problem.notes, *_said(found), *unlisted]
     size = np.abs(out - given.values)
     near = 0.0 if problem.asked.whole else 1e-9 * float(np.abs(out).max(initial=1.0))
     return Adjusted(
@@ -170,6 +183,7 @@ def adjust(
         optimal=found.optimal,
         gap=found.gap,
         method=problem.way(fixed),
+        complete=listed.left == "none",
         notes=tuple(notes),
     )
 
@@ -207,7 +221,7 @@ class _Problem:
         whole = is_count(table)
         down_level, up_level = (self._level(name, value, whole) for name in (LOWER_LEVEL, UPPER_LEVEL))
         down_level[~unsafe] = up_level[~unsafe] = 0.0
-        self.notes: list[str] = [] if self.primary else [_ZERO_LISTED]
+        self.notes: list[str] = [] if self.primary else [_NO_UNSAFE]
         if not whole and self.primary and np.any(self._raw(LOWER_LEVEL)[unsafe] <= 0):
             self.notes.append(_UNLEVELLED)
         room = float(up_level.sum() + down_level.sum()) * 2 + 1

@@ -22,13 +22,13 @@ from sfumato.errors import DataError
 from sfumato.tables.axis import Axis
 from sfumato.tables.table import CONTRIBUTORS, STATUS, Table, keyed
 
-__all__ = ["Merged", "NotAdditive", "System", "equations"]
+__all__ = ["NOISE", "Merged", "NotAdditive", "System", "equations", "relations"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_NOISE = 1e-11
+NOISE = 1e-11
 """Share of a total and its parts together by which they may differ by floating-point sums alone."""
 
 
@@ -174,7 +174,7 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     np.logical_and.at(void, same, ~kept)
     allowed = tolerance or 0.0
     value = _agreed(values, same, len(keys), allowed, places, axes)
-    rows, columns, signs, along = _relations(axes, places[first], keys, void)
+    rows, columns, signs, along = relations(axes, places[first], keys, void)
     one = _merged_places(rows, columns, signs, void)
     names, cell = np.unique(one[~void], return_inverse=True)
     of_place = np.full(len(keys), -1, dtype=np.int64)
@@ -236,7 +236,7 @@ def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints
     known = np.flatnonzero(~np.isnan(values))
     out = np.full(count, np.nan)
     out[same[known][::-1]] = values[known][::-1]
-    noise = _NOISE * np.abs(values[known])
+    noise = NOISE * np.abs(values[known])
     wrong = known[np.abs(values[known] - out[same[known]]) > np.maximum(allowed * (1 + 1e-9), noise)]
     if len(wrong):
         raise NotAdditive(
@@ -247,7 +247,7 @@ def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints
     return out
 
 
-def _relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tuple[Ints, Ints, Ints, list[str]]:
+def relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tuple[Ints, Ints, Ints, list[str]]:
     """Every sum between listed places, as entries: number of the sum, place, sign; and what each is summed over."""
     sizes = [len(axis.codes) for axis in axes]
     rows, columns, signs, along = [np.empty(0, dtype=np.int64)], [], [], []
@@ -317,7 +317,7 @@ def _additive(matrix: sp.csr_array, value: Floats, allowed: float, where: _Where
     told = np.where(hidden, 0.0, value)
     known = (abs(matrix) @ hidden.astype(np.float64)) == 0
     rest = np.where(known, matrix @ told, 0.0)
-    noise = _NOISE * (abs(matrix) @ np.abs(told))
+    noise = NOISE * (abs(matrix) @ np.abs(told))
     off = np.abs(rest) > np.maximum(allowed * (1 + 1e-9), noise)
     if np.any(off):
         _refuse(np.flatnonzero(off), where)

@@ -141,7 +141,7 @@ def test_empty_cells_are_listed_as_zeros():
     done = sf.tables.round(table, 3, "conventional")
     assert len(done.table) == done.cells == 9
     assert done.table.cells.filter(sex="m", ill="y")["count"].to_list() == [0]
-    assert len(with_zeros(table)) == 9
+    assert len(with_zeros(table).table) == 9
 
 
 def test_totals_that_are_sums_of_changed_cells():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.report.tabular.papers import TablePapers, title_of
+from sfumato.report.tabular.papers import TablePapers, title_of, zeros_said
 from sfumato.tables.adjust import Adjusted
 
 __all__ = ["papers_of_adjusted"]
@@ -25,7 +25,7 @@ def papers_of_adjusted(done: Adjusted) -> TablePapers:
     said = (
         "Values were changed so that nobody can take the value of a cell with few, or with one that dominates, for the "
         "true one. Totals are the sums of their parts. Which cells were changed is not told.",
-        "A published 0 need not be empty, and an empty cell is a published 0.",
+        zeros_said(done.complete),
         "It is not protected against whoever knows totals exactly from elsewhere, nor against another table of the "
         "same cells that was not changed with it.",
     )

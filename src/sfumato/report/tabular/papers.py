@@ -10,7 +10,15 @@ from sfumato.tables.protect import Protected
 from sfumato.tables.rules import leaves, read_rules
 from sfumato.tables.table import COUNT, Table
 
-__all__ = ["Figure", "TablePapers", "papers_of_built", "papers_of_judged", "papers_of_protected"]
+__all__ = [
+    "Figure",
+    "TablePapers",
+    "papers_of_built",
+    "papers_of_judged",
+    "papers_of_protected",
+    "title_of",
+    "zeros_said",
+]
 
 Figure = str | int | float | bool | None
 
@@ -172,6 +180,19 @@ def title_of(table: Table) -> str:
     *first, last = table.variables
     names = f"{', '.join(first)} and {last}" if first else last
     return f"{'Counts' if table.value == COUNT else table.value} by {names}"
+
+
+def zeros_said(complete: bool) -> str:
+    """What zeros of a table whose values were changed stand for, and cells that are not listed.
+
+    Examples
+    --------
+    >>> zeros_said(complete=True)
+    'A published 0 need not be empty, and an empty cell is a published 0.'
+    """
+    if complete:
+        return "A published 0 need not be empty, and an empty cell is a published 0."
+    return "A published 0 need not be empty. Cells that are not listed are empty, or were not asked for."
 
 
 def _proof(done: Protected) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.report.tabular.papers import TablePapers, title_of
+from sfumato.report.tabular.papers import TablePapers, title_of, zeros_said
 from sfumato.tables.round.round import Rounding
 
 __all__ = ["papers_of_rounded"]
@@ -37,7 +37,7 @@ def papers_of_rounded(done: Rounding) -> TablePapers:
     elif not done.additive:
         said.append("Totals were changed by themselves: they differ from the sums of their parts.")
     said += [
-        "A published 0 need not be empty, and an empty cell is a published 0.",
+        zeros_said(done.complete),
         "It is not protected against whoever knows totals exactly from elsewhere, nor against another table of the "
         "same cells that was changed in another way.",
     ]

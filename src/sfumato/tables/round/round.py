@@ -21,7 +21,7 @@ from sfumato.tables.round.controlled import controlled
 from sfumato.tables.round.drawn import barnardised, rounded_at_random
 from sfumato.tables.table import Table, is_count
 from sfumato.tables.units import cell_units
-from sfumato.tables.zeros import NOT_LISTED, refuse_hidden, with_zeros, without_zeros
+from sfumato.tables.zeros import refuse_hidden, with_zeros
 
 __all__ = ["METHODS", "Method", "Rounding", "Totals", "round"]
 
@@ -51,7 +51,7 @@ class Rounding:
     Parameters
     ----------
     table
-        The table as it may be handed out: variables and the value alone, with empty cells as zeros.
+        The table as it may be handed out: variables and the value alone, with known empty cells as zeros.
     method, base, keep
         How it was rounded: the base, of Barnardisation the probability that a count is kept.
     cells, changed
@@ -66,6 +66,8 @@ class Rounding:
         Of controlled rounding: so many multiples beyond the two neighbours were allowed.
     totals
         `own`: totals were changed as all cells; `summed`: they are sums of changed cells.
+    complete
+        Whether all empty cells are listed: no other is left of which nothing proves that it is empty.
     notes
         What the custodian should know.
     """
@@ -83,6 +85,7 @@ class Rounding:
     steps: int | None = None
     totals: Totals = "own"
     keep: float | None = None
+    complete: bool = True
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -95,7 +98,7 @@ class Rounding:
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
         names = ("method", "base", "cells", "changed", "largest_change", "total_change", "additive", "optimal", "gap")
-        told = {name: getattr(self, name) for name in (*names, "steps", "totals", "keep")}
+        told = {name: getattr(self, name) for name in (*names, "steps", "totals", "keep", "complete")}
         return {**told, "notes": list(self.notes)}
 
     def _repr_html_(self) -> str:
@@ -174,8 +177,8 @@ def round(
     _refuse(table, base, method, steps, keep, totals, secret)
     whole = is_count(table)
     merged = equations(table, tolerance=tolerance)
-    full = with_zeros(table)
-    given = table if full is None else full
+    zeros = with_zeros(table)
+    given = zeros.table
     value = given.values
     notes: list[str] = list(table.notes)
     found: Solved | None = None
@@ -196,8 +199,8 @@ def round(
     after = _with_values(given, out)
     adds = _additive(after, given, out)
     notes += [] if adds else [_SINGLE]
-    if full is None:
-        after, notes = without_zeros(after), [*notes, NOT_LISTED]
+    after, said = zeros.handed_out(after)
+    notes += said
     change = np.abs(out - value)
     return Rounding(
         after,
@@ -213,6 +216,7 @@ def round(
         steps=took,
         totals=totals,
         keep=keep if method == "barnardise" else None,
+        complete=zeros.left == "none",
         notes=tuple(notes),
     )
 
