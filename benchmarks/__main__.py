@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    adjustment,
     basics,
     bounds,
     cells,
@@ -31,6 +32,7 @@ def main() -> int:
     """Measure, write, and tell by the exit status whether every bar holds."""
     parts = (
         basics,
+        adjustment,
         protect,
         primary,
         lattice,

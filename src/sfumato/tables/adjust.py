@@ -143,7 +143,8 @@ def adjust(
 
     References
     ----------
-    Castro (2006), European Journal of Operational Research 171, 39-52. Hundepool et al. (2012), Statistical Disclosure
+    Castro (2006), Minimum-distance controlled perturbation methods for large-scale tabular data protection, European
+    Journal of Operational Research 171, 39-52. Hundepool et al. (2012), Statistical Disclosure
     Control, doi:10.1002/9781118348239, chapter 4.
 
     Examples

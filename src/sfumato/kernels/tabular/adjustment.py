@@ -18,6 +18,8 @@ Bools = NDArray[np.bool_]
 
 MOST_BINARY = 2_000
 """Unsafe cells above which the direction in which each moves is fixed beforehand."""
+_FLIPS = 50
+"""So many fixed directions are turned around, one after the other, and kept where that is cheaper."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ def adjusted(asked: Asked, *, free: bool | None = None, seconds: float | None, g
         left = None if seconds is None else max(seconds - (time.monotonic() - begun), 0.1)
         found = _solved(asked, up, left, gap)
         if found.values is not None:
+            found = _flipped(asked, up, found, None if seconds is None else begun + seconds, gap)
+            assert found.values is not None
             bound = relaxed.cost if relaxed.values is not None else 0.0
             apart = max(0.0, (found.cost - bound) / max(found.cost, 1e-12))
             return Solved(found.values, apart <= 1e-9, apart, found.cost)
@@ -106,6 +110,28 @@ def _ways(asked: Asked, primary: NDArray[np.int64], relaxed: Solved) -> list[Flo
     must = np.where(asked.down[primary] < asked.down_level[primary], 1.0, np.nan)
     must = np.where(asked.up[primary] < asked.up_level[primary], 0.0, must)
     return [np.where(np.isnan(must), way, must) for way in out]
+
+
+def _flipped(asked: Asked, way: Floats, found: Solved, until: float | None, gap: float) -> Solved:
+    """Turn the directions of unsafe cells around, those first whose changes cost most, as long as it gets cheaper."""
+    primary = np.flatnonzero(asked.unsafe)
+    both = (asked.down >= asked.down_level)[primary] & (asked.up >= asked.up_level)[primary]
+    tried = np.zeros(len(primary), dtype=bool)
+    for _ in range(_FLIPS):
+        assert found.values is not None
+        left = None if until is None else until - time.monotonic()
+        paid = np.where(both & ~tried, (asked.cost * np.abs(found.values))[primary], -1.0)
+        if (left is not None and left <= 0) or paid.max(initial=-1.0) < 0:
+            break
+        # ties by tolerance, then by place, so that last bits decide nothing
+        first = int(np.argmax(paid >= paid.max() * (1 - 1e-9)))
+        tried[first] = True
+        other = way.copy()
+        other[first] = 1 - other[first]
+        now = _solved(asked, other, left, gap)
+        if now.values is not None and now.cost < found.cost * (1 - 1e-9):
+            way, found = other, now
+    return found
 
 
 def _solved(asked: Asked, way: Floats | None, seconds: float | None, gap: float, relax: bool = False) -> Solved:
