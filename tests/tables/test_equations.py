@@ -160,3 +160,40 @@ def test_the_order_of_tables_and_rows_changes_nothing():
     tables = [built(rows), built(rows, ("kind",))]
     systems = [equations(*order).system for order in itertools.permutations(tables)]
     assert np.array_equal(systems[0].matrix.toarray(), systems[1].matrix.toarray())
+
+
+LEVELS = {"town": Hierarchy((("a", "N"), ("b", "N"), ("c", "S"), ("d", "S")))}
+
+
+def test_levels_that_are_not_listed_hide_no_sum():
+    """50 - 19 - 20 - 10: the tree has a level between, of which the table lists nothing, or one code only."""
+    rows = pl.DataFrame({"town": ["Total", "a", "b", "c", "d"], "count": [50, None, 19, 20, 10]})
+    merged = equations(Table.of(rows, hierarchies=LEVELS))
+    assert merged.system.matrix.toarray().tolist() == [[-1, 1, 1, 1, 1]]
+    some = pl.concat([rows, pl.DataFrame({"town": ["S"], "count": [30]})])
+    table = Table.of(some, hierarchies=LEVELS)
+    matrix = equations(table).system.matrix.toarray()
+    order = [table.cells["town"].to_list().index(c) for c in ("Total", "a", "b", "S", "c", "d")]
+    assert sorted(matrix[:, order].tolist()) == [[-1, 1, 1, 1, 0, 0], [0, 0, 0, -1, 1, 1]]
+
+
+@given(records)
+def test_tables_without_the_total_that_they_share_are_linked(rows):
+    """The kinds of a town's people and their ages have one sum, though no table lists it."""
+    people = frame(rows).with_columns(age=pl.Series([str(v % 2) for *_, v in rows]), v=pl.Series([1] * len(rows)))
+    tables = [build(PolarsDataset(people, Codebook()), ["town", n], "v", margins=False) for n in ("kind", "age")]
+    merged = equations(*tables)
+    matrix = merged.system.matrix.toarray().astype(float)
+    assert np.allclose(matrix @ merged.system.value, 0)
+    known = span(matrix)
+    for town in people["town"].unique():
+        sums = np.zeros(merged.system.size)
+        for sign, table, cell in zip((1, -1), tables, merged.cell, strict=True):
+            np.add.at(sums, cell[(table.cells["town"] == town).to_numpy()], sign)
+        assert np.allclose(sums @ known, sums, atol=1e-9)
+
+
+def test_tables_of_other_records_share_no_total():
+    north = Table.of(pl.DataFrame({"town": ["a", "a"], "sex": ["f", "m"], "count": [3, 4]}))
+    south = Table.of(pl.DataFrame({"town": ["a", "a"], "age": ["y", "o"], "count": [3, 9]}))
+    assert equations(north, south).system.matrix.shape[0] == 0

@@ -34,3 +34,10 @@ def test_bad_tables_are_refused_without_a_value(rows, options, message):
     with pytest.raises(DataError, match=message) as error:
         Table.of(rows, **options)
     assert "5" not in str(error.value)
+
+
+def test_further_figures_are_no_variables():
+    """Another figure in each line would hold all lines apart: nothing would add up, and nothing be protected."""
+    with pytest.raises(DataError, match="'income' is no variable"):
+        Table.of(ROWS.with_columns(income=pl.Series(range(70, 70 + len(ROWS))).cast(pl.String)))
+    assert len(Table.of(ROWS.with_columns(year=pl.lit("2014")))) == len(ROWS)

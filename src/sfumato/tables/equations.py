@@ -6,7 +6,8 @@ published and have no contributors take no part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any, Literal
@@ -183,6 +184,7 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     told = value[~void]
     joined = _agreed(told, cell, count, allowed, places[first][~void], axes)
     matrix, kept_rows = _matrix(rows, of_place[columns], signs, count)
+    matrix = _joined_kinds(matrix, joined, allowed, (axes, places[first], rows, columns, signs, of_place))
     where = (places[first], rows, columns, signs, along, kept_rows, axes)
     joined, moved = _additive(matrix, joined, allowed, where)
     parts = np.cumsum([len(table) for table in tables])[:-1]
@@ -254,17 +256,12 @@ def relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tu
     begun = 0
     for column, axis in enumerate(axes):
         weight = int(np.prod(sizes[column + 1 :], dtype=np.int64))
-        for parents in axis.parents:
-            above = parents[places[:, column]]
-            part = np.flatnonzero(above >= 0)
-            wanted = keys[part] + (above[part] - places[part, column]) * weight
-            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            there = keys[at] == wanted
-            totals, row = np.unique(at[there], return_inverse=True)
+        for part, total in _parts(axis, column, weight, places, keys):
+            totals, row = np.unique(total, return_inverse=True)
             if not len(totals):
                 continue
             rows += [begun + row, begun + np.arange(len(totals))]
-            columns += [part[there], totals]
+            columns += [part, totals]
             signs += [np.ones(len(row), dtype=np.int64), np.full(len(totals), -1, dtype=np.int64)]
             along += [axis.name] * len(totals)
             begun += len(totals)
@@ -273,6 +270,30 @@ def relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tu
     all_rows, all_columns, all_signs = np.concatenate(rows), np.concatenate(columns), np.concatenate(signs)
     live = ~void[all_columns]
     return all_rows[live], all_columns[live], all_signs[live], along
+
+
+def _parts(axis: Axis, column: int, weight: int, places: Ints, keys: Ints) -> list[tuple[Ints, Ints]]:
+    """By grouping, which listed places are parts of which; a total that is not listed stands for its own parts."""
+    splits = np.full(len(axis.codes), -1, dtype=np.int64)
+    for grouping, parents in reversed([*enumerate(axis.parents)]):
+        splits[parents[parents >= 0]] = grouping
+    found: list[list[tuple[Ints, Ints]]] = [[] for _ in axis.parents]
+    spot, code = np.arange(len(keys)), places[:, column]
+    while len(spot):
+        further = []
+        for grouping, parents in enumerate(axis.parents):
+            above = parents[code]
+            held = np.flatnonzero(above >= 0)
+            part, parent = spot[held], above[held]
+            wanted = keys[part] + (parent - places[part, column]) * weight
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            there = keys[at] == wanted
+            found[grouping].append((part[there], at[there]))
+            on = ~there & (splits[parent] == grouping)
+            further.append(np.stack([part[on], parent[on]]))
+        spot, code = np.unique(np.concatenate(further, axis=1), axis=1) if further else np.empty((2, 0), dtype=np.int64)
+    pairs = [[np.concatenate(side) for side in zip(*each, strict=True)] for each in found]
+    return [(part, total) for part, total in pairs]
 
 
 def _merged_places(rows: Ints, columns: Ints, signs: Ints, void: Bools) -> Ints:
@@ -304,6 +325,76 @@ def _matrix(rows: Ints, cells: Ints, signs: Ints, count: int) -> tuple[sp.csr_ar
     kept = np.array(sorted(seen.values()), dtype=np.int64)
     matrix = full[kept].astype(np.int8)
     return sp.csr_array(matrix), kept
+
+
+_Listed = tuple[Sequence[Axis], Ints, Ints, Ints, Ints, Ints]
+
+
+def _joined_kinds(matrix: sp.csr_array, value: Floats, allowed: float, listed: _Listed) -> sp.csr_array:
+    """The equations, and those between tables that have a total in common which none of them lists."""
+    axes, places, rows, columns, signs, of_place = listed
+    kinds, kind = np.unique(places > 0, axis=0, return_inverse=True)
+    if len(kinds) < 2:
+        return matrix
+    inner = np.zeros(len(places), dtype=bool)  # totals of cells of the same variables
+    total = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
+    total[rows[signs < 0]] = columns[signs < 0]
+    alike = (signs > 0) & (total[rows] >= 0)
+    alike[alike] = kind[total[rows[alike]]] == kind[columns[alike]]
+    inner[total[rows[alike]]] = True
+    finest = [np.flatnonzero((kind == k) & ~inner & (of_place >= 0)) for k in range(len(kinds))]
+    names = {frozenset(np.flatnonzero(one).tolist()): k for k, one in enumerate(kinds)}
+    more: list[sp.csr_array] = []
+    for (one, a), (other, b) in itertools.combinations(names.items(), 2):
+        shared = one & other
+        if _steps(one, shared, names) and _steps(other, shared, names):
+            continue
+        first, second = (_grouped(axes, places, cells, sorted(shared)) for cells in (finest[a], finest[b]))
+        pairs = ((tuple(first[codes]), tuple(second[codes])) for codes in sorted(first.keys() & second.keys()))
+        both = [*dict.fromkeys(pairs)]
+        if not both:
+            continue
+        row = np.repeat(np.arange(len(both)), [len(x) + len(y) for x, y in both])
+        sign = np.concatenate([np.repeat([1, -1], [len(x), len(y)]) for x, y in both])
+        cell = of_place[np.concatenate([np.array(x + y, dtype=np.int64) for x, y in both])]
+        extra = sp.coo_array((sign, (row, cell)), shape=(len(both), matrix.shape[1])).tocsr()
+        extra.sum_duplicates()
+        extra.eliminate_zeros()
+        if _hold(extra, value, allowed):
+            more.append(extra[np.flatnonzero(np.diff(extra.indptr))].astype(np.int8))
+    if not more:
+        return matrix
+    whole = sp.csr_array(sp.vstack([matrix, *more], format="csr"))
+    whole.sort_indices()
+    return whole
+
+
+def _steps(kind: frozenset[int], shared: frozenset[int], names: Mapping[frozenset[int], int]) -> bool:
+    """Whether tables are listed that leave out one variable after another, from those of a kind to those shared."""
+    if kind == shared:
+        return True
+    smaller = [kind - {v} for v in kind - shared if kind - {v} in names]
+    return any(_steps(one, shared, names) for one in smaller)
+
+
+def _grouped(
+    axes: Sequence[Axis], places: Ints, cells: Ints, shared: Sequence[int]
+) -> dict[tuple[int, ...], list[int]]:
+    """Cells by the codes of the shared variables that hold them, of every level."""
+    out: dict[tuple[int, ...], list[int]] = {}
+    for cell in cells.tolist():
+        for codes in itertools.product(*(axes[v].above[places[cell, v]] for v in shared)):
+            out.setdefault(codes, []).append(cell)
+    return out
+
+
+def _hold(rows: sp.csr_array, value: Floats, allowed: float) -> bool:
+    """Whether the sums that are known are equal; tables of other records have none in common."""
+    hidden = np.isnan(value)
+    told = np.where(hidden, 0.0, value)
+    known = abs(rows) @ hidden.astype(np.float64) == 0
+    noise = _NOISE * (abs(rows) @ np.abs(told))
+    return bool(np.all(np.abs(rows @ told)[known] <= np.maximum(allowed, noise)[known]))
 
 
 _Where = tuple[Ints, Ints, Ints, Ints, list[str], Ints, Sequence[Axis]]

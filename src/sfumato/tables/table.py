@@ -209,7 +209,8 @@ class Table:
         Raises
         ------
         DataError
-            Columns that are missing or of the wrong type, unknown codes, cells listed twice.
+            Columns that are missing or of the wrong type, unknown codes, cells listed twice; columns that are neither
+            variables nor known figures.
         """
         if contributors and contributors != CONTRIBUTORS:
             if contributors not in frame.columns or CONTRIBUTORS in frame.columns:
@@ -226,11 +227,24 @@ class Table:
         frame = frame.with_columns(pl.col(n).cast(pl.String) for n in names)
         if empty := [n for n in names if frame[n].null_count()]:
             raise DataError(f"Column {empty[0]!r} has cells without a code. Where it is summed over, write {TOTAL}.")
+        _refuse_figures(frame, names, value)
         for name in (value, CONTRIBUTORS):
             if name in frame.columns and name in (COUNT, CONTRIBUTORS) and np.any(floats(frame, name) < 0):
                 raise DataError(f"Column {name!r} has negative counts. Mend them.")
         axes = tuple(Axis(n, given[n]) if n in given else _flat(n, frame[n]) for n in names)
         return cls(axes, frame.select(*names, pl.exclude(names)), value)
+
+
+def _refuse_figures(frame: pl.DataFrame, names: Sequence[str], value: str) -> None:
+    """Further figures or labels of cells: as variables they would hold every line apart, so that nothing adds up."""
+    summed = [n for n in names if (frame[n] == TOTAL).any()]
+    if not summed or frame.select(summed).is_duplicated().any():
+        return
+    if further := [n for n in names if n not in summed and frame[n].n_unique() > 1]:
+        raise DataError(
+            f"Column {', '.join(map(repr, further))} is no variable: the others tell each line apart, and it has no "
+            f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}."
+        )
 
 
 def is_count(table: Table) -> bool:
