@@ -393,7 +393,7 @@ def _hold(rows: sp.csr_array, value: Floats, allowed: float) -> bool:
     hidden = np.isnan(value)
     told = np.where(hidden, 0.0, value)
     known = abs(rows) @ hidden.astype(np.float64) == 0
-    noise = _NOISE * (abs(rows) @ np.abs(told))
+    noise = NOISE * (abs(rows) @ np.abs(told))
     return bool(np.all(np.abs(rows @ told)[known] <= np.maximum(allowed, noise)[known]))
 
 
