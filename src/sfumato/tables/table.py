@@ -240,7 +240,8 @@ def _refuse_figures(frame: pl.DataFrame, names: Sequence[str], value: str) -> No
     summed = [n for n in names if (frame[n] == TOTAL).any()]
     if not summed or frame.select(summed).is_duplicated().any():
         return
-    if further := [n for n in names if n not in summed and frame[n].n_unique() > 1]:
+    held = frame.select(n for n in names if n not in summed and frame[n].n_unique() > 1)
+    if further := [n.name for n in held if not n.cast(pl.Float64, strict=False).null_count()]:
         raise DataError(
             f"Column {', '.join(map(repr, further))} is no variable: the others tell each line apart, and it has no "
             f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}."
