@@ -95,6 +95,8 @@ def test_a_wrong_figure_on_a_page_is_found(tmp_path, monkeypatch):
         "text": "```sh\necho 5\n```\n\n```text\n6\n```\n",
         "order": "```sh\necho 5 6\n```\n\n```text\n6\n…\n5\n```\n",
         "pycon": "```pycon\n>>> 2 + 2\n5\n\n```\n",
+        "figure": "```pycon\n>>> print(0.105)\n0.101\n\n```\n",
+        "decimals": "```pycon\n>>> print(0.5)\n0.500\n\n```\n",
         "exit": "```sh\nfalse\n```\n",
         "yaml": "```yaml\nsteps:\n  - {do: dorp}\n```\n",
     }.items():
@@ -104,6 +106,12 @@ def test_a_wrong_figure_on_a_page_is_found(tmp_path, monkeypatch):
         except (AssertionError, sfumato.errors.PlanError):
             continue
         pytest.fail(f"{kind}: the fault was not seen")
+
+
+def test_figures_of_a_fit_may_end_a_little_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("page.md").write_text("```pycon\n>>> print('0.5  ours', -0.101, 3.26404)\n0.5  ours -0.099 3.26416\n\n```\n")
+    assert Page(Path("page.md")).run().ran == 1
 
 
 @pytest.mark.parametrize("do", list(methods()))
