@@ -322,6 +322,8 @@ class _Ends:
         self.low, self.high = piece.low / piece.scale, piece.high / piece.scale
         self.in_low, self.in_high = np.full(len(self.low), np.inf), np.full(len(self.low), -np.inf)
         self.close = _CLOSE * max(1.0, piece.largest / piece.scale)
+        self.last = np.clip(np.zeros(len(self.low)), self.low, self.high)
+        self.untried = np.ones((2, len(self.low)), dtype=bool)
         self.asked, self.need = asked, need
         if need is not None:
             self.truth = truth / piece.scale
@@ -332,7 +334,7 @@ class _Ends:
 
     def see(self, table: Floats) -> None:
         """A table that is possible, but for the last digits of a program."""
-        table = np.clip(table, self.low, self.high)
+        self.last = table = np.clip(table, self.low, self.high)
         np.minimum(self.in_low, table, out=self.in_low)
         np.maximum(self.in_high, table, out=self.in_high)
 
@@ -351,6 +353,22 @@ class _Ends:
         self.see(table)
         self.high[cells[up]] = np.minimum(self.high, table)[cells[up]]
         self.low[cells[~up]] = np.maximum(self.low, table)[cells[~up]]
+
+    def nearest(self) -> tuple[int, float] | None:
+        """The end that the last table is nearest to, of those not asked for before: a cell, and the sign of its cost.
+
+        The next program starts from that table, so its way is short. None if no end is open.
+        """
+        up, down = (self.open_high(), self.open_low()) & self.untried
+        if not (up | down).any():
+            return None
+        room = np.maximum(self.high - self.low, self.close)
+        room[np.isinf(room)] = 1.0
+        far = np.concatenate([self.high - self.last, self.last - self.low]) / np.tile(room, 2)
+        far = np.round(np.minimum(far, _FAR), 6)  # not the last bits decide
+        place = int(np.where(np.concatenate([up, down]), far, np.inf).argmin())
+        self.untried[place // len(up), place % len(up)] = False
+        return place % len(up), -1.0 if place < len(up) else 1.0
 
     def open_low(self) -> Bools:
         """Cells whose low end is asked for and not yet known."""
@@ -383,6 +401,8 @@ class _Bounded:
 
 _SWEEPS = 4
 """Programs that push many cells at once, before each is taken by itself."""
+_FAR = 1e6
+"""Ends that nothing bounds are looked for last."""
 _SMALL = 6
 """Components of fewer cells are not swept."""
 
@@ -395,11 +415,10 @@ def _bound(piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> _Bo
     tables = _tables(piece, ends)
     if len(asked) >= _SMALL:
         _sweep(ends, tables)
-    for cell in np.flatnonzero(asked).tolist():
-        for sign, still in ((-1.0, ends.open_high), (1.0, ends.open_low)):
-            if still()[cell]:
-                table = tables.least(np.array([cell]), np.array([sign]))
-                ends.end(tables.alike(cell), tables.factor[tables.alike(cell)] * sign / tables.factor[cell] < 0, table)
+    while (end := ends.nearest()) is not None:
+        cell, sign = end
+        table = tables.least(np.array([cell]), np.array([sign]))
+        ends.end(tables.alike(cell), tables.factor[tables.alike(cell)] * sign / tables.factor[cell] < 0, table)
     return _finish(ends, piece, tables.programme.solved)
 
 

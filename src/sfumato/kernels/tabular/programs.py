@@ -1,4 +1,4 @@
-"""The linear programs behind suppression, warm started: how far can a cell move, and what does it cost to let it."""
+"""The linear programs behind suppression: how far can a cell move, and what does it cost to let it."""
 
 from __future__ import annotations
 
@@ -107,6 +107,7 @@ class Flows:
             return None
         low[moves], high[moves], high[back] = amount, amount, 0.0
         self.solver.changeColsBounds(2 * self.cells, self.every, low, high)
+        self.solver.clearSolver()  # nothing moves but one cell: nearer than where the program before it ended
         self.solved += 1
         self.solver.run()
         if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:

@@ -23,7 +23,7 @@ __all__ = ["INSIDERS", "eliminated", "mended", "suppress_elimination_repair"]
 
 Bools = NDArray[np.bool_]
 
-AT_ONCE = 200
+AT_ONCE = 100
 """After so many flows attackers look again: what was hidden for one goal often serves others."""
 ROUNDS = 100
 INSIDERS = 3_000
