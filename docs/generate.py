@@ -670,10 +670,10 @@ def python() -> str:
         *(
             f"### sf.tables.{n}\n\n```text\n{_signature(getattr(sf.tables, n), f'tables.{n}')}\n```\n\n"
             f"{summary(getattr(sf.tables, n))}"
-            for n in sf.tables.__all__
+            for n in dir(sf.tables)
             if inspect.isfunction(getattr(sf.tables, n))
         ),
-        *(_described(f"tables.{n}", cls) for n in sf.tables.__all__ if inspect.isclass(cls := getattr(sf.tables, n))),
+        *(_described(f"tables.{n}", cls) for n in dir(sf.tables) if inspect.isclass(cls := getattr(sf.tables, n))),
         "## sf.steps",
         "The steps of a plan, with the parameters of its YAML.",
         _table(

@@ -197,3 +197,17 @@ def test_an_unsafe_count_is_not_told_by_being_whole(seed, method):
     for line in np.flatnonzero((done.judged.cells["status"] == "u").to_numpy()):
         low, high = interval(done.judged, line, least=1)
         assert np.floor(high + 1e-6) - np.ceil(low - 1e-6) >= 1
+
+
+def test_what_was_hidden_before_is_said_to_be_in_no_gap():
+    done = protect(of(), "n(2)")
+    assert not any("status x before" in note for note in done.notes)
+    again = protect(done.judged)
+    assert (again.secondary, again.suppression.gap) == (done.secondary, 0.0)
+    assert any("status x before" in note for note in again.notes)
+
+
+def test_the_sum_of_hidden_values_has_their_decimals():
+    cells = {"v": ["Total", *"abcdef"], "x": [2.1, 0.1, 0.2, 0.7, 0.1, 0.2, 0.8], "status": [*"suxxsss"]}
+    done = protect(sf.tables.Table.of(pl.DataFrame(cells), "x"))
+    assert repr(done.secondary_value) == "0.9"  # 0.2 + 0.7 is 0.8999999999999999 in floats

@@ -80,7 +80,7 @@ _HOMES = {
     "transitions": "sfumato.tables.perturb.counts",
 }
 
-__all__ = list(_HOMES)
+__all__ = [name for name in _HOMES if name != "round"]  # `import *` leaves the builtin alone
 
 
 def __getattr__(name: str) -> Any:
@@ -90,7 +90,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(_HOMES)
 
 
 class _Facade(ModuleType):

@@ -241,10 +241,12 @@ def _agreed(values: Floats, same: Ints, count: int, allowed: float, places: Ints
     noise = NOISE * np.abs(values[known])
     wrong = known[np.abs(values[known] - out[same[known]]) > np.maximum(allowed * (1 + 1e-9), noise)]
     if len(wrong):
+        where = _named(axes, places[wrong], [""] * len(wrong))
         raise NotAdditive(
-            "Totals contradict each other: a cell that stands in two places of the tables, or a total with a single "
-            "part, has two values. Give the same value, or a --tolerance (`tolerance`) for values that were rounded.",
-            _named(axes, places[wrong], [""] * len(wrong)),
+            f"Totals contradict each other at {_spelled(where)}: a cell that stands in two places of the tables, or a "
+            "total with a single part, has two values. Give the same value, or a --tolerance (`tolerance`) for values "
+            "that were rounded.",
+            where,
         )
     return out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.files.priors import Prior
 from sfumato.errors import DataError
+from sfumato.kernels.grid import NO_GRID, decimals, significant
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.attack import Audit, audit
 from sfumato.tables.axis import TOTAL
@@ -41,6 +43,10 @@ INSIDER = (
 NO_TOTALS = (
     "The table lists no totals, so nothing was hidden for their sake. Whoever has totals from elsewhere can subtract: "
     "build the table with its totals, and protect both together."
+)
+HIDDEN_BEFORE = (
+    "Cells that had status x before are hidden in any case, and cost nothing: the gap is of what is hidden beside them. "
+    "To look for something cheaper, protect the table without these statuses (status s), or from its records."
 )
 WHOLE = "Counts are whole numbers: more was hidden, so that each unsafe one can be one more."
 ROUNDS = 4
@@ -79,6 +85,8 @@ class Protected:
         What the audit took everybody to know that every hidden value is at least.
     unprotected
         Codes of the unsafe cells that no pattern protects as asked; `suppression` says why.
+    hidden_before
+        Whether cells had status `x` before, and so were hidden in any case.
     """
 
     table: Table
@@ -94,6 +102,7 @@ class Protected:
     tolerance: float | None = None
     known: float = 0.0
     unprotected: tuple[tuple[str, ...], ...] = ()
+    hidden_before: bool = False
 
     @property
     def ok(self) -> bool:
@@ -111,6 +120,8 @@ class Protected:
             said.insert(-len(self.audit.notes) or len(said), _that_is(named))
         if self.primary and not any((self.table.cells[n] == TOTAL).any() for n in self.table.variables):
             said.append(NO_TOTALS)
+        if self.hidden_before:
+            said.append(HIDDEN_BEFORE)
         if self.audit.insider or self.audit.insider_below:
             said.append(INSIDER)
         return tuple(note for note in said if note)
@@ -276,13 +287,20 @@ def protect(
         cells=len(out),
         primary=int((letters == "u").sum()),
         secondary=len(beside),
-        secondary_value=float(beside.sum()),
+        secondary_value=_sum(beside),
         rule=rule,
         public=public,
         tolerance=tolerance,
         known=known,
+        hidden_before=STATUS in table.cells.columns and bool((table.cells[STATUS] == "x").any()),
         unprotected=tuple(out.cells.filter(np.isin(merged.cell[0], found.unprotected)).select(out.variables).rows()),
     )
+
+
+def _sum(values: Floats) -> float:
+    """The sum as the values are written: with their decimal places, or 12 digits where they have none in common."""
+    total, place = math.fsum(values), decimals(values)
+    return round(total, place) if place < NO_GRID else significant(total, 12)
 
 
 def _that_is(named: Sequence[str]) -> str:

@@ -51,7 +51,7 @@ REFUSED = [
     (("protect", "not_additive.csv", *RULE), ["not additive", "'sex'", "sex=Total", "--hierarchy", "--tolerance"]),
     (("audit", "not_additive.csv"), ["not additive", "--tolerance"]),
     (("protect", "not_additive.csv", *RULE, "--tolerance", "5"), ["not additive"]),
-    (("protect", "contradicting.csv", *RULE, "--hierarchy", "town=tree.csv"), ["contradict", "--tolerance"]),
+    (("protect", "contradicting.csv", *RULE, "--hierarchy", "town=tree.csv"), ["contradict", "town=", "--tolerance"]),
     (("protect", "negative.csv", *RULE), ["negative", "'count'"]),
     (("protect", "twice.csv", *RULE), ["twice", "one row"]),
     (("protect", "status.csv"), ["status.csv, line 3", "u, s, x, z and w"]),

@@ -170,3 +170,13 @@ def test_nothing_hidden_is_nothing_to_find() -> None:
     found = intervals(sp.csr_array([[1, -1]]), np.array([1.0, 1.0]), np.zeros(2, bool))
     assert isinstance(found, Intervals)
     assert found.programs == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_cells_without_any_bound_are_bounded_by_their_equations_alone():
+    """Of a + b = 3 and a + b + c = 5 with nothing known beforehand c alone is told."""
+    hidden, value = np.array([1, 1, 1, 0, 0]) > 0, np.array([np.nan, np.nan, np.nan, 3.0, 5.0])
+    matrix = sp.csr_array([[1.0, 1, 0, -1, 0], [1.0, 1, 1, 0, -1]])
+    found = intervals(matrix, value, hidden, -np.inf, np.inf)
+    assert found.low[:3].tolist() == [-np.inf, -np.inf, 2.0]
+    assert found.high[:3].tolist() == [np.inf, np.inf, 2.0]

@@ -301,8 +301,7 @@ class _Piece:
         self.exact = exact
         matrix, least, most = system
         of_rows = sp.csr_array(matrix[rows])
-        fixed = (low + high) / 2
-        fixed[~(low == high)] = 0.0
+        fixed = np.where(low == high, low, 0.0)
         moved = of_rows @ fixed
         self.matrix = sp.csr_array(of_rows[:, part])
         self.matrix.sort_indices()
