@@ -41,3 +41,15 @@ def test_further_figures_are_no_variables():
     with pytest.raises(DataError, match="'income' is no variable"):
         Table.of(ROWS.with_columns(income=pl.Series(range(70, 70 + len(ROWS))).cast(pl.String)))
     assert len(Table.of(ROWS.with_columns(year=pl.lit("2014")))) == len(ROWS)
+
+
+def test_further_figures_of_a_table_without_totals_are_no_variables():
+    rows = {"town": [*"aabbcc"], "sex": [*"fmfmfm"], "count": [2, 3, 4, 5, 6, 7]}
+    for figures in ([10.5, 20, 20, 20, 20, 20], [101, 250, 390, 470, 120, 130]):
+        with pytest.raises(DataError, match=r"'income' is no variable: .* --contributors"):
+            Table.of(pl.DataFrame(rows | {"income": figures}))
+    # codes that are numbers are variables: they stand in several lines, or no other column tells lines apart
+    for codes in ([1, 2, 1, 2, 1, 2], [1, 1, 2, 2, 2, 2]):
+        assert Table.of(pl.DataFrame(rows | {"part": codes})).variables == ("town", "sex", "part")
+    grid = {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4], "count": [5, 6, 7, 8]}
+    assert Table.of(pl.DataFrame(grid)).variables == ("a", "b")

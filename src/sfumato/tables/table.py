@@ -63,6 +63,8 @@ SHADOW = "sfumato:shadow"
 ASKED = "sfumato:asked"
 """In memory only: the largest contribution of one who is to be protected, where some gave that up."""
 
+_FEW = 4
+"""In fewer lines than that, whole numbers that are all different tell nothing of what they are."""
 RESERVED = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY)
 """Columns of a table file that are no variables, beside its value."""
 
@@ -238,14 +240,26 @@ class Table:
 def _refuse_figures(frame: pl.DataFrame, names: Sequence[str], value: str) -> None:
     """Further figures or labels of cells: as variables they would hold every line apart, so that nothing adds up."""
     summed = [n for n in names if (frame[n] == TOTAL).any()]
-    if not summed or frame.select(summed).is_duplicated().any():
-        return
     held = frame.select(n for n in names if n not in summed and frame[n].n_unique() > 1)
-    if further := [n.name for n in held if not n.cast(pl.Float64, strict=False).null_count()]:
+    numbers = [n.name for n in held if not n.cast(pl.Float64, strict=False).null_count()]
+    further = numbers if _told_apart(frame, summed) else [n for n in numbers if _measured(frame[n])]
+    if further and _told_apart(frame, [n for n in names if n not in further]):
         raise DataError(
             f"Column {', '.join(map(repr, further))} is no variable: the others tell each line apart, and it has no "
-            f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}."
+            f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}. The value and the "
+            "number of contributors may have other names: --value, --contributors (`value`, `contributors`)."
         )
+
+
+def _told_apart(frame: pl.DataFrame, names: Sequence[str]) -> bool:
+    """Whether some columns tell each line from every other one."""
+    return bool(names) and not frame.select(names).is_duplicated().any()
+
+
+def _measured(column: pl.Series) -> bool:
+    """Whether numbers look like figures rather than codes: they have fractions, or hardly any stands twice."""
+    number = column.cast(pl.Float64)
+    return bool((number != number.floor()).any()) or (len(column) >= _FEW and 2 * column.n_unique() > len(column))
 
 
 def is_count(table: Table) -> bool:
