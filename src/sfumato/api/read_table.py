@@ -7,10 +7,12 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.data.files.hierarchies import read_hierarchy
+from sfumato.data.files.jj import is_jj, read_jj
 from sfumato.data.files.tables import read_cells
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.release.tabular.opening import folder_of, open_table_folder
+from sfumato.tables.problems import VALUE, table_of
 from sfumato.tables.table import COUNT, RESERVED, STATUS, Table
 
 __all__ = ["Trees", "read_table"]
@@ -34,7 +36,8 @@ def read_table(
     ----------
     path
         A folder that `hand_out` or a command wrote, whose papers know the value and which codes are parts of which;
-        or a single file, which knows neither.
+        or a single file, which knows neither. A file of the JJ format (`.jj`) has its cells by number, and its own
+        equations.
     value
         The value's column; of a file else `count`.
     hierarchies
@@ -71,6 +74,10 @@ def read_table(
     folder = folder_of(place)
     if folder is not None:
         return open_table_folder(folder, value, given)
+    if is_jj(place):
+        if given:
+            raise DataError(f"{place.name} has its own equations: leave the hierarchies out.")
+        return table_of(read_jj(place), value or VALUE)
     named = value or COUNT
     figures = [*(n for n in RESERVED if n != STATUS), *([contributors] if contributors else [])]
     frame = read_cells(place, named, figures, delimiter=delimiter, decimal_comma=decimal_comma)

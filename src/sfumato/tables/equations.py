@@ -152,7 +152,8 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
         One or several; variables of one name are one, and a cell is known by its codes without totals.
     tolerance
         Largest difference of a total from the sum of its parts that is taken for rounding. Values are then changed as
-        little as needed, in proportion, to make them additive. Without one, floating-point noise only.
+        little as needed, in proportion, to make them additive. Without one, what the papers of the tables say, else
+        floating-point noise only.
 
     Returns
     -------
@@ -163,6 +164,10 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     NotAdditive
         Where known totals differ by more from the sums of their parts, or copies of a cell from each other.
     """
+    if any(t.sums is not None for t in tables) and len({t.variables for t in tables}) > 1:
+        raise DataError(
+            "A file of cells by number (.jj) has nothing in common with tables of codes: take it by itself."
+        )
     axes = _axes(tables)
     places = np.concatenate([_placed(table, axes) for table in tables])
     kept = np.concatenate([~_void(table) for table in tables])
@@ -173,9 +178,10 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     first = _firsts(same, len(keys))
     void = np.ones(len(keys), dtype=bool)
     np.logical_and.at(void, same, ~kept)
-    allowed = tolerance or 0.0
+    allowed = max((t.released.tolerance or 0.0 for t in tables), default=0.0) if tolerance is None else tolerance
     value = _agreed(values, same, len(keys), allowed, places, axes)
     rows, columns, signs, along = relations(axes, places[first], keys, void)
+    rows, columns, signs, along = _with_own_sums((rows, columns, signs, along), tables, same, void)
     one = _merged_places(rows, columns, signs, void)
     names, cell = np.unique(one[~void], return_inverse=True)
     of_place = np.full(len(keys), -1, dtype=np.int64)
@@ -274,6 +280,25 @@ def relations(axes: Sequence[Axis], places: Ints, keys: Ints, void: Bools) -> tu
     return all_rows[live], all_columns[live], all_signs[live], along
 
 
+_Sums = tuple[Ints, Ints, Ints, list[str]]
+
+
+def _with_own_sums(found: _Sums, tables: Sequence[Table], same: Ints, void: Bools) -> _Sums:
+    """The sums of codes, and after them those that tables have of their own."""
+    rows, columns, signs, along = found
+    begun = 0
+    for table in tables:
+        if table.sums is not None:
+            own = table.sums.tocoo()
+            column = same[begun + own.col]
+            live = ~void[column]
+            rows = np.append(rows, len(along) + own.row[live].astype(np.int64))
+            columns, signs = np.append(columns, column[live]), np.append(signs, own.data[live].astype(np.int64))
+            along = [*along, *[table.variables[0]] * own.shape[0]]
+        begun += len(table)
+    return rows, columns, signs, along
+
+
 def _parts(axis: Axis, column: int, weight: int, places: Ints, keys: Ints) -> list[tuple[Ints, Ints]]:
     """By grouping, which listed places are parts of which; a total that is not listed stands for its own parts."""
     splits = np.full(len(axis.codes), -1, dtype=np.int64)
@@ -302,10 +327,10 @@ def _merged_places(rows: Ints, columns: Ints, signs: Ints, void: Bools) -> Ints:
     """The first place that each is the same as: a total with one part left is that part."""
     count = len(void)
     sums = int(rows.max(initial=-1)) + 1
-    parts = np.bincount(rows[signs > 0], minlength=sums)
+    parts, totals = (np.bincount(rows[signs == sign], minlength=sums) for sign in (1, -1))
     total = np.full(sums, -1, dtype=np.int64)
     total[rows[signs < 0]] = columns[signs < 0]
-    lone = (signs > 0) & (parts[rows] == 1) & (total[rows] >= 0) if len(rows) else np.zeros(0, dtype=bool)
+    lone = (signs > 0) & (parts[rows] == 1) & (totals[rows] == 1) if len(rows) else np.zeros(0, dtype=bool)
     links = sp.coo_array((np.ones(int(lone.sum())), (total[rows[lone]], columns[lone])), shape=(count, count))
     _, group = connected_components(links, directed=False)
     return _firsts(group.astype(np.int64), int(group.max(initial=-1)) + 1)[group]

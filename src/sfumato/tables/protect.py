@@ -24,7 +24,21 @@ from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
 from sfumato.tables.suppress.result import Suppression
-from sfumato.tables.table import CONTRIBUTORS, COST, LOWER, LOWER_LEVEL, STATUS, UPPER, UPPER_LEVEL, Table, is_count
+from sfumato.tables.table import (
+    CONTRIBUTORS,
+    COST,
+    LEAST,
+    LOWER,
+    LOWER_LEVEL,
+    MOST,
+    SLIDING_LEVEL,
+    STATUS,
+    UPPER,
+    UPPER_LEVEL,
+    Released,
+    Table,
+    is_count,
+)
 
 __all__ = ["Costs", "Method", "Protected", "protect"]
 
@@ -45,8 +59,8 @@ NO_TOTALS = (
     "build the table with its totals, and protect both together."
 )
 HIDDEN_BEFORE = (
-    "Cells that had status x before are hidden in any case, and cost nothing: the gap is of what is hidden beside them. "
-    "To look for something cheaper, protect the table without these statuses (status s), or from its records."
+    "Cells that had status x before are hidden in any case, and cost nothing: the gap is of what is hidden beside "
+    "them. To look for something cheaper, protect the table without these statuses (status s), or from its records."
 )
 WHOLE = "Counts are whole numbers: more was hidden, so that each unsafe one can be one more."
 ROUNDS = 4
@@ -118,7 +132,11 @@ class Protected:
                 ", ".join(f"{n}={c}" for n, c in zip(self.table.variables, u, strict=True)) for u in self.unprotected
             ]
             said.insert(-len(self.audit.notes) or len(said), _that_is(named))
-        if self.primary and not any((self.table.cells[n] == TOTAL).any() for n in self.table.variables):
+        if (
+            self.primary
+            and self.table.sums is None
+            and not any((self.table.cells[n] == TOTAL).any() for n in self.table.variables)
+        ):
             said.append(NO_TOTALS)
         if self.hidden_before:
             said.append(HIDDEN_BEFORE)
@@ -190,9 +208,11 @@ def protect(
     public
         Whether the table does not tell which of the hidden cells are the unsafe ones.
     tolerance
-        Largest difference of totals from the sums of their parts that is taken for rounding.
+        Largest difference of totals from the sums of their parts that is taken for rounding; else what the papers of
+        the table say.
     lower
-        What everybody knows that every hidden value is at least: 0, or nothing where some value is negative. Give 1 for
+        What everybody knows that every hidden value is at least; else what the papers of the table or its file say of
+        each cell, else 0, or nothing where some value is negative. Give 1 for
         counts of which no hidden one can be 0, because empty cells are left out or published as zeros.
     seconds
         When to stop looking for something cheaper. The result is safe all the same, and audited.
@@ -226,6 +246,7 @@ def protect(
     >>> done.primary, done.secondary, done.ok
     (1, 3, True)
     """
+    tolerance = table.released.tolerance if tolerance is None else tolerance
     rule = None if rules is None else read_rules(rules)
     judged = table if rule is None else judge(table, rule, tolerance=tolerance)
     judged = settled(judged, priors)
@@ -243,7 +264,8 @@ def protect(
     hiding, auditing = split(progress, [3, 1])
     hiding("looking for cells to hide", 0)
     ask = _Asked(judged, merged, protect, cost, last)
-    known = ask.least if lower is None else lower
+    known = ask.known(lower)
+    least, most = ask.bounds(known)
     levels, whole, until = ask.levels(sliding), False, monotonic() + (seconds or 0.0)
     for _ in range(ROUNDS):
         found = suppress(
@@ -251,8 +273,8 @@ def protect(
             ask.primary,
             method=method,
             cost=ask.cost,
-            lower=np.full(merged.system.size, known),
-            upper=np.full(merged.system.size, np.inf),
+            lower=least,
+            upper=most,
             **levels,
             forbidden=ask.has("z"),
             forced=ask.has("x"),
@@ -277,6 +299,7 @@ def protect(
         found = replace(found, optimal=False, gap=None, bound=None, note=" ".join([*filter(None, [found.note]), WHOLE]))
     ends = {LOWER: checked.lower[0], UPPER: checked.upper[0]}
     out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()})
+    out = replace(out, released=Released(tolerance, known))
     letters = out.cells[STATUS]
     beside = np.abs(out.values[(letters == "x").to_numpy()])
     return Protected(
@@ -318,10 +341,19 @@ class _Asked:
         self.cost = merged.gather([self._costs(cost)], "sum")
         self.preferred = None if last is None else self._hidden_last(last)
 
-    @property
-    def least(self) -> float:
-        """What everybody knows of a hidden value unless something else is said."""
-        return -np.inf if self.negative else 0.0
+    def known(self, lower: float | None) -> float:
+        """What everybody knows of every hidden value: as it is said, else by the table's papers, else by its signs."""
+        told = self.table.released.lower if lower is None else lower
+        if told is not None:
+            return told
+        return -np.inf if self.negative or LEAST in self.table.cells.columns else 0.0
+
+    def bounds(self, known: float) -> tuple[Floats, Floats]:
+        """What everybody knows that each cell lies between."""
+        ends = [self.table.column(name) for name in (LEAST, MOST)]
+        low, high = (np.full(len(self.table), np.nan) if end is None else end for end in ends)
+        low = np.fmax(low, known)
+        return self.merged.gather([low], "max", known), self.merged.gather([high], "min", np.inf)
 
     def narrow(self, checked: Audit, found: Suppression) -> Bools:
         """Unsafe counts that can be protected, but for which fractions alone are possible beside the true one."""
@@ -344,13 +376,13 @@ class _Asked:
 
     def levels(self, sliding: bool) -> dict[str, Floats | None]:
         """How far primary cells must reach; nothing where only exact disclosure counts."""
-        own = [self.table.column(name) for name in (LOWER_LEVEL, UPPER_LEVEL)]
+        own = [self.table.column(name) for name in (LOWER_LEVEL, UPPER_LEVEL, SLIDING_LEVEL)]
         if self.protect == "exact":
             return {}
-        low, high = (None if level is None else self.merged.gather([level], "max") for level in own)
+        low, high, wide = (None if level is None else self.merged.gather([level], "max") for level in own)
         if sliding and low is not None and high is not None:
-            return {"sliding_level": low + high}
-        return {"lower_level": low, "upper_level": high}
+            return {"sliding_level": low + high if wide is None else np.maximum(low + high, wide)}
+        return {"lower_level": low, "upper_level": high, "sliding_level": wide}
 
     @property
     def alone(self) -> Bools:
@@ -388,7 +420,7 @@ class _Asked:
 
 
 def _without_levels(table: Table) -> Table:
-    return replace(table, cells=table.cells.drop(LOWER_LEVEL, UPPER_LEVEL, strict=False))
+    return replace(table, cells=table.cells.drop(LOWER_LEVEL, UPPER_LEVEL, SLIDING_LEVEL, strict=False))
 
 
 def _hidden(table: Table, merged: Merged, secondary: Bools) -> Table:

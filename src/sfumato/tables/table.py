@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Disclosure
@@ -23,17 +24,21 @@ __all__ = [
     "COUNT",
     "HIDDEN",
     "LARGEST",
+    "LEAST",
     "LOWER",
     "LOWER_LEVEL",
+    "MOST",
     "OWN",
     "RESERVED",
     "SECOND",
     "SHADOW",
     "SINGLE",
+    "SLIDING_LEVEL",
     "STATUS",
     "UPPER",
     "UPPER_LEVEL",
     "Origin",
+    "Released",
     "Table",
     "is_count",
     "largest_name",
@@ -60,6 +65,10 @@ COST = "sfumato:cost"
 """In memory only: what hiding a cell costs, where that was settled for it."""
 SHADOW = "sfumato:shadow"
 """In memory only: the sum of the sizes of contributions, where it is not the value: negative ones, sampling weights."""
+LEAST, MOST = "sfumato:least", "sfumato:most"
+"""In memory only: what everybody knows a cell to lie between, where a file says so cell by cell."""
+SLIDING_LEVEL = "sfumato:sliding level"
+"""In memory only: how wide the interval of an unsafe cell must be, where a file asks for that."""
 ASKED = "sfumato:asked"
 """In memory only: the largest contribution of one who is to be protected, where some gave that up."""
 
@@ -103,6 +112,27 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class Released:
+    """What the papers of a table say that everybody knows of it.
+
+    Parameters
+    ----------
+    tolerance
+        Largest difference of totals from their parts that is rounding.
+    lower
+        What everybody knows that hidden values are at least. None: nothing is said of it.
+
+    Examples
+    --------
+    >>> Released().lower is None
+    True
+    """
+
+    tolerance: float | None = None
+    lower: float | None = None
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of totals in the long form: a line for each cell, totals among them.
 
@@ -119,6 +149,10 @@ class Table:
         What building or reading it had to say.
     origin
         What became of its records before.
+    released
+        What its papers say that everybody knows, where it was read from a folder.
+    sums
+        Equations between its lines, shape (equations, lines), beside those of its codes: of a file that has its own.
 
     Raises
     ------
@@ -138,6 +172,8 @@ class Table:
     value: str = COUNT
     notes: tuple[str, ...] = field(default=(), compare=False)
     origin: Origin = field(default_factory=Origin, compare=False, repr=False)
+    released: Released = field(default_factory=Released, compare=False, repr=False)
+    sums: sp.csr_array | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if missing := [n for n in (*self.variables, self.value) if n not in self.cells.columns]:
@@ -145,8 +181,13 @@ class Table:
         keys = self.keys
         if len(np.unique(keys)) < len(keys):
             raise DataError("A table lists a cell twice: the same codes stand in two rows. Give each cell one row.")
+        if self.sums is not None and self.sums.shape[1] != len(self):
+            raise DataError("A table with equations of its own needs all the cells that these are of.")
         if np.any(np.diff(keys) < 0):
-            object.__setattr__(self, "cells", self.cells[np.argsort(keys, kind="stable")])
+            order = np.argsort(keys, kind="stable")
+            object.__setattr__(self, "cells", self.cells[order])
+            if self.sums is not None:
+                object.__setattr__(self, "sums", sp.csr_array(self.sums[:, order]))
             for cached in ("keys", "places"):
                 self.__dict__.pop(cached, None)
 
@@ -246,8 +287,8 @@ def _refuse_figures(frame: pl.DataFrame, names: Sequence[str], value: str) -> No
     if further and _told_apart(frame, [n for n in names if n not in further]):
         raise DataError(
             f"Column {', '.join(map(repr, further))} is no variable: the others tell each line apart, and it has no "
-            f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}. The value and the "
-            "number of contributors may have other names: --value, --contributors (`value`, `contributors`)."
+            f"{TOTAL}. Leave it out; a table has its variables, {value!r}, and {', '.join(RESERVED)}. The value and "
+            "the number of contributors may have other names: --value, --contributors (`value`, `contributors`)."
         )
 
 

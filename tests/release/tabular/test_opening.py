@@ -167,3 +167,30 @@ def test_a_file_taken_out_of_its_folder_is_a_single_file(built, tmp_path):
     shutil.copy(sf.hand_out(done, tmp_path / "t") / "data.csv", tmp_path / "data.csv")
     alone = sf.read_table(tmp_path / "data.csv", "value", hierarchies={"a": GROUPS})
     same(done.table, alone)
+
+
+def test_what_the_papers_say_that_everybody_knows_is_taken_up(tmp_path):
+    """Rounded totals are no contradiction, and hidden counts are known to be 1 or more, without saying so again."""
+    rows = {"v": ["Total", *"abcd"], "count": [16.0, 1, 2, 5, 9], "status": [*"suxss"]}
+    table = Table.of(pl.DataFrame(rows))
+    done = sf.tables.protect(table, tolerance=1, lower=1)
+    sf.hand_out(done, tmp_path / "release")
+    again = sf.read_table(tmp_path / "release")
+    assert (again.released.tolerance, again.released.lower) == (1.0, 1.0)
+    found = sf.tables.audit(again)
+    assert found.summary() == sf.tables.audit(again, tolerance=1, lower=1).summary()
+    assert np.nanmin(found.lower[0]) >= 1
+    assert np.nanmin(sf.tables.audit(again, lower=0).lower[0]) == 0
+    assert done.known == sf.tables.protect(again.with_columns(count=table.values)).known == 1
+
+
+def test_values_that_may_be_negative_are_known_to_be_by_the_papers(tmp_path):
+    rows = {"v": ["Total", *"abcd"], "x": [16.0, -3, 5, 5, 9], "status": [*"suxss"]}
+    done = sf.tables.protect(Table.of(pl.DataFrame(rows), "x"))
+    sf.hand_out(done, tmp_path / "release")
+    again = sf.read_table(tmp_path / "release")
+    assert again.released.lower == -np.inf
+    assert sf.tables.audit(again).lower[0][1] == -np.inf
+    # a single file shows it by the ends that it tells
+    sf.hand_out(done, tmp_path / "t.csv")
+    assert sf.tables.audit(sf.read_table(tmp_path / "t.csv", "x")).lower[0][1] == -np.inf

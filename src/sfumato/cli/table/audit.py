@@ -38,15 +38,18 @@ def audit(
     """
     from sfumato.cli.talk import print_json
     from sfumato.cli.working import working
+    from sfumato.data.files.jj import is_jj
     from sfumato.tables.audit import audit as attack
+    from sfumato.tables.settle import published
 
     reading, known = Reading(delimiter, None, decimal), trees(hierarchy)
-    *tables, last = open_tables([*data, *([against] if against else [])], value, known, reading)
-    judged = last if against else None
-    tables += [] if against else [last]
+    opened = open_tables([*data, *([against] if against else [])], value, known, reading, numbered=True)
+    own = [is_jj(path) for path in data]  # such a file holds values and levels: it is judged by itself
+    tables = [published(table) if mine else table for table, mine in zip(opened, own, strict=False)]
+    judged = opened[len(data) :] or [table for table, mine in zip(opened, own, strict=True) if mine]
     with working() as progress:
         found = attack(
-            tables, against=judged, lower=lower or 0.0, sliding=sliding, tolerance=tolerance, progress=progress
+            tables, against=judged or None, lower=lower, sliding=sliding, tolerance=tolerance, progress=progress
         )
     told = found.summary()
     if json:

@@ -180,8 +180,11 @@ def open_tables(
     hierarchies: dict[str, tuple[Hierarchy, ...]],
     reading: Reading,
     contributors: str | None = None,
+    numbered: bool = False,
 ) -> list[Table]:
     """Read tables, from files or from folders that were handed out; what one knows of a variable holds for all.
+
+    `numbered` says whether files of cells by number (.jj) are taken.
 
     Raises
     ------
@@ -189,17 +192,34 @@ def open_tables(
         As `sf.read_table`; a hierarchy of a variable that none of them has.
     """
     from sfumato.api.read_table import read_table
-    from sfumato.errors import DataError
+    from sfumato.data.files.jj import is_jj
+    from sfumato.errors import DataError, FileError
+
+    if not numbered and (by_number := next((path for path in paths if is_jj(path)), None)):
+        raise FileError(f"{by_number.name} has its cells by number, and no codes: only `protect` and `audit` take it.")
 
     comma = reading.decimal == ","
     told: dict[str, Any] = {"contributors": contributors, "delimiter": reading.delimiter, "decimal_comma": comma}
     tables = [read_table(path, value, hierarchies=hierarchies, **told) for path in paths]
     told_by_folders = {axis.name: axis for table in tables for axis in table.axes if len(axis.relations) > 1}
     tables = [_with_trees(table, told_by_folders) for table in tables]
+    if own := next((table for table in tables if table.sums is not None), None):
+        tables = [_with_sums(table, own) for table in tables]
     if odd := [n for n in hierarchies if not any(n in table.variables for table in tables)]:
         known = ", ".join(dict.fromkeys(n for table in tables for n in table.variables))
         raise DataError(f"{', '.join(map(repr, odd))} has a hierarchy, but is no variable. Variables: {known}.")
     return tables
+
+
+def _with_sums(table: Table, own: Table) -> Table:
+    """A table of cells by number, with the equations that another one knows."""
+    from sfumato.errors import DataError
+
+    if table.sums is not None or table.variables != own.variables:
+        return table
+    if set(table.axes[0].codes) - set(own.axes[0].codes) or len(table) < len(own):
+        raise DataError("The protected table and the .jj file are not of the same cells.")
+    return replace(replace(table, axes=own.axes), sums=own.sums)
 
 
 def _with_trees(table: Table, known: Mapping[str, Axis]) -> Table:

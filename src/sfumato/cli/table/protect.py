@@ -115,16 +115,19 @@ def protect(
     from sfumato.api.hand_out import hand_out
     from sfumato.cli.talk import print_json, say
     from sfumato.cli.working import working
+    from sfumato.data.files.jj import is_jj, write_jj
     from sfumato.data.files.priors import read_priors
     from sfumato.release.tabular.hand_out import refuse_out
     from sfumato.tables.build import RANKS
+    from sfumato.tables.problems import problem_of
     from sfumato.tables.protect import protect as run
     from sfumato.tables.rules import ranks_needed, read_rules
     from sfumato.tables.table import COUNT
 
     read = (data, prior, last, plan, secret_file)
     refuse_out(out, *read, internal, overwrite=overwrite)
-    refuse_out(internal, *read, out, overwrite=overwrite, internal=True)
+    refuse_out(internal, *read, out, overwrite=overwrite, internal=True, numbered=True)
+    _refuse_numbered(data, out, internal)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     known = trees(hierarchy)
     if by:
@@ -155,7 +158,7 @@ def protect(
             waived=waived,
             requested=requested,
         )
-        (given,) = open_tables([data], value, known, reading, contributors)
+        (given,) = open_tables([data], value, known, reading, contributors, numbered=True)
     with working() as progress:
         done = run(
             given,
@@ -166,7 +169,7 @@ def protect(
             sliding=sliding,
             singletons=singletons,
             priors=() if prior is None else read_priors(prior, len(given.axes)),
-            last=None if last is None else open_tables([last], value, {}, reading)[0],
+            last=None if last is None else open_tables([last], value, {}, reading, numbered=True)[0],
             public=public,
             tolerance=tolerance,
             lower=lower,
@@ -174,7 +177,9 @@ def protect(
             progress=progress,
         )
     written = done.ok or force
-    if internal is not None:
+    if internal is not None and is_jj(internal):
+        write_jj(problem_of(done.judged), internal)
+    elif internal is not None:
         hand_out(done, internal, internal=True, overwrite=overwrite)
     if written and out is not None:
         hand_out(done, out, overwrite=overwrite, force=force)
@@ -187,6 +192,24 @@ def protect(
     if not done.ok:
         say(["The audit failed: cells can still be worked out. " + ("" if force else "Nothing was handed out.")])
         raise typer.Exit(1)
+
+
+def _refuse_numbered(data: Path, out: Path | None, internal: Path | None) -> None:
+    """Refuse files of cells by number where codes are needed, and the other way round."""
+    from sfumato.data.files.jj import is_jj
+    from sfumato.errors import FileError
+    from sfumato.release.tabular.hand_out import is_table_file
+
+    if not is_jj(data):
+        if internal is not None and is_jj(internal):
+            raise FileError(
+                "Only what was read from a .jj file is written as one: give --internal a .csv, or a folder."
+            )
+        return
+    if out is not None and not is_table_file(out):
+        raise FileError(f"{data.name} has its cells by number: give --out a name that ends in .csv.")
+    if internal is not None and not is_jj(internal):
+        raise FileError(f"{data.name} has its own equations, which a .jj file alone holds: end --internal in .jj.")
 
 
 def _refuse_of_records(**options: object) -> None:

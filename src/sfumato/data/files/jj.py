@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 from sfumato.data.files.atomic import replacing
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Problem", "read_jj", "write_jj"]
+__all__ = ["Problem", "is_jj", "read_jj", "write_jj"]
 
 Floats = NDArray[np.float64]
 
 _LARGEST = 1 << 30
+_NEAR = 1e-9
+"""Share of a value by which its bounds may miss it: other programs write fewer digits."""
 _EQUATION = re.compile(r"^\s*(\S+)\s+(\d+)\s*:\s*(.*)$")
 _TERM = re.compile(r"(\d+)\s*\(\s*([+-]?\d+)\s*\)")
 _STATUSES = ("u", "s", "z", "x", "w")
@@ -67,6 +69,17 @@ class Problem:
     matrix: sp.csr_array
 
 
+def is_jj(path: Path) -> bool:
+    """Whether a file is of this format, by its name.
+
+    Examples
+    --------
+    >>> is_jj(Path("table.JJ")), is_jj(Path("table.csv"))
+    (True, False)
+    """
+    return path.suffix.lower() == ".jj"
+
+
 def read_jj(path: Path) -> Problem:
     """Read a file of the JJ format.
 
@@ -87,7 +100,11 @@ def read_jj(path: Path) -> Problem:
         sums = _whole(path, *next(lines))
         terms = [_equation(path, *next(lines), count) for _ in range(sums)]
     except StopIteration:
-        raise DataError(f"{path.name} ends too early.") from None
+        raise DataError(f"{path.name} ends too early: it has fewer lines than it says.") from None
+    if (odd := next(lines, None)) is not None:
+        raise DataError(f"{path.name}, line {odd[0]}: the file says that it ends before this line.")
+    if not count:
+        raise DataError(f"{path.name} has no cell.")
     figures = np.array([cell[0] for cell in cells], dtype=np.float64).reshape(count, 7)
     rows = [row for row, one in enumerate(terms) for _ in one]
     columns, signs = ([term[i] for one in terms for term in one] for i in (0, 1))
@@ -128,7 +145,13 @@ def _cell(path: Path, number: int, line: str, expected: int) -> tuple[list[float
         raise DataError(
             f"{path.name}, line {number}: a cell is its number from 0, value, cost, status, two bounds, three levels."
         )
-    return figures, parts[3].lower()
+    value, cost, low, high, *levels = figures
+    if cost < 0 or min(levels) < 0:
+        raise DataError(f"{path.name}, line {number}: a cost or a level is negative.")
+    near = _NEAR * max(1.0, abs(value))
+    if low > value + near or high < value - near:
+        raise DataError(f"{path.name}, line {number}: the bounds of a cell do not hold its value.")
+    return [value, cost, min(low, value), max(high, value), *levels], parts[3].lower()
 
 
 def _equation(path: Path, number: int, line: str, count: int) -> list[tuple[int, int]]:
@@ -136,9 +159,19 @@ def _equation(path: Path, number: int, line: str, count: int) -> list[tuple[int,
     terms = [(int(cell), int(sign)) for cell, sign in _TERM.findall(found[3])] if found else []
     if found is None or len(terms) != int(found[2]) or any(c >= count or abs(s) > 1 for c, s in terms):
         raise DataError(f"{path.name}, line {number}: an equation is `0 2 : 0 (-1) 1 (1)`, with cells of the file.")
-    if float(found[1]) != 0.0:
+    if len({cell for cell, _ in terms}) < len(terms) or any(sign == 0 for _, sign in terms):
+        raise DataError(f"{path.name}, line {number}: an equation names a cell twice, or without a sign.")
+    if _number(found[1]) != 0.0:
         raise DataError(f"{path.name}, line {number}: an equation has a right-hand side other than 0.")
-    return terms
+    total = sum(sign > 0 for _, sign in terms) == 1 < sum(sign < 0 for _, sign in terms)
+    return [(cell, -sign) for cell, sign in terms] if total else terms  # the total of a sum has the minus
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
 
 
 def write_jj(problem: Problem, path: Path) -> None:
@@ -157,8 +190,8 @@ def write_jj(problem: Problem, path: Path) -> None:
     out = ["0", str(len(p.value))]
     figures = (p.lower, p.upper, p.lower_level, p.upper_level, p.sliding_level)
     for i, status in enumerate(p.status):
-        rest = " ".join(f"{float(x[i]):.17g}" for x in figures)
-        out.append(f"{i} {float(p.value[i]):.17g} {float(p.cost[i]):.17g} {status} {rest}")
+        rest = " ".join(repr(float(x[i])) for x in figures)
+        out.append(f"{i} {float(p.value[i])!r} {float(p.cost[i])!r} {status} {rest}")
     out.append(str(p.matrix.shape[0]))
     for row in range(p.matrix.shape[0]):
         span = slice(p.matrix.indptr[row], p.matrix.indptr[row + 1])

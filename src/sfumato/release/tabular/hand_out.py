@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from sfumato.data.files.atomic import refuse_link
+from sfumato.data.files.jj import is_jj
 from sfumato.data.files.tables import cells_text, write_cells
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import datapackage
@@ -51,7 +52,13 @@ def is_table_file(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def refuse_out(out: Path | None, *inputs: Path | None, overwrite: bool = False, internal: bool = False) -> None:
+def refuse_out(
+    out: Path | None,
+    *inputs: Path | None,
+    overwrite: bool = False,
+    internal: bool = False,
+    numbered: bool = False,
+) -> None:
     """Refuse a place to write to, before any work is done in vain.
 
     Parameters
@@ -64,6 +71,8 @@ def refuse_out(out: Path | None, *inputs: Path | None, overwrite: bool = False, 
         Whether a folder that is there may be replaced.
     internal
         Whether the table shows what must not leave.
+    numbered
+        Whether a file of cells by number (.jj) may be written.
 
     Raises
     ------
@@ -84,6 +93,10 @@ def refuse_out(out: Path | None, *inputs: Path | None, overwrite: bool = False, 
     if is_table_file(out):
         if out.is_dir():
             raise FileError(f"{str(out)!r} is a folder; a name that ends in .csv is a file's. Choose another name.")
+        return
+    if numbered and is_jj(out):
+        if out.is_dir():
+            raise FileError(f"{str(out)!r} is a folder; a name that ends in .jj is a file's. Choose another name.")
         return
     if out.suffix.lower() in _OTHER_FILES:
         raise FileError(f"Tables are written as .csv, or as a folder (a name without {out.suffix}).")

@@ -14,7 +14,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.papers import NOT_OURS, PACKAGE, read_package
 from sfumato.release.tabular.package import DATA, MORE, digest
-from sfumato.tables.table import OWN, RESERVED, STATUS, Origin, Table
+from sfumato.tables.table import OWN, RESERVED, STATUS, Origin, Released, Table
 
 __all__ = ["folder_of", "open_table_folder"]
 
@@ -71,6 +71,7 @@ def open_table_folder(
         run = package["sfumato"]
         disclosed = Disclosure.from_plain(told.get("disclosure", []))
         origin = Origin(disclosed, run.get("plan"), run.get("fingerprint"))
+        released = Released(_number(told.get("tolerance")), _number(told.get("lower")))
         hashes = {DATA: resource["hash"]} | ({MORE: told["more"]["hash"]} if "more" in told else {})
         if set(trees) != {n for n in fields if n != named and n not in RESERVED} or named not in fields:
             raise ValueError(fields)
@@ -87,7 +88,11 @@ def open_table_folder(
         frame = _with_more(frame, folder / MORE, list(trees))
     given = {n: tuple(tree) for n, tree in (hierarchies or {}).items() if n in trees}
     table = Table.of(frame, named, trees | given)
-    return replace(table, origin=origin)
+    return replace(table, origin=origin, released=released)
+
+
+def _number(told: object) -> float | None:
+    return None if told is None else float(str(told))
 
 
 def _refuse_changed(path: Path, known: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -126,12 +127,18 @@ class TableResource:
             "passed": papers.ok,
             "proof": papers.proof,
             "tolerance": papers.tolerance,
+            "lower": _end(papers.lower),
             "must_know": list(papers.sentences),
             "disclosure": self.table.origin.disclosure.to_plain(),
         }
         if self.more is not None:
             told["more"] = {"path": MORE, "hash": digest(self.more)}
         return {"table": {name: x for name, x in told.items() if not _nothing(x)}}
+
+
+def _end(x: float | None) -> float | str | None:
+    """A number that may have no end, as the Table Schema of data packages writes it."""
+    return x if x is None or math.isfinite(x) else "INF" if x > 0 else "-INF"
 
 
 def _nothing(x: object) -> bool:

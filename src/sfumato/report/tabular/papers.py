@@ -51,6 +51,8 @@ class TablePapers:
         Largest difference of totals from their parts that is rounding; None where totals are exact.
     ok
         Whether the audit was passed.
+    lower
+        What everybody was taken to know that hidden values are at least; None where none are hidden.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class TablePapers:
     proof: str | None = None
     tolerance: float | None = None
     ok: bool = True
+    lower: float | None = None
 
 
 CUSTODIANS = "This table is the custodian's: it shows what must not leave. It is no release."
@@ -120,6 +123,7 @@ def papers_of_judged(done: Protected) -> TablePapers:
         proof=_proof(done),
         tolerance=done.tolerance,
         ok=done.ok,
+        lower=done.known,
     )
 
 
@@ -156,6 +160,7 @@ def papers_of_protected(done: Protected) -> TablePapers:
         proof=_proof(done),
         tolerance=done.tolerance,
         ok=done.ok,
+        lower=done.known,
     )
 
 

@@ -18,7 +18,20 @@ from sfumato.tables.audit.insiders import Inside, found_exactly, found_too_close
 from sfumato.tables.audit.listed import LISTED, listed_cells
 from sfumato.tables.audit.useless import useless_cells
 from sfumato.tables.equations import Merged, equations
-from sfumato.tables.table import CONTRIBUTORS, COUNT, LARGEST, LOWER_LEVEL, SINGLE, STATUS, UPPER_LEVEL, Table
+from sfumato.tables.table import (
+    CONTRIBUTORS,
+    COUNT,
+    LARGEST,
+    LEAST,
+    LOWER,
+    LOWER_LEVEL,
+    MOST,
+    SINGLE,
+    SLIDING_LEVEL,
+    STATUS,
+    UPPER_LEVEL,
+    Table,
+)
 
 __all__ = ["Audit", "audit"]
 
@@ -103,7 +116,7 @@ def audit(
     tables: Table | Released | Sequence[Table | Released],
     *,
     against: Table | Sequence[Table] | None = None,
-    lower: float = 0.0,
+    lower: float | None = None,
     upper: float = np.inf,
     sliding: bool = False,
     tolerance: float | None = None,
@@ -122,11 +135,12 @@ def audit(
     against
         A judged table, or several: true values, which cells are primary, their levels, contributors.
     lower, upper
-        What the attacker knows of every hidden cell before.
+        What the attacker knows of every hidden cell before. Without `lower`: what papers of a table say, else 0, or
+        nothing where a table shows that values may be negative. Bounds of single cells hold besides.
     sliding
         Whether only the width of an interval counts, which must be that of both levels together.
     tolerance
-        Largest difference of totals from the sums of their parts that is taken for rounding.
+        Largest difference of totals from the sums of their parts that is taken for rounding; else what papers say.
     large
         With more hidden cells than this the audit is by elimination.
     progress
@@ -135,7 +149,7 @@ def audit(
     Raises
     ------
     DataError
-        Tables that contradict each other or the bounds.
+        Tables that contradict each other or the bounds; a judged table of other variables.
 
     Examples
     --------
@@ -148,14 +162,21 @@ def audit(
     judged = () if against is None else (against,) if isinstance(against, Table) else tuple(against)
     if not released:
         raise DataError("There is no table to audit.")
+    known_of = [set(table.variables) for table in released]
+    if odd := next((one for one in judged if set(one.variables) not in known_of), None):
+        raise DataError(
+            f"The judged table is by {', '.join(map(repr, odd.variables))}, and no table that is audited has these "
+            "variables. Give the one that --internal wrote beside it."
+        )
     merged = equations(*released, tolerance=tolerance)
     known = _known(merged, released, judged)
     hidden = np.isnan(merged.system.value)
     if hidden.sum() > large:
         return _by_elimination(merged, released, known, hidden)
     search, rest = split(progress, (3, 1))
-    whole = _whole(merged, released, lower, upper)
-    found = intervals(merged.system.matrix, merged.system.value, hidden, lower, upper, progress=search)
+    low, high = _bounds(merged, released, judged, lower, upper)
+    whole = _whole(merged, released, low[hidden], high[hidden])
+    found = intervals(merged.system.matrix, merged.system.value, hidden, low, high, progress=search)
     if whole:
         found = inwards(found, hidden)
     fit = _EXACT * max(np.nanmax(np.abs(merged.system.value), initial=0.0), np.nanmax(known.value, initial=0.0))
@@ -164,17 +185,19 @@ def audit(
     below = None if need is None else known.primary & _short(found, need, known.value, fit)
     rest("looking for cells that need not be hidden", 0.0)
     alone = None if known.inside is None else known.inside.alone
-    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, lower, upper, alone)
+    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, low, high, alone)
     notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
-    if whole and lower < 1:
+    if whole and (low[hidden] < 1).any():
         listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
         notes = (*notes, LISTED) if (listed & ~exact).any() else notes
+    if hidden.any() and not merged.system.matrix.shape[0]:
+        notes = (*notes, _NO_SUMS)
     said = {"exact": exact, "below level": below, "useless": useless}
     if need is not None and below is not None and known.inside is not None:
         rest("looking for what insiders find", 0.7)
         asked = known.primary & ~exact & ~below
         said["insider below level"] = found_too_closely(
-            merged.system.matrix, known.value, hidden, asked, need, known.inside, (lower, upper)
+            merged.system.matrix, known.value, hidden, asked, need, known.inside, (low, high)
         )
     return _told(merged, released, known, (found, hidden), said, notes)
 
@@ -182,6 +205,12 @@ def audit(
 _ROUNDED = (
     "All values are whole counts: intervals are rounded inwards to whole numbers. That all other cells are whole too "
     "may narrow them further."
+)
+
+
+_NO_SUMS = (
+    "The tables list no totals of anything, so there was nothing to add and subtract. Where codes are totals of "
+    "others, say so (--hierarchy, `hierarchies`); equations of cells by number are in their .jj file (--against)."
 )
 
 
@@ -193,6 +222,7 @@ class _Known:
     value: Floats
     lower_level: Floats
     upper_level: Floats
+    sliding_level: Floats
     inside: Inside | None
     lines: tuple[Bools, ...]
 
@@ -200,16 +230,14 @@ class _Known:
         """How wide the intervals must be."""
         none = np.zeros(len(self.value))
         if sliding:
-            return Need(none, none, self.lower_level + self.upper_level)
-        return Need(self.lower_level, self.upper_level, none)
+            return Need(none, none, np.maximum(self.lower_level + self.upper_level, self.sliding_level))
+        return Need(self.lower_level, self.upper_level, self.sliding_level)
 
     @property
     def leveled(self) -> bool:
         """Whether there are levels to judge by."""
-        return (
-            bool(((self.lower_level > 0) | (self.upper_level > 0)).any())
-            and not np.isnan(self.value[self.primary]).any()
-        )
+        levels = np.maximum(np.maximum(self.lower_level, self.upper_level), self.sliding_level)
+        return bool((levels > 0).any()) and not np.isnan(self.value[self.primary]).any()
 
 
 def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -> _Known:
@@ -229,15 +257,17 @@ def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -
     if any(CONTRIBUTORS in t.cells.columns for t in (*judged, *released)):
         alone = gathered("contributors", "min", np.nan) == 1
         inside = Inside(alone, gathered("largest", "max", np.nan), gathered("single", "max", np.nan))
-    return _Known(
-        primary, value, gathered("lower_level", "max", 0.0), gathered("upper_level", "max", 0.0), inside, lines
-    )
+    below, above, wide = (gathered(f"{name}_level", "max", 0.0) for name in ("lower", "upper", "sliding"))
+    return _Known(primary, value, below, above, wide, inside, lines)
 
 
 _SAID = {
     "status": STATUS,
     "lower_level": LOWER_LEVEL,
     "upper_level": UPPER_LEVEL,
+    "sliding_level": SLIDING_LEVEL,
+    "least": LEAST,
+    "most": MOST,
     "contributors": CONTRIBUTORS,
     "largest": LARGEST,
     "single": SINGLE,
@@ -267,10 +297,34 @@ def _said(table: Table) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _whole(merged: Merged, released: Sequence[Table], lower: float, upper: float) -> bool:
+def _bounds(
+    merged: Merged, released: Sequence[Table], judged: Sequence[Table], lower: float | None, upper: float
+) -> tuple[Floats, Floats]:
+    """What is known of each cell before: the most that is said of it in any table."""
+    frames = [_beside(table, judged) for table in released]
+    negative = any(_negative(table) for table in (*released, *judged))
+    lows, highs = [], []
+    for table, frame in zip(released, frames, strict=True):
+        own = [frame[name].fill_null(np.nan).to_numpy() for name in ("least", "most")]
+        told = table.released.lower if lower is None else lower
+        if told is None:
+            told = -np.inf if negative or not np.isnan(own[0]).all() else 0.0
+        lows.append(np.fmax(own[0], told))
+        highs.append(np.fmin(own[1], upper))
+    return merged.gather(lows, "max", 0.0), merged.gather(highs, "min", np.inf)
+
+
+def _negative(table: Table) -> bool:
+    """Whether a table shows that values may be negative: by a value, or by what it says of a hidden one."""
+    low = table.column(LOWER)
+    return bool(np.any(table.values < 0) or (low is not None and np.any(low < 0)))
+
+
+def _whole(merged: Merged, released: Sequence[Table], lower: Floats, upper: Floats) -> bool:
     """Whether all that is known are whole counts."""
     told = merged.system.value[~np.isnan(merged.system.value)]
-    ends = np.array([end for end in (lower, upper) if np.isfinite(end)])
+    ends = np.concatenate([lower, upper])
+    ends = ends[np.isfinite(ends)]
     return all(t.value == COUNT for t in released) and bool(
         np.all(told == np.round(told)) and np.all(ends == np.round(ends))
     )

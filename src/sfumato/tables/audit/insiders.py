@@ -79,7 +79,7 @@ def found_too_closely(
     asked: Bools,
     need: Need,
     inside: Inside,
-    bounds: tuple[float, float],
+    bounds: tuple[Floats, Floats],
 ) -> Bools | None:
     """Cells that some insider bounds more closely than their level allows; None in large tables.
 
@@ -94,7 +94,7 @@ def found_too_closely(
     inside
         Who is in which cell.
     bounds
-        What everybody knows of every hidden cell.
+        What everybody knows of each cell.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def found_too_closely(
     >>> hidden, asked = np.array([1, 0, 1, 0]) > 0, np.array([1, 0, 0, 0]) > 0
     >>> two = np.where(asked, 2.0, 0.0)
     >>> inside = Inside(np.zeros(4, dtype=bool), np.array([15.0, 9.0, 90.0, 90.0]), np.full(4, np.nan))
-    >>> found_too_closely(row, value, hidden, asked, Need(two, two, 0 * two), inside, (0.0, np.inf)).tolist()
+    >>> found_too_closely(row, value, hidden, asked, Need(two, two, 0 * two), inside, (0 * two, two + np.inf)).tolist()
     [True, False, False, False]
     """
     if hidden.sum() > MOST or need.sliding.any() or np.isnan(value[hidden]).any():
@@ -127,13 +127,13 @@ class _Search:
     """Flows among the hidden cells, within what insiders know."""
 
     def __init__(
-        self, matrix: sp.csr_array, value: Floats, inside: Inside, cells: Ints, bounds: tuple[float, float]
+        self, matrix: sp.csr_array, value: Floats, inside: Inside, cells: Ints, bounds: tuple[Floats, Floats]
     ) -> None:
         self.flows = Flows(matrix)
-        self.down, self.up = room(value, np.full(len(value), bounds[0]), np.full(len(value), bounds[1]))
+        self.down, self.up = room(value, bounds[0][cells], bounds[1][cells])
         self.inside = Inside(inside.alone[cells], inside.largest[cells], inside.name[cells])
         least = np.where(np.isnan(self.inside.largest), -np.inf, self.inside.largest)
-        least = np.where(np.isfinite(bounds[0]), least, -np.inf)  # with negative parts, one part bounds nothing
+        least = np.where(np.isfinite(bounds[0][cells]), least, -np.inf)  # with negative parts, one part bounds nothing
         alone = self.inside.alone
         self.falls = np.where(alone, 0.0, np.minimum(self.down, np.maximum(value - least, 0.0)))
         self.rises = np.where(alone, 0.0, self.up)

@@ -25,8 +25,8 @@ def useless_cells(
     hidden: Bools,
     primary: Bools,
     levels: Need | None,
-    lower: float,
-    upper: float,
+    lower: Floats | float,
+    upper: Floats | float,
     alone: Bools | None = None,
 ) -> Bools | None:
     """Secondary cells that can be published, all of them together, without harm to a primary one; None in large tables.
@@ -75,8 +75,8 @@ def _short(
     hidden: Bools,
     primary: Bools,
     levels: Need | None,
-    lower: float,
-    upper: float,
+    lower: Floats | float,
+    upper: Floats | float,
 ) -> Bools:
     """Primary cells that do not reach their levels, or have no width where none is asked for."""
     none = np.zeros(len(value))
