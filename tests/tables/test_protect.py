@@ -211,3 +211,30 @@ def test_the_sum_of_hidden_values_has_their_decimals():
     cells = {"v": ["Total", *"abcdef"], "x": [2.1, 0.1, 0.2, 0.7, 0.1, 0.2, 0.8], "status": [*"suxxsss"]}
     done = protect(sf.tables.Table.of(pl.DataFrame(cells), "x"))
     assert repr(done.secondary_value) == "0.9"  # 0.2 + 0.7 is 0.8999999999999999 in floats
+
+
+def three_way(seed=5):
+    rng = np.random.default_rng(seed)
+    rows = pl.DataFrame({name: rng.integers(0, 4, 150) for name in "abc"} | {"x": rng.lognormal(2, 1, 150).round(1)})
+    return sf.tables.build(sf.read(rows.with_columns(pl.col(*"abc").cast(pl.String))), [*"abc"], "x")
+
+
+def test_an_exact_search_ends_at_the_same_place_everywhere_unless_a_time_is_given(monkeypatch):
+    table = three_way()
+    best = protect(table, ["n(3)", "p(10)"], method="optimal")
+    assert best.suppression.optimal
+    monkeypatch.setattr("sfumato.tables.suppress.choose.LONG_EFFORT", 0)
+    short = protect(table, ["n(3)", "p(10)"], method="optimal")
+    assert short.ok
+    assert 0 < short.suppression.gap <= 1
+    assert short.secondary_value >= best.secondary_value
+    assert any("--time-limit" in note for note in short.notes)
+    assert protect(table, ["n(3)", "p(10)"], method="optimal", seconds=600).suppression.optimal
+
+
+@pytest.mark.parametrize("method", ["flow", "elimination", "optimal"])
+def test_long_work_tells_how_far_it_is(method):
+    told = []
+    protect(three_way(), ["n(3)", "p(10)"], method=method, progress=lambda what, share: told.append((what, share)))
+    assert all(0 <= share <= 1 for _, share in told)
+    assert len({share for _, share in told if 0 < share < 0.75}) > 10  # while cells are looked for, not only after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -29,8 +30,15 @@ METHODS: tuple[Method, ...] = ("auto", "optimal", "flow", "elimination", "hyperc
 
 SMALL, FLAT, MIDDLE, LARGE = 700, 3_000, 2_000, 10_000
 """Cells up to which the search is exact, exact in two dimensions, by flows, by elimination that flows mend."""
-EFFORT = 4_000
-"""Linear programs after which `auto` ends an exact search; not seconds, so that every machine finds the same."""
+EFFORT, LONG_EFFORT = 4_000, 40_000
+"""Linear programs after which an exact search ends, under `auto` and where it was asked for; not seconds, so that every
+machine finds the same. Where a time is given it alone ends a search that was asked for."""
+
+
+LONG = (
+    "The search was ended before it was proved that nothing is cheaper, as far as `gap` says. With --time-limit "
+    "(`seconds`) it goes on for as long as that."
+)
 
 
 def suppress(
@@ -152,7 +160,14 @@ def _two_dimensional(matrix: sp.csr_array) -> bool:
 
 
 def _optimal(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    return suppress_exact(problem, EFFORT if auto else None, progress)
+    if auto:
+        return suppress_exact(problem, EFFORT, progress)
+    found = suppress_exact(problem, LONG_EFFORT if np.isinf(problem.until) else None, progress)
+    return found if found.optimal or not np.isinf(problem.until) else replace(found, note=_said(found.note, LONG))
+
+
+def _said(*notes: str | None) -> str:
+    return " ".join(note for note in notes if note)
 
 
 def _flow(problem: Problem, auto: bool, progress: Progress) -> Suppression:

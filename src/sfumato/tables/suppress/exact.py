@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.cuts import Attackers, Cut
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, flow_pattern
 from sfumato.tables.suppress.master import Master
 from sfumato.tables.suppress.problem import Problem
@@ -69,11 +69,12 @@ class Search:
     """
 
     def __init__(self, problem: Problem, effort: int | None = None, progress: Progress = quiet) -> None:
-        self.problem, self.effort, self.progress = problem, effort, progress
+        self.problem, self.effort = problem, effort
+        begun, self.progress = split(progress, (1, 3))
         self.free = problem.open & ~problem.fixed
         self.attackers = Attackers(problem.matrix, problem.goals, problem.down, problem.up, problem.fixed)
         self.master = Master(problem.cost, self.free)
-        self.start = flow_pattern(problem)
+        self.start = flow_pattern(problem, begun)
         self.hidden = self.start.hidden.copy()
         self.best = self.spent(self.hidden)
         self.bound = 0.0

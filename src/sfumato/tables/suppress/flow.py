@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals, boxes
 from sfumato.kernels.tabular.programs import Flows, Reach
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.problem import Problem, farthest
 from sfumato.tables.suppress.result import Suppression
 
@@ -78,16 +78,17 @@ class Witnesses:
         return bool(np.all(other_way <= rises + TINY) and np.all(-other_way <= falls + TINY))
 
 
-def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) -> list[int]:
+def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf, progress: Progress = quiet) -> list[int]:
     """Give every goal without a proof its cheapest flow, and hide what it moves; tells the goals that have none.
 
     When the time is over, all open cells are hidden at once: the pattern is never unsafe.
     """
     cost = np.where(state.hidden, 0.0, state.cost)
     failed: list[int] = []
-    for goal in order.tolist():
+    for done, goal in enumerate(order.tolist()):
         if state.support[goal] is not None:
             continue
+        progress("hiding cells by cheapest flows", done / len(order))
         if monotonic() > until:
             state.hidden |= open_
             return failed
@@ -103,11 +104,11 @@ def cover(state: Witnesses, order: Ints, open_: Bools, until: float = np.inf) ->
     return failed
 
 
-def clean(state: Witnesses, keep: Bools, until: float = np.inf) -> None:
+def clean(state: Witnesses, keep: Bools, until: float = np.inf, progress: Progress = quiet) -> None:
     """Publish hidden cells again where every goal has another flow through what stays hidden; dearest cells first."""
     cells = np.flatnonzero(state.hidden)
     part = _within(state, cells)
-    _publish(part, keep[cells], until)
+    _publish(part, keep[cells], until, progress)
     state.hidden = np.zeros_like(state.hidden)
     state.hidden[cells[part.hidden]] = True
     state.support = [None if used is None else cells[used] for used in part.support]
@@ -125,12 +126,13 @@ def _within(state: Witnesses, cells: Ints) -> Witnesses:
     return Witnesses(Flows(matrix), goals, state.down[cells], state.up[cells], state.cost[cells], every, support)
 
 
-def _publish(state: Witnesses, keep: Bools, until: float) -> None:
+def _publish(state: Witnesses, keep: Bools, until: float, progress: Progress) -> None:
     state.flows.cost(state.cost / state.cost.max(initial=1.0))
     candidates = np.flatnonzero(state.hidden & ~keep)
-    for cell in candidates[np.argsort(-state.cost[candidates], kind="stable")].tolist():
+    for done, cell in enumerate(candidates[np.argsort(-state.cost[candidates], kind="stable")].tolist()):
         if monotonic() > until:
             return
+        progress("looking for cells that need not be hidden", done / len(candidates))
         through = [g for g, used in enumerate(state.support) if used is not None and cell in used]
         open_ = state.hidden.copy()
         open_[cell] = False
@@ -198,18 +200,19 @@ def _cheaper_ways(problem: Problem, goals: Goals) -> Ints:
     return np.where(spent[1] < spent[0] * (1 - TINY), -1, 1)
 
 
-def flow_pattern(problem: Problem) -> Witnesses:
+def flow_pattern(problem: Problem, progress: Progress = quiet) -> Witnesses:
     """The better of two passes, from the largest goal to the smallest and back, each cleaned up."""
     goals, flows = directed(problem), Flows(problem.matrix)
     found: list[Witnesses] = []
-    for sign in (-1, 1):
+    for sign, told in zip((-1, 1), split(progress, (1, 1)), strict=True):
+        flowing, cleaning = split(told, (1, 2))
         order = np.lexsort((goals.cell, sign * goals.amount))
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, problem.fixed.copy())
-        if cover(state, order, problem.open, problem.until):
+        if cover(state, order, problem.open, problem.until, flowing):
             state.hidden |= problem.open  # a program failed though its goal is within reach: rather too much
         if problem.late() and found:
             break
-        clean(state, problem.fixed, problem.until)
+        clean(state, problem.fixed, problem.until, cleaning)
         found.append(state)
         if problem.late() or len(goals) > MANY:
             break
@@ -230,4 +233,4 @@ def suppress_flow(problem: Problem, progress: Progress = quiet) -> Suppression:
     [False, True, False, False]
     """
     progress("hiding cells by cheapest flows", 0.0)
-    return problem.result(flow_pattern(problem).hidden, "flow")
+    return problem.result(flow_pattern(problem, progress).hidden, "flow")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.goals import Goals
 from sfumato.kernels.tabular.programs import Flows
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split
 from sfumato.tables.suppress.flow import Witnesses, clean, cover, directed
 from sfumato.tables.suppress.problem import Problem, unproved, within_reach
 from sfumato.tables.suppress.result import Suppression
@@ -56,19 +56,20 @@ def eliminated(problem: Problem) -> tuple[Problem, Bools]:
     return replace(problem, unprotected=unprotected, reason=reason), np.asarray(problem.fixed | found.secondary)
 
 
-def mended(problem: Problem, hidden: Bools, publish: bool = True) -> tuple[Problem, Bools]:
+def mended(problem: Problem, hidden: Bools, publish: bool = True, progress: Progress = quiet) -> tuple[Problem, Bools]:
     """Hide more by cheapest flows, until every goal is reached; publish again what that makes useless, if asked to.
 
     Goals that nothing reaches are found on the way, among those that are missed: the problem comes back with them told.
     """
     flows, hidden = Flows(problem.matrix), hidden.copy()
+    mending, cleaning = split(progress, (1, 2))
     tried = 0
     while len(short := missed(problem, problem.goals, hidden)) and not problem.late() and tried < ROUNDS:
         tried += 1
         largest = short[np.argsort(-problem.goals.amount[short], kind="stable")][:AT_ONCE]
         goals = directed(problem, problem.goals[largest])
         state = Witnesses(flows, goals, problem.down, problem.up, problem.cost, hidden)
-        failed = cover(state, np.arange(len(goals)), problem.open, problem.until)
+        failed = cover(state, np.arange(len(goals)), problem.open, problem.until, mending)
         hidden = state.hidden
         if failed:
             cells = goals.cell[failed]
@@ -85,7 +86,7 @@ def mended(problem: Problem, hidden: Bools, publish: bool = True) -> tuple[Probl
     proofs = Witnesses(flows, every, problem.down, problem.up, problem.cost, hidden.copy())
     failed = cover(proofs, np.argsort(-every.amount, kind="stable"), hidden, problem.until)
     if not failed and not problem.late():
-        clean(proofs, problem.fixed, problem.until)
+        clean(proofs, problem.fixed, problem.until, cleaning)
     return problem, proofs.hidden
 
 
@@ -137,12 +138,13 @@ def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) ->
     """
     progress("hiding cells by elimination", 0.0)
     _, hidden = eliminated(problem)
-    progress("mending what elimination leaves open", 0.2)
+    _, rest = split(progress, (1, 4))
+    rest("mending what elimination leaves open", 0.0)
     note, inside = None, problem.goals.known >= 0
     if inside.sum() > INSIDERS:
         problem = replace(problem, goals=problem.goals[~inside])
         note = _EXACTLY
-    problem, hidden = mended(problem, hidden)
+    problem, hidden = mended(problem, hidden, progress=rest)
     return problem.result(hidden, "elimination, mended by flows", note=note)
 
 
