@@ -222,7 +222,7 @@ class _Problem:
         whole = is_count(table)
         down_level, up_level = (self._level(name, value, whole) for name in (LOWER_LEVEL, UPPER_LEVEL))
         down_level[~unsafe] = up_level[~unsafe] = 0.0
-        self.notes: list[str] = [] if self.primary else [_NO_UNSAFE]
+        self.notes: list[str] = [*table.notes] if self.primary else [*table.notes, _NO_UNSAFE]
         if not whole and self.primary and np.any(self._raw(LOWER_LEVEL)[unsafe] <= 0):
             self.notes.append(_UNLEVELLED)
         room = float(up_level.sum() + down_level.sum()) * 2 + 1

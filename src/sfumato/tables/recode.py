@@ -12,6 +12,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.kernels.tabular.collapse import Collapse, collapse
 from sfumato.tables.axis import TOTAL, Axis
+from sfumato.tables.equations import equations
 from sfumato.tables.table import CONTRIBUTORS, STATUS, Table, is_count
 
 __all__ = ["Kept", "Recoded", "recode"]
@@ -118,7 +119,13 @@ class Recoded:
         return str(self.table.cells._repr_html_())
 
 
-def recode(table: Table, *, by: Literal["branches", "levels"] = "branches", seconds: float | None = None) -> Recoded:
+def recode(
+    table: Table,
+    *,
+    by: Literal["branches", "levels"] = "branches",
+    seconds: float | None = None,
+    tolerance: float | None = None,
+) -> Recoded:
     """Publish coarser codes only, as fine as can be without an unsafe cell.
 
     Of each variable a cut through its tree is kept: the codes of the cut and all above them. Every published cell is a
@@ -134,6 +141,8 @@ def recode(table: Table, *, by: Literal["branches", "levels"] = "branches", seco
         `branches`: each branch of a tree may be cut at a level of its own. `levels`: all at one.
     seconds
         When to stop looking for less loss. The result is safe all the same.
+    tolerance
+        Largest difference of totals from the sums of their parts that is taken for rounding.
 
     Returns
     -------
@@ -142,8 +151,8 @@ def recode(table: Table, *, by: Literal["branches", "levels"] = "branches", seco
     Raises
     ------
     DataError
-        No statuses, no values, totals that are not listed, codes grouped in several ways; a grand total that is unsafe,
-        or a table of which only the grand total is safe.
+        No statuses, no values, totals that are not listed, or that are not the sums of their parts: a tree is missing;
+        codes grouped in several ways; a grand total that is unsafe, or a table of which only the grand total is safe.
 
     Notes
     -----
@@ -165,6 +174,7 @@ def recode(table: Table, *, by: Literal["branches", "levels"] = "branches", seco
     [('Total', 15), ('North', 9), ('South', 6)]
     """
     unsafe = _refuse(table)
+    equations(table, tolerance=tolerance)  # codes that are totals of others, and are not known to be, would be parts
     search = _Search(table, by)
     found = search.solve(unsafe, seconds)
     dropped = search.given_up(found.chosen)
@@ -316,7 +326,7 @@ def _pruned(axis: Axis, kept: Bools) -> Axis:
 
 
 def _notes(gone: list[str], table: Table, here: Bools) -> list[str]:
-    out = []
+    out = [*table.notes]
     if gone:
         out.append(f"{', '.join(map(repr, gone))}: left out: nothing but its total is published.")
     letters = table.cells[STATUS].fill_null("s")

@@ -15,7 +15,7 @@ from sfumato.cli.table.opening import (
     TableOut,
     Tolerance,
     Value,
-    open_tables,
+    open_whole,
     trees,
 )
 
@@ -60,7 +60,8 @@ def adjust(
     from sfumato.tables.adjust import adjust as run
 
     refuse_out(out, data, overwrite=overwrite)
-    (given,) = open_tables([data], value, trees(hierarchy), Reading(delimiter, None, decimal), contributors)
+    reading = Reading(delimiter, None, decimal)
+    given = open_whole(data, value, trees(hierarchy), reading, tolerance, contributors)
     with working() as progress:
         progress("adjusting", 0)
         done = run(

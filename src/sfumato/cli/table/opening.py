@@ -35,6 +35,7 @@ __all__ = [
     "Waived",
     "Weight",
     "open_tables",
+    "open_whole",
     "trees",
 ]
 
@@ -220,6 +221,27 @@ def _with_sums(table: Table, own: Table) -> Table:
     if set(table.axes[0].codes) - set(own.axes[0].codes) or len(table) < len(own):
         raise DataError("The protected table and the .jj file are not of the same cells.")
     return replace(replace(table, axes=own.axes), sums=own.sums)
+
+
+def open_whole(
+    path: Path,
+    value: str | None,
+    hierarchies: dict[str, tuple[Hierarchy, ...]],
+    reading: Reading,
+    tolerance: float | None = None,
+    contributors: str | None = None,
+) -> Table:
+    """Read a table with all its values; which codes are totals of others is read off the sums where nothing says it.
+
+    Raises
+    ------
+    FileError, DataError
+        As `open_tables`; a table that adds up in no way, or in several.
+    """
+    from sfumato.tables.nested import nested
+
+    (given,) = open_tables([path], value, hierarchies, reading, contributors)
+    return nested(given, tolerance)
 
 
 def _with_trees(table: Table, known: Mapping[str, Axis]) -> Table:

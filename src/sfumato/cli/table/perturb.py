@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Value, open_whole, trees
 
 if TYPE_CHECKING:
     from sfumato.tables.perturb.magnitudes import Flex
@@ -65,7 +65,7 @@ def perturb(
 
     refuse_out(out, data, overwrite=overwrite)
     flex = _flex(contributions, small, large, flex_point, flex_power, floor, extra)
-    (given,) = open_tables([data], value, trees(hierarchy), Reading(delimiter, None, decimal))
+    given = open_whole(data, value, trees(hierarchy), Reading(delimiter, None, decimal))
     done = run(
         given,
         largest=largest,

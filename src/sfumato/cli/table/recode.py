@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Tolerance, Value, open_whole, trees
 
 __all__ = ["EXAMPLE", "recode"]
 
@@ -24,6 +24,7 @@ def recode(
     ] = "branches",
     time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds to look for less loss.")] = None,
     hierarchy: Hierarchies = None,
+    tolerance: Tolerance = None,
     out: TableOut = None,
     overwrite: Overwrite = False,
     json: Json = False,
@@ -40,8 +41,8 @@ def recode(
     from sfumato.tables.recode import recode as run
 
     refuse_out(out, data, overwrite=overwrite)
-    (given,) = open_tables([data], value, trees(hierarchy), Reading(delimiter, None, decimal))
-    done = run(given, by=by, seconds=time_limit)
+    given = open_whole(data, value, trees(hierarchy), Reading(delimiter, None, decimal), tolerance)
+    done = run(given, by=by, seconds=time_limit, tolerance=tolerance)
     if out is not None:
         hand_out(done, out, overwrite=overwrite)
     if json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading, SecretFile
-from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Tolerance, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Tolerance, Value, open_whole, trees
 
 if TYPE_CHECKING:
     from sfumato.tables.round.round import Rounding
@@ -61,7 +61,7 @@ def round(
     refuse_out(out, data, secret_file, overwrite=overwrite)
     drawn = method in ("random", "barnardise")
     secret = Secret.known(secret_file) if drawn or secret_file is not None else None
-    (given,) = open_tables([data], value, trees(hierarchy), Reading(delimiter, None, decimal))
+    given = open_whole(data, value, trees(hierarchy), Reading(delimiter, None, decimal), tolerance)
     with working() as progress:
         progress("rounding", 0)
         done = run(

@@ -227,7 +227,7 @@ def _told(table: Table, leaves: Table, largest: int, variance: float, forbidden:
     change = np.abs(new - old)
     some = old != 0
     gap = _gap(table, new)
-    notes = [NOT_ADDITIVE] if gap is None or gap > 0 else []
+    notes = [*table.notes, *([NOT_ADDITIVE] if gap is None or gap > 0 else [])]
     if STATUS in table.cells.columns and table.cells[STATUS].is_in(["u", "x"]).any():
         notes.append("Statuses are left out: every cell is published, perturbed.")
     return Perturbed(
