@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.adjustment import Asked, adjusted
+from sfumato.kernels.tabular.adjustment import adjusted
+from sfumato.kernels.tabular.asked import Asked
 from sfumato.kernels.tabular.whole_numbers import Solved
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.table import CONTRIBUTORS, LOWER_LEVEL, STATUS, UPPER_LEVEL, Table, is_count

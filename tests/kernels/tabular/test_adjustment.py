@@ -3,7 +3,8 @@
 import numpy as np
 import scipy.sparse as sp
 
-from sfumato.kernels.tabular.adjustment import Asked, adjusted
+from sfumato.kernels.tabular.adjustment import adjusted
+from sfumato.kernels.tabular.asked import Asked
 
 
 def asked(cost, unsafe, whole=True):

@@ -3,53 +3,26 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sfumato.kernels.tabular.asked import Asked
+from sfumato.kernels.tabular.turning import balanced, forced, turned
 from sfumato.kernels.tabular.whole_numbers import Solved, parts_only, solve
 
-__all__ = ["MOST_BINARY", "Asked", "adjusted"]
+__all__ = ["MOST_BINARY", "adjusted"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 MOST_BINARY = 2_000
 """Unsafe cells above which the direction in which each moves is fixed beforehand."""
-_FLIPS = 50
-"""So many fixed directions are turned around, one after the other, and kept where that is cheaper."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked for, cell by cell; all arrays have shape (cells,).
-
-    Parameters
-    ----------
-    matrix
-        Equations, shape (m, cells): the changes must add up as the values do.
-    unsafe
-        Cells that must move.
-    down_level, up_level
-        How far each of these at least, one way or the other.
-    down, up
-        How far each cell may move at most.
-    cost
-        What a unit of change costs.
-    whole
-        Whether changes are whole numbers.
-    """
-
-    matrix: sp.csr_array
-    unsafe: Bools
-    down_level: Floats
-    up_level: Floats
-    down: Floats
-    up: Floats
-    cost: Floats
-    whole: bool
+_EFFORT, _ALONE = 20_000, 60_000
+"""Steps of the simplex method in which directions are turned around: before an exact search, and in place of one."""
+_NEAR = 1e-9
 
 
 def adjusted(asked: Asked, *, free: bool | None = None, seconds: float | None, gap: float = 0.0) -> Solved:
@@ -82,56 +55,78 @@ def adjusted(asked: Asked, *, free: bool | None = None, seconds: float | None, g
     primary = np.flatnonzero(asked.unsafe)
     if free is None:
         free = len(primary) <= MOST_BINARY
-    if free:
-        return _solved(asked, None, seconds, gap)
-    relaxed = _solved(asked, None, seconds, gap, relax=True)
+    if not len(primary):
+        return _solved(asked, np.zeros(0), seconds, gap)
+    relaxed = _solved(asked, None, seconds, 0.0, relax=True)
     if relaxed.values is None and relaxed.optimal:
         return relaxed
-    for up in _ways(asked, primary, relaxed):
-        left = None if seconds is None else max(seconds - (time.monotonic() - begun), 0.1)
-        found = _solved(asked, up, left, gap)
-        if found.values is not None:
-            found = _flipped(asked, up, found, None if seconds is None else begun + seconds, gap)
-            assert found.values is not None
-            bound = relaxed.cost if relaxed.values is not None else 0.0
-            apart = max(0.0, (found.cost - bound) / max(found.cost, 1e-12))
-            return Solved(found.values, apart <= 1e-9, apart, found.cost)
-    left = None if seconds is None else max(seconds - (time.monotonic() - begun), 0.1)
-    return _solved(asked, None, left, gap)
+    bound = relaxed.cost if relaxed.optimal else 0.0
+    best = _by_turning(asked, relaxed, bound, gap, _EFFORT if free else _ALONE, _left(seconds, begun))
+    if best is not None and _apart(best.cost, bound) <= max(gap, _NEAR):
+        return _said(best, bound)
+    if not free and best is not None:
+        return _said(best, bound)
+    within = asked if best is None else _within(asked, best.cost, bound)
+    found = _solved(within, None, _left(seconds, begun), gap)
+    if found.values is None and best is None:
+        return found
+    proved = bound if found.gap is None else max(bound, found.cost * (1 - found.gap))
+    if found.values is None or (best is not None and best.cost < found.cost * (1 - _NEAR)):
+        assert best is not None
+        found = best
+    return found if found.optimal else _said(found, min(proved, found.cost))
 
 
-def _ways(asked: Asked, primary: NDArray[np.int64], relaxed: Solved) -> list[Floats]:
-    """Directions to try: those that the relaxed problem leans to, one up and one down, all up, all down."""
-    n, p = len(asked.unsafe), len(primary)
-    out = [np.arange(p) % 2 * 1.0, np.ones(p), np.zeros(p)]
+def _left(seconds: float | None, begun: float) -> float | None:
+    return None if seconds is None else max(seconds - (time.monotonic() - begun), 0.1)
+
+
+def _apart(cost: float, bound: float) -> float:
+    return max(0.0, (cost - bound) / max(cost, 1e-12))
+
+
+def _said(found: Solved, bound: float) -> Solved:
+    """The solution, with how far it may be from the best by a bound on the cost of all."""
+    apart = _apart(found.cost, bound)
+    return Solved(found.values, apart <= _NEAR, 0.0 if apart <= _NEAR else apart, found.cost)
+
+
+def _by_turning(
+    asked: Asked, relaxed: Solved, bound: float, gap: float, effort: int, seconds: float | None
+) -> Solved | None:
+    """The best of directions that are turned around one after the other; None where none was found to fit."""
+    begun, least = time.monotonic(), bound / (1 - gap) if gap < 1 else np.inf
+    for way in _ways(asked, relaxed):
+        found = turned(asked, way, effort=effort, enough=least * (1 + _NEAR), seconds=_left(seconds, begun))
+        if np.isfinite(found.cost):
+            done = _solved(asked, found.way, _left(seconds, begun), gap)
+            if done.values is not None:
+                return Solved(done.values, False, None, done.cost)
+    return None
+
+
+def _within(asked: Asked, cost: float, bound: float) -> Asked:
+    """How far cells can move where all together cost no more than a solution that is known.
+
+    Every solution costs what the unsafe cells' levels cost, and no cell can spend more beyond that than what is left.
+    """
+    level = np.where(asked.unsafe, np.minimum(asked.up_level, asked.down_level), 0.0)
+    left = cost * (1 + 1e-6) - float(asked.cost @ level)
+    further = left / np.maximum(asked.cost, 1e-300)
+    up, down = (np.where(asked.unsafe, own, 0.0) + further for own in (asked.up_level, asked.down_level))
+    up, down = np.minimum(asked.up, up), np.minimum(asked.down, down)
+    if asked.whole:
+        up, down = np.floor(up + _NEAR), np.floor(down + _NEAR)
+    return replace(asked, up=up, down=down)
+
+
+def _ways(asked: Asked, relaxed: Solved) -> list[Floats]:
+    """Directions to begin with: balanced, those that the relaxed problem leans to, in turn, all up, all down."""
+    primary, must = np.flatnonzero(asked.unsafe), forced(asked)
+    out = [balanced(asked), np.arange(len(primary)) % 2 * 1.0, np.ones(len(primary)), np.zeros(len(primary))]
     if relaxed.values is not None:
-        change = relaxed.values[:n][primary]
-        out.insert(0, (change > 0) * 1.0)
-    must = np.where(asked.down[primary] < asked.down_level[primary], 1.0, np.nan)
-    must = np.where(asked.up[primary] < asked.up_level[primary], 0.0, must)
-    return [np.where(np.isnan(must), way, must) for way in out]
-
-
-def _flipped(asked: Asked, way: Floats, found: Solved, until: float | None, gap: float) -> Solved:
-    """Turn the directions of unsafe cells around, those first whose changes cost most, as long as it gets cheaper."""
-    primary = np.flatnonzero(asked.unsafe)
-    both = (asked.down >= asked.down_level)[primary] & (asked.up >= asked.up_level)[primary]
-    tried = np.zeros(len(primary), dtype=bool)
-    for _ in range(_FLIPS):
-        assert found.values is not None
-        left = None if until is None else until - time.monotonic()
-        paid = np.where(both & ~tried, (asked.cost * np.abs(found.values))[primary], -1.0)
-        if (left is not None and left <= 0) or paid.max(initial=-1.0) < 0:
-            break
-        # ties by tolerance, then by place, so that last bits decide nothing
-        first = int(np.argmax(paid >= paid.max() * (1 - 1e-9)))
-        tried[first] = True
-        other = way.copy()
-        other[first] = 1 - other[first]
-        now = _solved(asked, other, left, gap)
-        if now.values is not None and now.cost < found.cost * (1 - 1e-9):
-            way, found = other, now
-    return found
+        out.insert(1, (relaxed.values[primary] > 0) * 1.0)
+    return [np.where(must >= 0, must, way) for way in out]
 
 
 def _solved(asked: Asked, way: Floats | None, seconds: float | None, gap: float, relax: bool = False) -> Solved:
@@ -164,6 +159,8 @@ def _solved(asked: Asked, way: Floats | None, seconds: float | None, gap: float,
     if found.values is None:
         return found
     change = found.values[:n] - found.values[n : 2 * n]
-    if asked.whole and not relax:
+    if relax:
+        return Solved(change, found.optimal, found.gap, found.cost)
+    if asked.whole:
         change = np.round(change)
     return Solved(change, found.optimal, found.gap, float(asked.cost @ np.abs(change)))
