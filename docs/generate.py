@@ -390,6 +390,7 @@ def json_page() -> str:
                 *("table", "protect", "firms.csv", "--by", "town,kind", "--rule", "n(3)", "--out", "table", "--json")
             ],
             "table audit": ["table", "audit", "table", "--json"],
+            "table bounds": ["table", "bounds", "towns.csv", "kinds.csv", "--json"],
             "measures": ["measures", "--json"],
             "methods": ["methods", "drop", "--json"],
         }
@@ -484,6 +485,16 @@ _KEYS = {
     "table protect optimal": "whether it is proved that no cheaper set of cells protects as much",
     "gap": "share of the cost that may be too much, from 0; `null` where nothing was proved",
     "table protect method": "how cells to hide were found",
+    "table bounds cells": "number of cells of the cross product of all variables",
+    "table bounds variables": "the variables",
+    "table bounds method": "the method that was asked for",
+    "table bounds notes": "what the bounds leave open",
+    "by": "how the cells were bounded, part by part",
+    "sharp": "whether every bound is reached by some table; where it is false, bounds hold but may be wider than they need be",
+    "mean_width": "mean of `upper - lower` over the cells; `null` where a cell has no upper bound",
+    "largest_width": "the largest of them",
+    "exact": "number of cells that are told exactly, empty ones among them",
+    "zeros": "number of cells that are certainly empty",
     "table protect notes": "what the custodian should know of how it went",
     "insiders": "unsafe cells that somebody who knows what he contributed to another hidden cell finds `exact`ly, or more "
     "closely than their level asks (`below_level`); null where contributors, or levels, are not known",
@@ -523,7 +534,10 @@ def _invent() -> None:
     frame.select("sex", "age", visits=pl.col("id") % 3).sort("age", "visits").write_csv("visits.csv")
     towns = [("a", "x", 5), ("a", "y", 4), ("b", "x", 2), ("b", "y", 7), ("c", "x", 8), ("c", "y", 3)]
     rows = [(town, kind) for town, kind, times in towns for _ in range(times)]
-    pl.DataFrame(rows, schema=["town", "kind"], orient="row").write_csv("firms.csv")
+    firms = pl.DataFrame(rows, schema=["town", "kind"], orient="row")
+    firms.write_csv("firms.csv")
+    for name, file in (("town", "towns.csv"), ("kind", "kinds.csv")):
+        firms.group_by(name).len("count").sort(name).write_csv(file)
     Path("key").write_bytes(bytes(range(32)))
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"

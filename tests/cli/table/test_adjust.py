@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 from tests.cli.table.changing import folder_of, refused, run, told_anywhere
+from tests.real_data import real_data
 
 MORE = {
     "judged.csv": "sex,town,count,contributors,largest,second,status,lower_level,upper_level\n"
@@ -36,6 +37,24 @@ def test_files_and_folders_are_written_and_read_again(folder, options):
     # the folder is read as a table that adds up
     again = json.loads(run(folder, "round", "released", "--base", "2", "--json").stdout)
     assert (again["cells"], again["additive"]) == (9, True)
+
+
+def test_a_single_file_of_a_hierarchical_table_is_taken_as_it_is(folder):
+    firms = str(real_data() / "tables" / "synth_S.csv")
+    by, rules = ("--by", "act1>act,geo1>geo,size", "--value", "turnover"), ("--rule", "n(3)", "--rule", "p(10)")
+    run(folder, "protect", firms, *by, *rules, "--method", "elimination", "--force", "--internal", "hier.csv")
+    told = run(folder, "adjust", "hier.csv", "--value", "turnover", "--gap", "0.2", "--out", "out.csv", "--json")
+    told = json.loads(told.stdout)
+    assert (told["primary"], told["additive"]) == (174, True)
+    assert "'act', 'geo'" in told["notes"][0]
+    # what a hierarchy says adds up, by a sum of our own
+    cells = pl.read_csv(folder / "out.csv")
+    whole = cells.filter(geo="Total", size="Total").filter(pl.col("act") != "Total")
+    broad = whole.filter(pl.col("act").str.len_chars() == 2).select("act", "turnover")
+    parts = whole.filter(pl.col("act").str.len_chars() == 3).group_by(act=pl.col("act").str.slice(0, 2))
+    both = broad.join(parts.agg(sum=pl.col("turnover").sum()), on="act")
+    assert both.height == 4
+    assert both["sum"].to_list() == pytest.approx(both["turnover"].to_list())
 
 
 def test_nothing_but_values_is_written(folder):

@@ -42,13 +42,8 @@ def cost_of(asked: Asked, way: tuple[int, ...]) -> float:
     high[cells] = np.where(up, asked.up[cells], 0)
     high[20 + cells] = np.where(up, 0, asked.down[cells])
     plain = asked.matrix.toarray()
-    told = linprog(
-        np.tile(asked.cost, 2),
-        A_eq=np.hstack([plain, -plain]),
-        b_eq=np.zeros(9),
-        bounds=np.c_[low, high],
-        method="highs",
-    )
+    both, bounds = np.hstack([plain, -plain]), np.c_[low, high]
+    told = linprog(np.tile(asked.cost, 2), A_eq=both, b_eq=np.zeros(9), bounds=bounds, method="highs")
     return told.fun if told.status == 0 else np.inf
 
 

@@ -170,4 +170,4 @@ class _Programme:
         cost = self.asked.cost[self.cells]
         up = self.asked.up_level[self.cells] * (cost - price)
         down = self.asked.down_level[self.cells] * (cost + price)
-        return np.where(self.way > 0, down - up, up - down)
+        return np.asarray(np.where(self.way > 0, down - up, up - down), dtype=np.float64)
