@@ -116,8 +116,8 @@ def adjust(
     zeros
         Whether zeros may become something else.
     method
-        `exact`: directions are chosen with the rest. `fixed`: they are fixed beforehand, for large tables. `auto` goes
-        by the number of unsafe cells.
+        `exact`: directions are chosen with the rest. `fixed`: they are balanced beforehand, and turned around as long
+        as that is cheaper; for large tables. `auto` goes by the number of unsafe cells.
     seconds
         When to stop with the best that was found.
     gap

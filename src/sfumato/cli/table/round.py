@@ -123,3 +123,7 @@ def _show(told: dict[str, Any]) -> None:
             f"Of the finest cells, {audit['exact']} can be worked out exactly, beside {audit['zeros']} that are "
             "certainly empty."
         )
+        if audit["exact"]:
+            print(
+                "They are not protected: sum totals up (--totals summed), or take a larger base or --method controlled."
+            )
