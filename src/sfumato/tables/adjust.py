@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.grid import significant
 from sfumato.kernels.tabular.adjustment import adjusted
 from sfumato.kernels.tabular.asked import Asked
 from sfumato.kernels.tabular.whole_numbers import Solved
@@ -24,6 +25,8 @@ Bools = NDArray[np.bool_]
 Costs = Literal["value", "unity", "count", "root"]
 SECONDS = 60.0
 SHARE = 0.1
+_DIGITS = 12
+"""Values are written with so many digits of the largest one: what lies behind is the solver's rounding."""
 _SHOWN = 5
 _UNLEVELLED = (
     "Unsafe cells without protection levels move by at least 10% of their value; rules on shares (p, pq, nk) give "
@@ -166,7 +169,8 @@ def adjust(
     assert found.values is not None
     (change,) = problem.merged.spread(found.values, 0.0)
     out = given.values + change
-    out = np.round(out) if problem.asked.whole else np.maximum(out, 0.0)
+    out = np.round(out, 0 if problem.asked.whole else _places(out))
+    out = out if problem.asked.whole else np.maximum(out, 0.0)
     told = pl.Series(table.value, out)
     cells = given.cells.select(given.variables).with_columns(told.cast(pl.Int64) if problem.asked.whole else told)
     after = Table(given.axes, cells, given.value, (), given.origin)
@@ -176,11 +180,11 @@ def adjust(
     near = 0.0 if problem.asked.whole else 1e-9 * float(np.abs(out).max(initial=1.0))
     return Adjusted(
         after,
-        cells=len(given),
+        cells=len(after),
         primary=problem.primary,
         changed=int(np.sum(size > near)),
-        largest_change=float(size.max(initial=0.0)),
-        total_change=float(size.sum()),
+        largest_change=significant(float(size.max(initial=0.0)), _DIGITS),
+        total_change=significant(float(size.sum()), _DIGITS),
         cost=found.cost,
         optimal=found.optimal,
         gap=found.gap,
@@ -277,6 +281,12 @@ class _Problem:
 
         free = int(self.asked.unsafe.sum()) <= MOST_BINARY if asked is None else asked
         return "exact" if free else "fixed"
+
+
+def _places(values: Floats) -> int:
+    """Decimal places that values of this size are written with."""
+    largest = float(np.abs(values).max(initial=1.0))
+    return max(0, _DIGITS - 1 - int(np.floor(np.log10(max(largest, 1.0)))))
 
 
 def _said(found: Solved) -> list[str]:

@@ -260,7 +260,9 @@ class Table:
                 raise DataError(f"The number of contributors is one column: {contributors!r}, or {CONTRIBUTORS!r}.")
             frame = frame.rename({contributors: CONTRIBUTORS})
         if value not in frame.columns:
-            raise DataError(f"The table has no column {value!r} for its value. Name the column that holds it.")
+            raise DataError(
+                f"The table has no column {value!r} for its value. Name the column that holds it (--value)."
+            )
         names = [n for n in frame.columns if n != value and n not in RESERVED and not n.startswith(OWN)]
         given = {n: (h,) if isinstance(h, Hierarchy) else tuple(h) for n, h in (hierarchies or {}).items()}
         if unknown := [n for n in given if n not in names]:
