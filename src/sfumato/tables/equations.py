@@ -23,7 +23,7 @@ from sfumato.errors import DataError
 from sfumato.tables.axis import Axis
 from sfumato.tables.table import CONTRIBUTORS, STATUS, Table, keyed
 
-__all__ = ["NOISE", "Merged", "NotAdditive", "System", "equations", "relations"]
+__all__ = ["NOISE", "Merged", "NotAdditive", "System", "allowed_of", "equations", "made_additive", "relations"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -178,7 +178,7 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     first = _firsts(same, len(keys))
     void = np.ones(len(keys), dtype=bool)
     np.logical_and.at(void, same, ~kept)
-    allowed = max((t.released.tolerance or 0.0 for t in tables), default=0.0) if tolerance is None else tolerance
+    allowed = allowed_of(tables, tolerance)
     value = _agreed(values, same, len(keys), allowed, places, axes)
     rows, columns, signs, along = relations(axes, places[first], keys, void)
     rows, columns, signs, along = _with_own_sums((rows, columns, signs, along), tables, same, void)
@@ -196,6 +196,33 @@ def equations(*tables: Table, tolerance: float | None = None) -> Merged:
     parts = np.cumsum([len(table) for table in tables])[:-1]
     cells = tuple(np.asarray(part, dtype=np.int64) for part in np.split(of_place[same], parts))
     return Merged(System(matrix, joined), cells, moved)
+
+
+def allowed_of(tables: Sequence[Table], tolerance: float | None) -> float:
+    """The difference of totals from their parts that is rounding: as it is given, else as the papers of tables say.
+
+    Examples
+    --------
+    >>> allowed_of([], None), allowed_of([], 0.5)
+    (0.0, 0.5)
+    """
+    if tolerance is not None:
+        return tolerance
+    return max((table.released.tolerance or 0.0 for table in tables), default=0.0)
+
+
+def made_additive(matrix: sp.csr_array, value: Floats) -> Floats:
+    """The nearest values that add up, all of them being known; as they are where they add up.
+
+    Examples
+    --------
+    >>> made_additive(sp.csr_array([[1, 1, -1]]), np.array([4.0, 4.0, 9.0])).round(3).tolist()
+    [4.235, 4.235, 8.471]
+    """
+    rest = matrix @ value
+    if np.all(np.abs(rest) <= NOISE * (abs(matrix) @ np.abs(value))):
+        return value
+    return _moved(matrix, value, rest)[0]
 
 
 def _axes(tables: Sequence[Table]) -> list[Axis]:

@@ -38,6 +38,7 @@ def table_of(problem: Problem, value: str = VALUE) -> Table:
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> zero = np.zeros(3)
     >>> row = sp.csr_array(np.array([[-1, 1, 1]]))
     >>> one = Problem(np.array([5.0, 3, 2]), np.ones(3), ("s", "u", "s"), zero, zero + np.inf, zero, zero, zero, row)
@@ -78,6 +79,7 @@ def problem_of(table: Table) -> Problem:
 
     Examples
     --------
+    >>> import scipy.sparse as sp
     >>> zero = np.zeros(3)
     >>> row = sp.csr_array(np.array([[-1, 1, 1]]))
     >>> one = Problem(np.array([5.0, 3, 2]), np.ones(3), ("s", "u", "s"), zero, zero + np.inf, zero, zero, zero, row)

@@ -180,7 +180,8 @@ def write_jj(problem: Problem, path: Path) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> one = Problem(*(np.ones(2),) * 2, ("u", "s"), *(np.zeros(2),) * 5, sp.csr_array(np.array([[-1, 1]])))
+    >>> one, zero, row = np.ones(2), np.zeros(2), sp.csr_array(np.array([[-1, 1]]))
+    >>> one = Problem(one, one, ("u", "s"), zero, one, zero, zero, zero, row)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_jj(one, Path(folder) / "a.jj")
     ...     read_jj(Path(folder) / "a.jj").status

@@ -27,8 +27,10 @@ def quiet_solver() -> highspy.Highs:
     return solver
 
 
-def program(matrix: sp.csc_array, cost: Floats, low: Floats, high: Floats) -> highspy.Highs:
-    """A linear program `minimise cost z, matrix z = 0, low <= z <= high`, to be solved again and again."""
+def program(
+    matrix: sp.csc_array, cost: Floats, low: Floats, high: Floats, right: Floats | None = None
+) -> highspy.Highs:
+    """A linear program `minimise cost z, matrix z = right (0), low <= z <= high`, to be solved again and again."""
     solver = quiet_solver()
     solver.setOptionValue("presolve", "off")
     solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
@@ -36,7 +38,7 @@ def program(matrix: sp.csc_array, cost: Floats, low: Floats, high: Floats) -> hi
     lp = highspy.HighsLp()
     lp.num_row_, lp.num_col_ = matrix.shape
     lp.col_cost_, lp.col_lower_, lp.col_upper_ = cost, low, high
-    lp.row_lower_ = lp.row_upper_ = np.zeros(matrix.shape[0])
+    lp.row_lower_ = lp.row_upper_ = np.zeros(matrix.shape[0]) if right is None else right
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
     lp.a_matrix_.index_ = matrix.indices.astype(np.int32)

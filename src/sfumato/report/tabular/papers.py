@@ -148,7 +148,10 @@ def papers_of_protected(done: Protected) -> TablePapers:
     if not done.ok:
         said.insert(0, _FORCED)
     if done.tolerance:
-        said.append(f"Totals may differ from the sums of their parts by up to {done.tolerance:g}: values are rounded.")
+        said.append(
+            f"Totals may differ from the sums of their parts by up to {done.tolerance:g}: values are rounded, "
+            "and the intervals of hidden cells are no more exact than that."
+        )
     return TablePapers(
         title_of(done.table),
         False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -11,13 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.attacker import Intervals, Need, intervals, inwards
+from sfumato.kernels.tabular.attacker import Intervals, Need, inwards
 from sfumato.kernels.tabular.determined import motions
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.insiders import Inside, found_exactly, found_too_closely
 from sfumato.tables.audit.listed import LISTED, listed_cells
+from sfumato.tables.audit.rounded import attacked
 from sfumato.tables.audit.useless import useless_cells
-from sfumato.tables.equations import Merged, equations
+from sfumato.tables.equations import Merged, System, allowed_of, equations, made_additive
 from sfumato.tables.table import (
     CONTRIBUTORS,
     COUNT,
@@ -175,12 +176,18 @@ def audit(
         return _by_elimination(merged, released, known, hidden)
     search, rest = split(progress, (3, 1))
     low, high = _bounds(merged, released, judged, lower, upper)
-    whole = _whole(merged, released, low[hidden], high[hidden])
-    found = intervals(merged.system.matrix, merged.system.value, hidden, low, high, progress=search)
+    allowed = allowed_of(released, tolerance)
+    whole = allowed == 0 and _whole(merged, released, low[hidden], high[hidden])
+    found = attacked(merged.system, (low, high), allowed, search)
     if whole:
         found = inwards(found, hidden)
-    fit = _EXACT * max(np.nanmax(np.abs(merged.system.value), initial=0.0), np.nanmax(known.value, initial=0.0))
+    fit = _EXACT * np.nanmax(np.abs([merged.system.value, known.value]), initial=0.0)
     exact = known.primary & (found.high - found.low <= fit)
+    shown = found
+    if allowed > 0 and (additive := known.additive(merged.system)) is not None:
+        # what is close to the truth is told with the truth added up as well; what is shown is from what is handed out
+        known, low, high = additive, np.fmin(low, additive.value), np.fmax(high, additive.value)
+        found = attacked(replace(merged.system, value=np.where(hidden, np.nan, known.value)), (low, high))
     need = known.need(sliding) if known.leveled else None
     below = None if need is None else known.primary & _short(found, need, known.value, fit)
     rest("looking for cells that need not be hidden", 0.0)
@@ -199,7 +206,7 @@ def audit(
         said["insider below level"] = found_too_closely(
             merged.system.matrix, known.value, hidden, asked, need, known.inside, (low, high)
         )
-    return _told(merged, released, known, (found, hidden), said, notes)
+    return _told(merged, released, known, (shown, hidden), said, notes)
 
 
 _ROUNDED = (
@@ -232,6 +239,11 @@ class _Known:
         if sliding:
             return Need(none, none, np.maximum(self.lower_level + self.upper_level, self.sliding_level))
         return Need(self.lower_level, self.upper_level, self.sliding_level)
+
+    def additive(self, system: System) -> _Known | None:
+        """The same with values that add up, where all are known."""
+        value = np.where(np.isnan(system.value), self.value, system.value)
+        return None if np.isnan(value).any() else replace(self, value=made_additive(system.matrix, value))
 
     @property
     def leveled(self) -> bool:
