@@ -337,3 +337,41 @@ def test_every_method_on_random_tables_with_two_groupings(seed):
             done = sf.tables.protect(table, rules, method=method)
             assert done.ok
             assert_safe(done)
+
+
+def random_tables(seed):
+    """A hierarchical table of two or three variables, whose trees are of unequal depth."""
+    rng = np.random.default_rng(seed)
+    names, many = "abc"[: 2 + seed % 2], int(rng.integers(30, 100))
+    trees, columns = {}, {}
+    for name in names:
+        codes = [f"{name}{i}" for i in range(int(rng.integers(3, 6)))]
+        tree = {code: f"{name}{'LR'[i % 2]}" if rng.random() < 0.7 else "Total" for i, code in enumerate(codes)}
+        trees[name] = tree | dict.fromkeys(sorted(set(tree.values()) - {"Total"}), "Total")
+        columns[name] = rng.choice(codes, many)
+    records = pl.DataFrame(columns | {"x": rng.lognormal(2, 1.3, many).round(1)})
+    parents = {n: Hierarchy.parents({c: None if p == "Total" else p for c, p in t.items()}) for n, t in trees.items()}
+    value = None if seed % 3 == 0 else "x"
+    table = sf.tables.build(sf.read(records), list(names), value, hierarchies=parents)
+    return table, "n(3)" if value is None else ["n(3)", "p(10)"], {name: (tree,) for name, tree in trees.items()}
+
+
+@pytest.mark.parametrize("asked", ["exact", "level"])
+@pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination", "hypercube"])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 12))])
+def test_every_method_holds_against_the_plain_attacker_on_hierarchical_tables(seed, method, asked):
+    table, rules, trees = random_tables(seed)
+    done = sf.tables.protect(table, rules, method=method, protect=asked)
+    unsafe = done.judged.cells.filter(pl.col("status") == "u").rows(named=True)
+    assert unsafe
+    key = {i: frozenset((n, r[n]) for n in table.variables if r[n] != "Total") for i, r in enumerate(unsafe)}
+    handed_out = done.table.cells.rename({table.value: "_value"})
+    ends = bounds([handed_out], trees, only=set(key.values()))
+    near = 1e-6 * np.abs(table.values).max()  # what programs leave of a difference of the largest values
+    wrong = 0
+    for i, row in enumerate(unsafe):
+        low, high = ends[key[i]]
+        below, above = ((row[f"{end}_level"] or 0.0) if asked == "level" else 0.0 for end in ("lower", "upper"))
+        wrong += high - low <= near or low > row[table.value] - below + near or high < row[table.value] + above - near
+    assert wrong == 0
+    assert done.ok

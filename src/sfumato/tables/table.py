@@ -261,8 +261,8 @@ class Table:
             frame = frame.rename({contributors: CONTRIBUTORS})
         if value not in frame.columns:
             raise DataError(
-                f"The table has no column {value!r} for its value. Name the column that holds it (--value, `value`); of "
-                "a file of records, name the variables of the table (--by, `build`)."
+                f"The table has no column {value!r} for its value. Name the column that holds it (--value, `value`); "
+                "of a file of records, name the variables of the table (--by, `build`)."
             )
         names = [n for n in frame.columns if n != value and n not in RESERVED and not n.startswith(OWN)]
         given = {n: (h,) if isinstance(h, Hierarchy) else tuple(h) for n, h in (hierarchies or {}).items()}

@@ -193,3 +193,18 @@ def test_an_audit_of_a_table_that_hides_nothing_says_so(folder):
     done = sfumato("table", "audit", "t.csv", cwd=folder)
     assert done.returncode == 0
     assert "No cell is hidden." in done.stdout
+
+
+def test_a_file_beside_a_folder_has_the_value_that_the_folder_tells(folder, tmp_path):
+    arguments = (folder / "firms.csv", *BY, "--value", "turnover", "--rule", "n(4)")
+    done = sfumato("table", "protect", *arguments, "--out", "release", "--internal", "judged.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = sfumato("table", "audit", "release", "--against", "judged.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_records_that_are_taken_for_a_table_are_told_to_name_the_variables(folder):
+    done = sfumato("table", "protect", "firms.csv", *RULE, cwd=folder)
+    assert done.returncode == 2
+    assert "--value" in done.stderr
+    assert "--by" in done.stderr

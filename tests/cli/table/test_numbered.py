@@ -35,7 +35,7 @@ def test_it_is_protected_audited_and_written_again(folder):
         "2,,x,0,10",
     ]
     assert "2 6.0 6.0 x" in (folder / "j.jj").read_text()
-    for given in (("p.csv", "--value", "value", "--against", "a.jj"), ("j.jj",)):
+    for given in (("p.csv", "--against", "a.jj"), ("p.csv", "--value", "value", "--against", "a.jj"), ("j.jj",)):
         told = json.loads(sfumato("table", "audit", *given, "--json", cwd=folder).stdout)
         assert told["audit"] == {"exact": 0, "below_level": 0, "useless": 0}
     assert sfumato("table", "audit", "a.jj", cwd=folder).returncode == 1  # the unsafe cell alone is hidden
@@ -82,7 +82,7 @@ def test_bad_files_are_refused_by_their_line_and_nothing_is_written(folder, old,
         (("protect", "a.jj", "--internal", "j.csv"), ".jj"),
         (("protect", "t.csv", "--internal", "j.jj"), "read from a .jj"),
         (("protect", "a.jj", "--hierarchy", "cell=h.csv"), "leave the hierarchies out"),
-        (("audit", "t.csv", "--against", "a.jj"), "no table that is audited"),
+        (("audit", "t.csv", "--value", "count", "--against", "a.jj"), "no table that is audited"),
         (("audit", "few.csv", "--value", "value", "--against", "a.jj"), "not of the same cells"),
     ],
 )

@@ -194,14 +194,27 @@ def open_tables(
     """
     from sfumato.api.read_table import read_table
     from sfumato.data.files.jj import is_jj
-    from sfumato.errors import DataError, FileError
+    from sfumato.errors import FileError
+    from sfumato.release.tabular.opening import folder_of
 
     if not numbered and (by_number := next((path for path in paths if is_jj(path)), None)):
         raise FileError(f"{by_number.name} has its cells by number, and no codes: only `protect` and `audit` take it.")
 
     comma = reading.decimal == ","
     told: dict[str, Any] = {"contributors": contributors, "delimiter": reading.delimiter, "decimal_comma": comma}
-    tables = [read_table(path, value, hierarchies=hierarchies, **told) for path in paths]
+    tables: dict[int, Table] = {}
+    knowing = [folder_of(path) is not None or is_jj(path) for path in paths]
+    for i in sorted(range(len(paths)), key=lambda i: not knowing[i]):
+        # folders first: they know what their value is called, which a file beside them does not
+        named = value if value or knowing[i] else next((table.value for table in tables.values()), None)
+        tables[i] = read_table(paths[i], named, hierarchies=hierarchies, **told)
+    return _known_to_all([tables[i] for i in range(len(paths))], hierarchies)
+
+
+def _known_to_all(tables: list[Table], hierarchies: dict[str, tuple[Hierarchy, ...]]) -> list[Table]:
+    """The tables, each with the trees and equations that any of them knows."""
+    from sfumato.errors import DataError
+
     told_by_folders = {axis.name: axis for table in tables for axis in table.axes if len(axis.relations) > 1}
     tables = [_with_trees(table, told_by_folders) for table in tables]
     if own := next((table for table in tables if table.sums is not None), None):
