@@ -165,3 +165,24 @@ def test_a_plain_program_written_from_the_codes_finds_the_same(seed: int) -> Non
             np.testing.assert_allclose([found.lower[0][ends[k]], found.upper[0][ends[k]]], [low, high], atol=1e-5)
             exact += high - low < 1e-5
     assert found.exact == exact
+
+
+def test_levels_of_several_releases_come_from_the_judged_table_of_each() -> None:
+    """Of a + b = 10 each is anything from 0 to 10: that is too near for a level of 8."""
+
+    def release(name: str, status: str) -> tuple[Table, Table]:
+        lines = {name: ["Total", "a", "b"], "x": [10.0, 4.0, 6.0], "status": ["s", status, "x"]}
+        levels = {"lower_level": [None, 8.0, None], "upper_level": [None, 8.0, None]}
+        judged = Table.of(pl.DataFrame(lines | levels), "x")
+        hidden = pl.DataFrame(lines).with_columns(pl.when(pl.col("status") == "s").then("x").alias("x"))
+        return Table.of(hidden, "x"), judged
+
+    (first, judged), (second, other) = release("v", "u"), release("w", "u")
+    one = audit([first, second], against=judged)
+    assert one.below_level == 1
+    assert any("--against again" in note for note in one.notes)
+    both = audit([first, second], against=[judged, other])
+    assert both.below_level == 2
+    assert not any("--against again" in note for note in both.notes)
+    with pytest.raises(DataError, match="no table that is audited"):
+        audit(first, against=other)

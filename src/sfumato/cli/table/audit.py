@@ -23,7 +23,8 @@ def audit(
     value: Value = None,
     hierarchy: Hierarchies = None,
     against: Annotated[
-        Path | None, typer.Option(help="The judged table, with values and levels: how close is too close.")
+        list[Path] | None,
+        typer.Option(help="The judged table, with values and levels: how close is too close. Again for others."),
     ] = None,
     sliding: Sliding = False,
     tolerance: Tolerance = None,
@@ -43,7 +44,7 @@ def audit(
     from sfumato.tables.settle import published
 
     reading, known = Reading(delimiter, None, decimal), trees(hierarchy)
-    opened = open_tables([*data, *([against] if against else [])], value, known, reading, numbered=True)
+    opened = open_tables([*data, *(against or [])], value, known, reading, numbered=True)
     own = [is_jj(path) for path in data]  # such a file holds values and levels: it is judged by itself
     tables = [published(table) if mine else table for table, mine in zip(opened, own, strict=False)]
     judged = opened[len(data) :] or [table for table, mine in zip(opened, own, strict=True) if mine]

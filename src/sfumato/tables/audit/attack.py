@@ -197,6 +197,8 @@ def audit(
     if whole and (low[hidden] < 1).any():
         listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
         notes = (*notes, LISTED) if (listed & ~exact).any() else notes
+    if need is not None and np.isnan(known.value[known.primary]).any():
+        notes = (*notes, _UNJUDGED)
     if hidden.any() and not merged.system.matrix.shape[0]:
         notes = (*notes, _NO_SUMS)
     said = {"exact": exact, "below level": below, "useless": useless}
@@ -215,6 +217,10 @@ _ROUNDED = (
 )
 
 
+_UNJUDGED = (
+    "No judged table tells the values and levels of some unsafe cells: of these only exact disclosure was looked for. "
+    "Give the judged table of each release (--against again)."
+)
 _NO_SUMS = (
     "The tables list no totals of anything, so there was nothing to add and subtract. Where codes are totals of "
     "others, say so (--hierarchy, `hierarchies`); equations of cells by number are in their .jj file (--against)."
@@ -249,7 +255,7 @@ class _Known:
     def leveled(self) -> bool:
         """Whether there are levels to judge by."""
         levels = np.maximum(np.maximum(self.lower_level, self.upper_level), self.sliding_level)
-        return bool((levels > 0).any()) and not np.isnan(self.value[self.primary]).any()
+        return bool((levels > 0).any()) and not np.isnan(self.value[self.primary]).all()
 
 
 def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -> _Known:
