@@ -86,6 +86,7 @@ _HOMES = {
     "compare": "sfumato.api.compare",
     "errors": "sfumato",
     "fit": "sfumato.api.fit",
+    "gate": "sfumato",
     "hand_out": "sfumato.api.hand_out",
     "h_rank": "sfumato.api.h_rank",
     "examples": "sfumato",

@@ -1,0 +1,80 @@
+"""Small cells stay uncertain: of each joint cell with 1 to `count` people the ends lie `width` apart or farther."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.gate.case import Case
+from sfumato.gate.policy import Interval
+from sfumato.gate.stages.cover import Narrow, narrow_cells
+from sfumato.gate.stages.exact import LARGEST, Joint
+from sfumato.gate.stages.exchange import exchanged
+from sfumato.gate.stages.verdict import Verdict
+
+__all__ = ["check"]
+
+
+def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = None) -> Verdict:
+    """Show that the criterion holds or that it does not.
+
+    Parameters
+    ----------
+    case
+        What would be known.
+    criterion
+        What must hold.
+    joint
+        The joint table of the case, which other criteria look at too.
+    beside
+        What is known already, where it fails the criterion.
+    """
+    if beside is not None:
+        return _no_worse(case, criterion, joint, beside)
+    scope, count, width = case.scope, criterion.count, criterion.width
+    work = scope.rows * len(case.known)
+    if any(len(scope.small(clique, count + 1)) for clique in case.known):
+        return Verdict(False, "released", work)
+    open_cells = narrow_cells(case, count, width)
+    work += scope.rows * len(case.cover[0]) + open_cells.looked * len(case.nodes)
+    if not len(open_cells.records):
+        return Verdict(True, "cover", work)
+    if open_cells.exact or _narrow_from_outside(case, open_cells, width):
+        return Verdict(False, "cover", work)
+    if case.joint_cells <= LARGEST:
+        return _exactly(joint, open_cells, width, work)
+    return exchanged(case, open_cells, width, work)
+
+
+def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
+    """Whether a cell lies in a known cell with fewer than `width` people: it can be no more than that."""
+    for clique in case.known:
+        margin = case.scope.margin(clique)
+        if (margin.count[margin.cell[cells.records]] < width).any():
+            return True
+    return False
+
+
+def _exactly(joint: Joint, cells: Narrow, width: int, work: int) -> Verdict:
+    reach = joint.reach
+    before = reach.programs
+    for record in cells.records.tolist():
+        if not reach.wide(int(joint.of_record[record]), width):
+            return Verdict(False, "exact", work + (reach.programs - before) * joint.cells)
+    return Verdict(True, "exact", work + (reach.programs - before) * joint.cells)
+
+
+def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case) -> Verdict:
+    """Whether cells that fail already keep their ends, and no other one fails; by programs alone."""
+    same = case.structure.versions == beside.structure.versions and case.scope.rows == beside.scope.rows
+    if not same or case.joint_cells > LARGEST:
+        return Verdict(False, "released", 0)
+    before, after = Joint(case, beside.known), joint
+    small = np.flatnonzero((joint.true >= 1) & (joint.true <= criterion.count)).tolist()
+    holds = True
+    for cell in small:
+        if not after.reach.wide(cell, criterion.width):
+            failed = not before.reach.wide(cell, criterion.width)
+            holds = failed and before.reach.ends(cell) == after.reach.ends(cell)
+            if not holds:
+                break
+    return Verdict(holds, "exact", (before.reach.programs + after.reach.programs) * joint.cells)

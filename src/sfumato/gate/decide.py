@@ -1,0 +1,104 @@
+"""`decide`: one decision about one table, without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sfumato.data.codebook import Codebook
+from sfumato.engines.polars import PolarsDataset
+from sfumato.gate.decision import Decision, judge
+from sfumato.gate.margin import Margin, parsed
+from sfumato.gate.policy import Policy, of_criteria
+from sfumato.gate.reading import read_levels, records_of
+from sfumato.gate.records import Records
+
+__all__ = ["decide", "margin_of", "opened"]
+
+
+def decide(
+    data: PolarsDataset,
+    known: Sequence[str] = (),
+    ask: str = "",
+    interval: tuple[int, int] | None = None,
+    *,
+    attribution: Mapping[str, str] | None = None,
+    policy: Policy | None = None,
+    count: str | None = None,
+    levels: str | PathLike[str] | Mapping[str, Any] | None = None,
+    never: Sequence[Mapping[str, str]] = (),
+) -> Decision:
+    """Decide whether somebody who knows some tables may be given another one.
+
+    Parameters
+    ----------
+    data
+        What `sf.read` gives: records, or a table of counts.
+    known
+        Tables that they know, each as its variables with commas between: `"A,B"`, `"region@county,C"`; sums as
+        `"cost|A,B"`.
+    ask
+        The table that is asked for.
+    interval
+        Count and width: of every cell of the joint table with a true count of 1 to `count`, the most and the least that
+        it can be lie `width` apart or farther. (4, 10) where no criterion is given.
+    attribution
+        Rule (`positive` or `any`) by sensitive variable.
+    policy
+        Criteria, in place of `interval` and `attribution`.
+    count
+        The column of counts of a table; else every row is one person.
+    levels
+        A file with levels, or their mapping.
+    never
+        Combinations of codes that cannot be, each as code by variable.
+
+    Returns
+    -------
+    Decision
+        `.decision` is `granted` (proved safe), `refused`, or `undecided`: nothing was proved.
+
+    Raises
+    ------
+    DataError
+        Unknown names, codes without a group, a combination that occurs after all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import sfumato as sf
+    >>> data = sf.read(pl.DataFrame({"A": [1, 1, 2], "B": [1, 2, 1], "n": [2, 3, 3]}))
+    >>> decide(data, ["A"], "B", (2, 4), count="n").decision
+    'refused'
+
+    References
+    ----------
+    Dobra & Fienberg (2000), PNAS 97, 11885-11892.
+    """
+    records = opened(data, count=count, levels=levels, never=never)
+    wanted = policy or of_criteria(interval, attribution)
+    return judge(records, [margin_of(one, records) for one in known], margin_of(ask, records), wanted)
+
+
+def opened(
+    data: PolarsDataset,
+    *,
+    count: str | None = None,
+    levels: str | PathLike[str] | Mapping[str, Any] | None = None,
+    never: Sequence[Mapping[str, str]] = (),
+    record: str | None = None,
+) -> Records:
+    """The records of a data set, coded."""
+    groups = None
+    if levels is not None:
+        groups = read_levels(levels if isinstance(levels, Mapping) else Path(levels), Path())
+    book: Codebook = data.codebook
+    return records_of(data.frame, book, count=count, record=record, levels=groups, never=never)
+
+
+def margin_of(text: str, records: Records, version: str | None = None) -> Margin:
+    """A table as commands write it."""
+    names = list(dict.fromkeys([*records.codes, *records.numbers]))
+    return parsed(text, names, records.structure.levels, version or records.versions[0])

@@ -1,0 +1,284 @@
+"""What somebody may come to know: the criteria that a policy sets, the stricter the less trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
+
+from sfumato.data.described import Described
+from sfumato.gate.margin import canonical_json
+from sfumato.tables.rules import Rule, leaves, read_rules
+
+__all__ = [
+    "PRESETS",
+    "Attribution",
+    "Interval",
+    "Noise",
+    "Perturbed",
+    "Policy",
+    "PublicRule",
+    "Sap",
+    "of_criteria",
+]
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+_MOST = 1_000_000
+
+
+class Interval(Described):
+    """Small cells stay uncertain: every joint cell with a true count of 1 to `count` can be `width` wide or wider.
+
+    No group of 1 to `count` people can then be known to have at most `count`.
+
+    Parameters
+    ----------
+    count
+        The largest count that is protected.
+    width
+        The least difference between the most and the least that such a cell can be; more than `count`.
+
+    Examples
+    --------
+    >>> Interval(count=4, width=10).width
+    10
+    """
+
+    model_config = _FROZEN
+
+    count: int = Field(ge=1, le=_MOST)
+    width: int = Field(ge=2, le=2 * _MOST)
+
+    @model_validator(mode="after")
+    def _wider(self) -> Interval:
+        if self.width < self.count + 1:
+            raise ValueError(
+                f"`width` must be {self.count + 1} or more: less does not hide that a group has at most {self.count}"
+            )
+        return self
+
+
+class Attribution(Described):
+    """What a group has stays uncertain.
+
+    Parameters
+    ----------
+    variables
+        What must not be learned.
+    rule
+        `positive`: of every group, two levels of the variable or more remain possible. `any`: all remain possible.
+    """
+
+    model_config = _FROZEN
+
+    variables: tuple[str, ...] = Field(min_length=1)
+    rule: Literal["positive", "any"] = "positive"
+
+
+class Sap(Described):
+    """Attribution by subtraction (reconstructed): how likely one who knows k people finds a zero.
+
+    Parameters
+    ----------
+    known
+        How many people are known.
+    at_most
+        The probability that is allowed.
+    """
+
+    model_config = _FROZEN
+
+    known: int = Field(ge=0, le=10_000)
+    at_most: float = Field(ge=0, le=1)
+
+
+class Noise(Described):
+    """How much all noisy releases together may tell.
+
+    Parameters
+    ----------
+    mu_at_most
+        Of somebody who knows all others: the square root of the sum of what each release adds.
+    """
+
+    model_config = _FROZEN
+
+    mu_at_most: float = Field(gt=0, le=100)
+
+
+class Perturbed(Described):
+    """Tables that are perturbed by cell keys.
+
+    Parameters
+    ----------
+    variance
+        Of the noise of each cell.
+    """
+
+    model_config = _FROZEN
+
+    variance: float = Field(gt=0, le=1000)
+
+
+class PublicRule(Described):
+    """When a table may go to the public: it stands in a share of the maximal releases, or was asked for often enough.
+
+    Parameters
+    ----------
+    share
+        Of the maximal releases.
+    grants
+        After so many grants to others, instead.
+    """
+
+    model_config = _FROZEN
+
+    share: float = Field(default=0.5, gt=0, le=1)
+    grants: int | None = Field(default=None, ge=1)
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "research": {"interval": {"count": 4, "width": 10}},
+    "public": {"interval": {"count": 9, "width": 20}},
+    "acro": {"interval": {"count": 9, "width": 10}, "dominance": ["nk(2,90)", "p(10)"]},
+    "datashield": {"interval": {"count": 2, "width": 3}},
+}
+"""What `preset` stands for: 10 units is the rule of ACRO and of the ESSnet, 3 that of DataSHIELD."""
+
+
+class Policy(Described):
+    """The criteria that all that somebody knows together must meet.
+
+    A table is given only where it is proved that every criterion holds. A policy without any would give everything away
+    and is refused.
+
+    Parameters
+    ----------
+    preset
+        Criteria by name, which keys beside it replace: `research`, `public`, `acro`, `datashield`.
+    interval
+        Small cells stay uncertain.
+    attribution
+        What a group has stays uncertain.
+    dominance
+        Rules for sums: `p(10)`, `nk(2,85)`.
+    sap
+        Attribution by subtraction.
+    grants_per_day, requests_per_day
+        At most so many; offers are requests.
+    noise
+        How much all noisy releases together may tell.
+    perturbed
+        Perturbed tables may be offered.
+    simulatable
+        Decide without looking at data that were not given out: only what follows from what is known is given exactly.
+    public
+        When a table may go to the public, for the public's policy.
+
+    Examples
+    --------
+    >>> Policy(preset="research").interval.count
+    4
+    """
+
+    model_config = _FROZEN
+
+    preset: str | None = None
+    interval: Interval | None = None
+    attribution: Attribution | None = None
+    dominance: tuple[str, ...] = ()
+    sap: Sap | None = None
+    grants_per_day: int | None = Field(default=None, ge=0)
+    requests_per_day: int | None = Field(default=None, ge=0)
+    noise: Noise | None = None
+    perturbed: Perturbed | None = None
+    simulatable: bool = False
+    public: PublicRule | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_preset(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or given.get("preset") is None:
+            return given
+        preset = given["preset"]
+        if preset not in PRESETS:
+            raise ValueError(f"`preset` is one of {', '.join(PRESETS)}")
+        return {**PRESETS[preset], **given}
+
+    @field_validator("dominance", mode="before")
+    @classmethod
+    def _rules(cls, given: Any) -> Any:
+        rules = (given,) if isinstance(given, str) else given
+        if not isinstance(rules, list | tuple) or not all(isinstance(one, str) for one in rules):
+            return given
+        for one in rules:
+            if not re.fullmatch(r"\s*(p|pq|nk)\s*\(.*\)\s*", one):
+                raise ValueError("rules of dominance are p(10), pq(10,50) or nk(2,85)")
+            _checked(one)
+        return tuple(rules)
+
+    @model_validator(mode="after")
+    def _some_criterion(self) -> Policy:
+        if not (self.interval or self.attribution or self.dominance or self.sap or self.simulatable):
+            raise ValueError(
+                "a policy needs a criterion (`interval`, `attribution`, `dominance`, `sap`) or a `preset`: without one "
+                "it would give everything away"
+            )
+        return self
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what it asks."""
+        return hashlib.sha256(canonical_json(_as_texts(self.model_dump(mode="json", exclude={"preset"})))).hexdigest()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of dominance."""
+        return tuple(_checked(one) for one in self.dominance)
+
+
+def _checked(text: str) -> Rule:
+    try:
+        rule = read_rules(text)
+    except Exception as error:  # its own words name what is allowed
+        raise ValueError(str(error)) from None
+    return rule if isinstance(rule, Rule) else next(iter(leaves(rule)))
+
+
+def _as_texts(value: Any) -> Any:
+    """Fractions as strings: canonical JSON holds no floats."""
+    if isinstance(value, float):
+        return str(Fraction(value).limit_denominator(10**9))
+    if isinstance(value, dict):
+        return {key: _as_texts(one) for key, one in value.items()}
+    return [_as_texts(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str] | None = None) -> Policy:
+    """A policy from what one call names; without anything that of research.
+
+    Parameters
+    ----------
+    interval
+        Count and width.
+    attribution
+        Rule by variable.
+
+    Examples
+    --------
+    >>> of_criteria((4, 10)).interval.width
+    10
+    """
+    wanted: dict[str, Any] = {}
+    if interval is not None:
+        wanted["interval"] = {"count": interval[0], "width": interval[1]}
+    if attribution:
+        rules = set(attribution.values())
+        if len(rules) > 1:
+            raise ValueError("all variables of `attribution` have one rule")
+        wanted["attribution"] = {"variables": tuple(attribution), "rule": rules.pop()}
+    return Policy(**(wanted or {"preset": "research"}))

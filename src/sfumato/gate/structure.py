@@ -1,0 +1,253 @@
+"""What is said of a data set before any record is looked at: codes, levels, combinations that cannot be, cohorts.
+
+Everybody who may ask knows it: it is the codebook. Decisions treat what follows from it as known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.gate.margin import Margin, Node
+
+__all__ = ["LIFE", "Structure"]
+
+Ints = NDArray[np.int64]
+
+LIFE = "@versions"
+"""The variable that says in which versions a record stands as it is; no variable of the data can be named so."""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Codes of variables, and what can be said of them without looking at records.
+
+    Parameters
+    ----------
+    codes
+        By variable its codes, as texts.
+    levels
+        By variable and name of a level: the group of each code.
+    never
+        Combinations of codes that cannot be, each as code by variable.
+    cohorts
+        By derived variable, the variables that it is made of, and which combinations of codes give which code:
+        lines of codes' numbers, its own last.
+    versions
+        Names of the versions that are told apart; none where there is one.
+    sensitive
+        Variables that must not be learned.
+    signed
+        Variables that may be negative and have no range in the codebook.
+
+    Examples
+    --------
+    >>> town = Structure({"town": ("Bath", "Leeds", "York")}, {("town", "area"): ("S", "N", "N")})
+    >>> town.groups(Node("town", "area")), town.place(Node("town", "area")).tolist()
+    (('N', 'S'), [1, 0, 0])
+    >>> town.covers(Margin.of([Node("town")]), Margin.of([Node("town", "area")]))
+    True
+    """
+
+    codes: Mapping[str, tuple[str, ...]]
+    levels: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    never: tuple[Mapping[str, str], ...] = ()
+    cohorts: Mapping[str, tuple[tuple[str, ...], Ints]] = field(default_factory=dict)
+    versions: tuple[str, ...] = ()
+    sensitive: frozenset[str] = frozenset()
+    signed: frozenset[str] = frozenset()
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for (variable, level), groups in self.levels.items():
+            if variable not in self.codes:
+                raise DataError(f"Level {level!r} is of a variable {variable!r} that the data do not have.")
+            if len(groups) != len(self.codes[variable]):
+                raise DataError(f"Level {level!r} of {variable!r} must name a group for each code.")
+        for never in self.never:
+            for variable, code in never.items():
+                if variable not in self.codes:
+                    raise DataError(f"`never` names a variable {variable!r} that the data do not have.")
+                if code not in self.codes[variable]:
+                    raise DataError(f"`never` names a code of {variable!r} that the data do not have.")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """All variables."""
+        return tuple(self.codes)
+
+    def over(self, versions: Sequence[str]) -> Structure:
+        """The same with the variable that tells versions apart, where there are several."""
+        names = tuple(sorted(versions))
+        if len(names) < 2:
+            return self
+        if ("over", names) not in self._cache:
+            lives = range(1, 1 << len(names))
+            told = {(LIFE, v): tuple("in" if life >> i & 1 else "out" for life in lives) for i, v in enumerate(names)}
+            codes = {**self.codes, LIFE: tuple(str(life) for life in lives)}
+            self._cache["over", names] = replace(self, codes=codes, levels={**self.levels, **told}, versions=names)
+        made: Structure = self._cache["over", names]
+        return made
+
+    def groups(self, node: Node) -> tuple[str, ...]:
+        """Names of a node's groups, in the order of their numbers."""
+        return self._node(node)[0]
+
+    def size(self, node: Node) -> int:
+        """How many groups a node has."""
+        return len(self._node(node)[0])
+
+    def place(self, node: Node) -> Ints:
+        """The number of the group of each code."""
+        return self._node(node)[1]
+
+    def _node(self, node: Node) -> tuple[tuple[str, ...], Ints]:
+        if node not in self._cache:
+            codes = self.codes[node.variable]
+            if not node.level:
+                self._cache[node] = codes, np.arange(len(codes), dtype=np.int64)
+            else:
+                own = self.levels[node.variable, node.level]
+                names = tuple(sorted(set(own)))
+                number = {name: i for i, name in enumerate(names)}
+                self._cache[node] = names, np.array([number[group] for group in own], dtype=np.int64)
+        found: tuple[tuple[str, ...], Ints] = self._cache[node]
+        return found
+
+    def refinement(self, nodes: Iterable[Node]) -> tuple[Ints, int]:
+        """The common refinement of nodes of one variable: the number of each code's cell, and how many there are."""
+        key = ("refinement", tuple(sorted(nodes)))
+        if key not in self._cache:
+            places = np.stack([self.place(node) for node in key[1]], axis=1)
+            cells, number = np.unique(places, axis=0, return_inverse=True)
+            self._cache[key] = number.astype(np.int64).ravel(), len(cells)
+        found: tuple[Ints, int] = self._cache[key]
+        return found
+
+    def tells(self, known: Iterable[Node], node: Node) -> bool:
+        """Whether nodes of one variable together determine another one of it."""
+        own = tuple(sorted(n for n in known if n.variable == node.variable))
+        if node in own or self.size(node) < 2:
+            return True
+        if not own:
+            return False
+        key = ("tells", own, node)
+        if key not in self._cache:
+            number, cells = self.refinement(own)
+            pairs = np.unique(np.stack([number, self.place(node)], axis=1), axis=0)
+            self._cache[key] = len(pairs) == cells
+        return bool(self._cache[key])
+
+    def canonical(self, margin: Margin) -> Margin:
+        """Without nodes that the others of a margin tell."""
+        kept = [node for node in margin.nodes if self.size(node) > 1]
+        for node in sorted(kept, key=lambda n: (self.size(n), n)):
+            if self.tells([n for n in kept if n != node], node):
+                kept.remove(node)
+        return Margin.of(kept, margin.value, margin.weight, margin.version)
+
+    def covers(self, margin: Margin, other: Margin) -> bool:
+        """Whether a margin gives another one by summing."""
+        if margin.version != other.version or other.weight not in ("", margin.weight):
+            return False
+        if other.value and (other.value, other.weight) != (margin.value, margin.weight):
+            return False
+        if other.weight and not other.value and margin.value:  # a weighted sum does not bring the weights
+            return False
+        return all(self.tells(margin.nodes, node) for node in other.nodes)
+
+    def largest(self, margins: Iterable[Margin]) -> tuple[Margin, ...]:
+        """Those that no other one gives by summing."""
+        kept: list[Margin] = []
+        for margin in sorted(set(map(self.canonical, margins)), key=lambda m: (-len(m.nodes), m)):
+            if not any(self.covers(other, margin) for other in kept):
+                kept = [other for other in kept if not self.covers(margin, other)] + [margin]
+        return tuple(sorted(kept))
+
+    def joint_cells(self, nodes: Iterable[Node]) -> int:
+        """How many cells the coarsest table has from which all of these follow."""
+        out = 1
+        for own in by_variable(nodes).values():
+            out *= self.refinement(own)[1]
+        return out
+
+    def given(self, nodes: Iterable[Node]) -> list[frozenset[Node]]:
+        """Sets of nodes about whose combinations the codebook tells something: of one variable, of `never`, cohorts."""
+        own = by_variable(nodes)
+        out = [frozenset(held) for held in own.values() if len(held) > 1]
+        for never in self.never:
+            if all(variable in own for variable in never):
+                out.append(frozenset(n for variable in never for n in own[variable]))
+        for cohort, (sources, _) in self.cohorts.items():
+            if cohort in own:
+                named = [v for v in (cohort, *sources) if v in own]
+                if len(named) > 1:
+                    out.append(frozenset(n for variable in named for n in own[variable]))
+        return out
+
+    @cached_property
+    def derived(self) -> dict[str, tuple[str, ...]]:
+        """By variable, the cohorts that are made of it."""
+        out: dict[str, tuple[str, ...]] = {}
+        for cohort, (sources, _) in self.cohorts.items():
+            for source in sources:
+                out[source] = (*out.get(source, ()), cohort)
+        return out
+
+    def impossible(self, nodes: Iterable[Node]) -> NDArray[np.bool_]:
+        """Joint cells that cannot hold anybody, with an axis for each variable of the nodes, in rising order.
+
+        A joint cell is impossible where every combination of codes in it is.
+        """
+        own = by_variable(nodes)
+        names = sorted(own)
+        numbers = {name: self.refinement(own[name]) for name in names}
+        out = np.zeros([numbers[name][1] for name in names], dtype=bool)
+        for held, codes in self._never().items():
+            if all(variable in own for variable in held):
+                can = np.zeros([numbers[v][1] for v in held], dtype=bool)
+                np.logical_or.at(can, np.ix_(*(numbers[v][0] for v in held)), ~codes)
+                out |= ~_placed(can, held, names)
+        for cohort, (sources, lines) in self.cohorts.items():
+            named = [v for v in (*sources, cohort) if v in own]
+            if cohort in own and len(named) > 1:
+                everything = (*sources, cohort)
+                cells = [numbers[v][0][lines[:, everything.index(v)]] for v in named]
+                can = np.zeros([numbers[v][1] for v in named], dtype=bool)
+                can[tuple(cells)] = True
+                out |= ~_placed(can, named, names)
+        return out
+
+    def _never(self) -> dict[tuple[str, ...], NDArray[np.bool_]]:
+        """Combinations of codes that cannot be, by the variables that they are of, with an axis for each."""
+        if "never" not in self._cache:
+            out: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+            for never in self.never:
+                held = tuple(sorted(never))
+                table = out.setdefault(held, np.zeros([len(self.codes[v]) for v in held], dtype=bool))
+                table[tuple(self.codes[v].index(never[v]) for v in held)] = True
+            self._cache["never"] = out
+        made: dict[tuple[str, ...], NDArray[np.bool_]] = self._cache["never"]
+        return made
+
+
+def by_variable(nodes: Iterable[Node]) -> dict[str, tuple[Node, ...]]:
+    """Nodes of each variable, in rising order."""
+    out: dict[str, list[Node]] = {}
+    for node in sorted(set(nodes)):
+        out.setdefault(node.variable, []).append(node)
+    return {variable: tuple(own) for variable, own in out.items()}
+
+
+def _placed(table: NDArray[np.bool_], held: Sequence[str], names: Sequence[str]) -> NDArray[np.bool_]:
+    """A table over some variables, in the order of all of them, with an axis of length one for each that it lacks."""
+    order = [name for name in names if name in held]
+    turned = np.transpose(table, [held.index(name) for name in order])
+    sizes = dict(zip(order, turned.shape, strict=True))
+    return turned.reshape([sizes.get(name, 1) for name in names])
