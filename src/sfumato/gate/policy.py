@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from sfumato.data.described import Described
+from sfumato.errors import DataError, FormulaError
 from sfumato.gate.margin import canonical_json
 from sfumato.tables.rules import Rule, leaves, read_rules
 
@@ -244,7 +245,7 @@ class Policy(Described):
 def _checked(text: str) -> Rule:
     try:
         rule = read_rules(text)
-    except Exception as error:  # its own words name what is allowed
+    except FormulaError as error:  # its own words name what is allowed
         raise ValueError(str(error)) from None
     return rule if isinstance(rule, Rule) else next(iter(leaves(rule)))
 
@@ -279,6 +280,6 @@ def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str]
     if attribution:
         rules = set(attribution.values())
         if len(rules) > 1:
-            raise ValueError("all variables of `attribution` have one rule")
+            raise DataError("All variables of `attribution` have one rule.")
         wanted["attribution"] = {"variables": tuple(attribution), "rule": rules.pop()}
     return Policy(**(wanted or {"preset": "research"}))

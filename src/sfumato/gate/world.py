@@ -1,8 +1,8 @@
 """Who is there, who shares with whom, and what each of them may know; every change is a decision.
 
-A principal is a user, an organisation, a group or the public; each has one policy. What x holds may reach y where an edge
-leads from x to y, and what the public holds reaches everybody. What a principal may know only grows: leaving changes the
-future alone.
+A principal is a user, an organisation, a group or the public; each has one policy. What x holds may reach y where an
+edge leads from x to y, and what the public holds reaches everybody. What a principal may know only grows: leaving
+changes the future alone.
 """
 
 from __future__ import annotations
