@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["bits", "chordal_graphs", "largest", "spanning", "split"]
+__all__ = ["bits", "chordal_graphs", "chordal_with", "largest", "spanning", "split"]
 
 
 def bits(mask: int) -> tuple[int, ...]:
@@ -184,6 +184,32 @@ def chordal_graphs(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
         found = _cliques(near)
         if found is not None:
             yield found
+
+
+def chordal_with(near: Sequence[int], i: int, j: int) -> int | None:
+    """The clique that a new edge of a chordal graph makes; None where the graph would not stay chordal.
+
+    It does where every way from one end to the other leads through what is near to both (Deshpande, Garofalakis &
+    Jordan 2001).
+
+    Parameters
+    ----------
+    near
+        By variable, those that it has an edge with.
+    i, j
+        The ends, which have none.
+
+    Examples
+    --------
+    >>> chordal_with([0b010, 0b101, 0b010], 0, 2)
+    7
+    >>> chordal_with([0b0010, 0b0101, 0b1010, 0b0100], 0, 3) is None
+    True
+    """
+    both = near[i] & near[j]
+    everything = (1 << len(near)) - 1
+    reached = _connected(1 << i, everything & ~both, dict(enumerate(near)))
+    return None if reached >> j & 1 else both | 1 << i | 1 << j
 
 
 def _cliques(near: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -1,0 +1,1 @@
+"""`sfumato gate`: what may be told to whom, decided with proofs and remembered."""

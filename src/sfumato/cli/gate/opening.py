@@ -1,0 +1,85 @@
+"""Options that the commands of decisions share, and how they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sfumato.gate.policy import Policy
+    from sfumato.gate.reading import Levels
+
+__all__ = ["Attribution", "Count", "IntervalOption", "LevelsFile", "Never", "nevers", "policy_of", "read_groups"]
+
+Count = Annotated[str | None, typer.Option(help="The column of counts of a table; else every row is one person.")]
+IntervalOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COUNT:WIDTH",
+        help="Every joint cell of 1 to COUNT people can be WIDTH more or less. 4:10 where no criterion is given.",
+    ),
+]
+Attribution = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VARIABLE:RULE",
+        help="What a group has stays uncertain: positive (two levels remain possible) or any (all do). Repeat it.",
+    ),
+]
+LevelsFile = Annotated[
+    Path | None, typer.Option(help="YAML file of levels: variable, then level, then a file with code and group.")
+]
+Never = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A=x,B=y", help="A combination of codes that cannot be: sex=M,pregnant=yes. Repeat it."),
+]
+
+
+def policy_of(interval: str | None, attribution: list[str] | None) -> Policy:
+    """The criteria that options name.
+
+    Raises
+    ------
+    DataError
+        What cannot be read, or is no criterion.
+    """
+    from pydantic import ValidationError
+
+    from sfumato.data.plain_errors import plain_errors
+    from sfumato.errors import DataError
+    from sfumato.gate.policy import of_criteria
+
+    pair = None
+    if interval is not None:
+        parts = interval.split(":")
+        if len(parts) != 2 or not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+            raise DataError("--interval is COUNT:WIDTH, two whole numbers: 4:10.")
+        pair = int(parts[0]), int(parts[1])
+    rules: dict[str, str] = {}
+    for one in attribution or []:
+        variable, colon, rule = one.rpartition(":")
+        if not colon or not variable or rule not in ("positive", "any"):
+            raise DataError("--attribution is VARIABLE:positive or VARIABLE:any.")
+        rules[variable] = rule
+    try:
+        return of_criteria(pair, rules)
+    except ValidationError as error:
+        raise DataError("; ".join(sentence for _, sentence in plain_errors(error, None))) from None
+
+
+def nevers(given: Sequence[str] | None) -> list[dict[str, str]]:
+    """Combinations that cannot be."""
+    from sfumato.gate.reading import read_never
+
+    return [read_never(one) for one in given or []]
+
+
+def read_groups(path: Path | None) -> Levels | None:
+    """The levels in a file."""
+    from sfumato.gate.reading import read_levels
+
+    return None if path is None else read_levels(path, path.parent)
