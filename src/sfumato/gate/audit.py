@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from sfumato.gate.case import Case
 from sfumato.gate.margin import Margin
 from sfumato.gate.policy import Interval
 from sfumato.gate.records import Records
 from sfumato.gate.stages.cover import narrow_cells
-from sfumato.gate.stages.exact import LARGEST, Joint
 from sfumato.gate.stages.exchange import still_narrow
 
 __all__ = ["narrow"]
@@ -30,8 +27,4 @@ def narrow(data: Records, knowledge: Iterable[Margin], interval: Interval) -> in
     found = narrow_cells(case, interval.count, interval.width)
     if not len(found.records) or found.exact:
         return len(found.records)
-    if case.joint_cells <= LARGEST:
-        joint = Joint(case)
-        cells = np.unique(joint.of_record[found.records]).tolist()
-        return sum(not joint.reach.wide(cell, interval.width) for cell in cells)
     return still_narrow(case, found, interval.width)

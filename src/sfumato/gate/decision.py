@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.gate.case import Case
 from sfumato.gate.criteria import attribution, dominance, extremes, interval, sap
+from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records
@@ -91,7 +92,13 @@ def is_known(records: Records, knowledge: Iterable[Margin], request: Margin) -> 
 
 
 def judge(
-    data: Records, knowledge: Iterable[Margin], request: Margin, policy: Policy, *, broken: bool = False
+    data: Records,
+    knowledge: Iterable[Margin],
+    request: Margin,
+    policy: Policy,
+    *,
+    broken: bool = False,
+    effort: float = EFFORT,
 ) -> Decision:
     """Decide whether somebody who knows some margins may be told another one.
 
@@ -108,6 +115,8 @@ def judge(
     broken
         What is known breaks the policy already, by an exception or because the policy was tightened. Then only what
         moves no end of a joint cell that fails, and makes no other one fail, is granted.
+    effort
+        Units of work for what cheap stages leave open.
 
     Returns
     -------
@@ -139,14 +148,14 @@ def judge(
     case = Case.of(data, [*held, wanted])
     if policy.simulatable:
         return Decision("refused", ("simulatable",), "known", 0, case)
-    return _decided(case, holds(case, policy, beside=Case.of(data, held) if broken else None))
+    return _decided(case, holds(case, policy, Case.of(data, held) if broken else None, effort))
 
 
-def together(data: Records, knowledge: Iterable[Margin], policy: Policy) -> Decision:
+def together(data: Records, knowledge: Iterable[Margin], policy: Policy, *, effort: float = EFFORT) -> Decision:
     """Decide whether somebody may know some margins together: when people join, or share."""
     held = sorted(set(map(data.structure.canonical, knowledge)))
     case = Case.of(data, held)
-    return _decided(case, holds(case, policy)) if held else Decision("granted", (), "known", 0, case)
+    return _decided(case, holds(case, policy, effort=effort)) if held else Decision("granted", (), "known", 0, case)
 
 
 def _decided(case: Case, found: dict[str, Verdict]) -> Decision:
@@ -162,7 +171,7 @@ def _decided(case: Case, found: dict[str, Verdict]) -> Decision:
 _ORDER = ("known", "open", "released", "cover", "exchange", "exact")
 
 
-def holds(case: Case, policy: Policy, beside: Case | None = None) -> dict[str, Verdict]:
+def holds(case: Case, policy: Policy, beside: Case | None = None, effort: float = EFFORT) -> dict[str, Verdict]:
     """What each criterion says of all that would be known; nothing more is looked at once one does not hold.
 
     Parameters
@@ -173,12 +182,14 @@ def holds(case: Case, policy: Policy, beside: Case | None = None) -> dict[str, V
         The criteria.
     beside
         What is known already, where it breaks the policy.
+    effort
+        Units of work for what cheap stages leave open.
     """
     joint = Joint(case)
     checks: dict[str, Callable[[], Verdict | None]] = {
         "sum": lambda: extremes.check(case) if case.sums else None,
         "dominance": lambda: dominance.check(case, policy.rules) if policy.dominance and case.sums else None,
-        "interval": lambda: interval.check(case, policy.interval, joint, beside) if policy.interval else None,
+        "interval": lambda: interval.check(case, policy.interval, joint, beside, effort) if policy.interval else None,
         "attribution": lambda: attribution.check(case, policy.attribution, joint) if policy.attribution else None,
         "sap": lambda: sap.check(case, policy.sap) if policy.sap else None,
     }

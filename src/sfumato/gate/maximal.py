@@ -74,7 +74,7 @@ class Maximal:
         masks = [[sum(1 << place[name] for name in table) for table in release] for release in self.releases]
         everything = range(1, 1 << len(self.variables))
         wanted = (
-            [m for m in everything]
+            list(everything)
             if self.exhaustive
             else sorted({m for release in masks for m in release} | _small(len(self.variables)))
         )

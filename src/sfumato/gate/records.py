@@ -71,7 +71,8 @@ class Records:
         rows = np.flatnonzero(life)
         codes: dict[str, Codes] = {name: own[rows] for name, own in self.codes.items()}
         if len(wanted) > 1:
-            codes[LIFE] = (life[rows] - 1).astype(np.uint16)
+            told: Codes = (life[rows] - 1).astype(np.uint16)
+            codes[LIFE] = told
         numbers = {name: own[rows] for name, own in self.numbers.items()}
         return Scope(structure, codes, numbers, None if self.counts is None else self.counts[rows])
 

@@ -80,7 +80,7 @@ def _exactly(case: Case, joint: Joint, variable: str, rows: Ints, wanted: int, w
     lines = np.moveaxis(cells, axis, -1).reshape(-1, joint.shape[axis])
     line_of = np.zeros(joint.cells, dtype=np.int64)
     line_of[lines] = np.arange(len(lines))[:, None]
-    for line in np.unique(line_of[joint.of_record[rows]]).tolist():
+    for line in np.unique(line_of[joint.of_records(rows)]).tolist():
         reached = sum(reach.reaches(int(cell)) for cell in lines[line])
         if reached < wanted:
             return Verdict(False, "exact", work + (reach.programs - before) * joint.cells)

@@ -8,13 +8,16 @@ from sfumato.gate.case import Case
 from sfumato.gate.policy import Interval
 from sfumato.gate.stages.cover import Narrow, narrow_cells
 from sfumato.gate.stages.exact import LARGEST, Joint
-from sfumato.gate.stages.exchange import exchanged
+from sfumato.gate.stages.exchange import settled
 from sfumato.gate.stages.verdict import Verdict
 
-__all__ = ["check"]
+__all__ = ["EFFORT", "check"]
+
+EFFORT = 2e6
+"""Units of work that are spent at once on cells that closed bounds leave open: some tenths of a second."""
 
 
-def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = None) -> Verdict:
+def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = None, effort: float = EFFORT) -> Verdict:
     """Show that the criterion holds or that it does not.
 
     Parameters
@@ -27,6 +30,8 @@ def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = N
         The joint table of the case, which other criteria look at too.
     beside
         What is known already, where it fails the criterion.
+    effort
+        Units of work for cells that closed bounds leave open.
     """
     if beside is not None:
         return _no_worse(case, criterion, joint, beside)
@@ -40,9 +45,7 @@ def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = N
         return Verdict(True, "cover", work)
     if open_cells.exact or _narrow_from_outside(case, open_cells, width):
         return Verdict(False, "cover", work)
-    if case.joint_cells <= LARGEST:
-        return _exactly(joint, open_cells, width, work)
-    return exchanged(case, open_cells, width, work)
+    return settled(case, open_cells, width, work, effort)
 
 
 def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
@@ -52,15 +55,6 @@ def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
         if (margin.count[margin.cell[cells.records]] < width).any():
             return True
     return False
-
-
-def _exactly(joint: Joint, cells: Narrow, width: int, work: int) -> Verdict:
-    reach = joint.reach
-    before = reach.programs
-    for record in cells.records.tolist():
-        if not reach.wide(int(joint.of_record[record]), width):
-            return Verdict(False, "exact", work + (reach.programs - before) * joint.cells)
-    return Verdict(True, "exact", work + (reach.programs - before) * joint.cells)
 
 
 def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case) -> Verdict:

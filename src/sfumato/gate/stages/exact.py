@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.gate.case import Case, Clique
 from sfumato.gate.margin import Node
+from sfumato.kernels.tabular.exchange import Exchange
 from sfumato.kernels.tabular.reach import Reachable
 
 __all__ = ["LARGEST", "Joint"]
@@ -43,26 +44,66 @@ class Joint:
         """Cells along each variable."""
         return tuple(self.case.structure.refinement(own)[1] for own in self.case.variables.values())
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the table itself is known: a single margin."""
+        return len(self.case.known) == 1
+
+    def cell(self, record: int) -> int:
+        """The number of a record's joint cell."""
+        out = 0
+        for (variable, own), size in zip(self.case.variables.items(), self.shape, strict=True):
+            number = self.case.structure.refinement(own)[0]
+            out = out * size + int(number[self.case.scope.codes[variable][record]])
+        return out
+
+    def count_of(self, record: int) -> int:
+        """How many people a record's joint cell has."""
+        margin = self.case.scope.margin(self.case.nodes)
+        return int(margin.count[margin.cell[record]])
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """The table for exchanges of people."""
+        margins = []
+        for clique in self.case.known:
+            groups: list[Ints | None] = []
+            for own in self.case.variables.values():
+                held = [node for node in own if node in clique]
+                groups.append(self._of_cells(own, held) if held else None)
+            margins.append(groups)
+        return Exchange.of(self.true.reshape(self.shape), self.possible.reshape(self.shape), margins)
+
+    def _of_cells(self, own: Clique, held: list[Node]) -> Ints:
+        """The group that each refined code has in some of a variable's nodes together."""
+        cell, size = self.case.structure.refinement(own)
+        out = np.zeros(size, dtype=np.int64)
+        out[cell] = self.case.structure.refinement(held)[0]
+        return out
+
     @cached_property
     def cells(self) -> int:
         """How many there are."""
         return self.case.joint_cells
 
-    @cached_property
-    def of_record(self) -> Ints:
-        """The number of each record's joint cell."""
-        out = np.zeros(self.case.scope.rows, dtype=np.int64)
+    def of_records(self, records: Ints) -> Ints:
+        """The numbers of records' joint cells."""
+        out = np.zeros(len(records), dtype=np.int64)
         for (variable, own), size in zip(self.case.variables.items(), self.shape, strict=True):
             out *= size
-            out += self.case.structure.refinement(own)[0][self.case.scope.codes[variable]]
+            out += self.case.structure.refinement(own)[0][self.case.scope.codes[variable][records]]
         return out
 
     @cached_property
     def true(self) -> Ints:
         """The counts."""
-        weights = self.case.scope.counts
-        told = np.bincount(self.of_record, weights=weights, minlength=self.cells)
-        return np.asarray(np.rint(told), dtype=np.int64)
+        margin = self.case.scope.margin(self.case.nodes)
+        held = np.flatnonzero(margin.count)
+        first = np.zeros(len(margin.count), dtype=np.int64)
+        first[margin.cell] = np.arange(self.case.scope.rows)
+        out = np.zeros(self.cells, dtype=np.int64)
+        out[self.of_records(first[held])] = margin.count[held]
+        return out
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
