@@ -117,8 +117,10 @@ class Scope:
         if not node.level:
             return own
         if node not in self._columns:
-            small = np.uint8 if self.structure.size(node) <= 256 else np.uint32
-            self._columns[node] = self.structure.place(node).astype(small)[own]
+            place = self.structure.place(node)
+            self._columns[node] = (
+                place.astype(np.uint8) if self.structure.size(node) <= 256 else place.astype(np.uint32)
+            )[own]
         return self._columns[node]
 
     def margin(self, nodes: Iterable[Node]) -> Counted:

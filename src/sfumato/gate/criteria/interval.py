@@ -13,7 +13,7 @@ from sfumato.gate.stages.verdict import Verdict
 
 __all__ = ["EFFORT", "check"]
 
-EFFORT = 2e6
+EFFORT = 2e7
 """Units of work that are spent at once on cells that closed bounds leave open: some tenths of a second."""
 
 

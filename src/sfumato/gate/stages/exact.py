@@ -57,11 +57,6 @@ class Joint:
             out = out * size + int(number[self.case.scope.codes[variable][record]])
         return out
 
-    def count_of(self, record: int) -> int:
-        """How many people a record's joint cell has."""
-        margin = self.case.scope.margin(self.case.nodes)
-        return int(margin.count[margin.cell[record]])
-
     @cached_property
     def exchange(self) -> Exchange:
         """The table for exchanges of people."""

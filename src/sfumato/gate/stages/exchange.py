@@ -7,7 +7,7 @@ separates them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from sfumato.gate.case import Case, Clique
 from sfumato.gate.stages.cover import Narrow
 from sfumato.gate.stages.exact import LARGEST, Joint
 from sfumato.gate.stages.verdict import Verdict
-from sfumato.kernels.tabular.margins import largest, split
+from sfumato.kernels.tabular.margins import grown, largest, split
 
 __all__ = ["Parts", "settled", "still_narrow"]
 
@@ -25,73 +25,111 @@ Ints = NDArray[np.int64]
 
 _TABLE = 1 << 20
 """Cells of a part up to which people are exchanged in it."""
-_LOOKED = 400
-"""Units of work of one cell in one part."""
 
 
 @dataclass
 class Parts:
-    """The parts of what is known.
+    """Tables that what is known falls into, which hang together by margins that the attacker has.
 
     Parameters
     ----------
     case
         What is known.
+    joints
+        The tables, each with what is known of it.
+    between
+        What separates them.
     """
 
     case: Case
-    joints: tuple[Joint, ...] = field(init=False)
-    between: tuple[Clique, ...] = field(init=False)
+    joints: tuple[Joint, ...]
+    between: tuple[Clique, ...]
     work: int = field(default=0, init=False)
 
-    def __post_init__(self) -> None:
-        nodes = self.case.nodes
-        number = {node: i for i, node in enumerate(nodes)}
-        known = [sum(1 << number[node] for node in clique) for clique in self.case.known]
-        given = [sum(1 << number[node] for node in clique) for clique in self.case.given]
+    @classmethod
+    def known(cls, case: Case) -> Parts:
+        """Taken apart at known margins: what can be told of the parts is all that can be told."""
+        masks, named = _numbered(case)
+        known, given = [masks(clique) for clique in case.known], [masks(clique) for clique in case.given]
         parts, between = split([*known, *given], known)
+        return cls(case, _joints(case, parts, known, named), tuple(named(mask) for mask in between))
 
-        def named(mask: int) -> Clique:
-            return tuple(node for i, node in enumerate(nodes) if mask >> i & 1)
+    @classmethod
+    def covered(cls, case: Case) -> Parts:
+        """Taken apart into the cliques of the cover: the attacker is given what separates them."""
+        masks, named = _numbered(case)
+        cliques, between, _ = case.cover
+        separators = [masks(clique) for clique in between]
+        known = [*(masks(clique) for clique in case.known), *separators]
+        return cls(case, _joints(case, [masks(clique) for clique in cliques], known, named), between)
 
-        self.joints = tuple(
-            Joint(Case(self.case.scope, tuple(named(mask) for mask in largest(k & part for k in known)), ()))
-            for part in parts
-        )
-        self.between = tuple(named(mask) for mask in between)
+    @classmethod
+    def merged(cls, case: Case) -> Parts:
+        """Cliques of the cover put together again where what separates them is not known, up to a size."""
+        masks, named = _numbered(case)
+        cliques, _, _ = case.cover
+        known = [masks(clique) for clique in case.known]
+        parts, between = grown([masks(clique) for clique in cliques], known, lambda mask: _cells(case, named(mask)))
+        told = [*known, *between]
+        return cls(case, _joints(case, parts, told, named), tuple(named(mask) for mask in between))
 
     @property
     def small(self) -> bool:
         """Whether every part is small enough for programs, or a known margin itself."""
         return all(joint.cells <= LARGEST or joint.is_known for joint in self.joints)
 
-    def wide_by_exchange(self, record: int, width: int) -> bool:
-        """Whether exchanges show the ends of a record's joint cell to lie far enough apart."""
-        cells = [joint.cell(record) for joint in self.joints]
-        own = [joint.count_of(record) for joint in self.joints]
-        shared = sum(self._shared(record))
-        lows, highs = list(own), list(own)
-        wanted = max(0, sum(own) - shared) + width
-        open_ = False
+    def narrow_by_exchange(self, records: Ints, width: int, effort: float = np.inf) -> Ints:
+        """Which records' joint cells exchanges do not show to be wide, within so much work."""
+        own, shared = self._own(records)
+        least = np.maximum(own.sum(axis=0) - shared, 0)
+        highs = own.copy()
         for i, joint in enumerate(self.joints):
-            if own[i] < wanted and not joint.is_known and joint.cells <= _TABLE:
-                self.work += _LOOKED
-                lows[i], highs[i] = joint.exchange.reached(cells[i], wanted - own[i])
-            open_ |= highs[i] < wanted
-            if joint.is_known and own[i] < width:
-                return False
-        if not open_:
-            return True
+            if self._open(joint):
+                highs[i] = self._reached(joint, records, own[i], least + width, 1, effort)
+        left = np.flatnonzero(highs.min(axis=0) - least < width)
+        if not len(left):
+            return records[left]
+        lows = own[:, left]
         for i, joint in enumerate(self.joints):
-            if lows[i] == own[i] and not joint.is_known and joint.cells <= _TABLE:
-                self.work += _LOOKED
-                lows[i] = min(lows[i], joint.exchange.reached(cells[i], 1 << 40)[0])
-        return min(highs) - max(0, sum(lows) - shared) >= width
+            if self._open(joint):
+                lows[i] = self._reached(joint, records[left], own[i, left], own[i, left], -1, effort)
+        least = np.maximum(lows.sum(axis=0) - shared[left], 0)
+        narrow: Ints = records[left[highs[:, left].min(axis=0) - least < width]]
+        return narrow
+
+    def _own(self, records: Ints) -> tuple[Ints, Ints]:
+        """What records' cells count in each part, shape (parts, records), and in all separators together."""
+        own = np.stack([self._counts(joint.case.nodes, records) for joint in self.joints])
+        shared = np.zeros(len(records), dtype=np.int64)
+        for clique in self.between:
+            shared += self._counts(clique, records)
+        return own, shared
+
+    def _counts(self, nodes: Clique, records: Ints) -> Ints:
+        margin = self.case.scope.margin(nodes)
+        return margin.count[margin.cell[records]]
+
+    def _open(self, joint: Joint) -> bool:
+        return not joint.is_known and joint.cells <= _TABLE
+
+    def _reached(self, joint: Joint, records: Ints, own: Ints, wanted: Ints, sign: int, effort: float) -> Ints:
+        """What the cells of records were seen to be: upwards as far as is wanted, or downwards."""
+        asked = np.flatnonzero(own < wanted if sign > 0 else own > 0)
+        out = own.copy()
+        if not len(asked):
+            return out
+        cells, number = np.unique(joint.of_records(records[asked]), return_inverse=True)
+        most = np.zeros(len(cells), dtype=np.int64)
+        np.maximum.at(most, number, wanted[asked] - own[asked] if sign > 0 else own[asked])
+        moved, tried = joint.exchange.moved(cells, most, sign, effort - self.work)
+        self.work += tried + joint.cells
+        out[asked] += sign * moved[number]
+        return out
 
     def wide_by_programs(self, record: int, width: int) -> bool:
         """Whether the ends of a record's joint cell do lie far enough apart; every part is small."""
-        shared = sum(self._shared(record))
-        own = [joint.count_of(record) for joint in self.joints]
+        owned, shares = self._own(np.array([record]))
+        own, shared = owned[:, 0].tolist(), int(shares[0])
         wanted = max(0, sum(own) - shared) + width
         if all(
             own[i] >= wanted or (not joint.is_known and self._reaches(joint, record, wanted))
@@ -116,10 +154,29 @@ class Parts:
         self.work += (joint.reach.programs - before) * joint.cells
         return found
 
-    def _shared(self, record: int) -> Iterator[int]:
-        for clique in self.between:
-            margin = self.case.scope.margin(clique)
-            yield int(margin.count[margin.cell[record]])
+
+def _numbered(case: Case) -> tuple[Callable[[Clique], int], Callable[[int], Clique]]:
+    """From nodes to numbers with a bit for each, and back."""
+    nodes = case.nodes
+    number = {node: i for i, node in enumerate(nodes)}
+    return (
+        lambda clique: sum(1 << number[node] for node in clique),
+        lambda mask: tuple(node for i, node in enumerate(nodes) if mask >> i & 1),
+    )
+
+
+def _cells(case: Case, nodes: Clique) -> bool:
+    """Whether the joint table of some nodes is small enough for exchanges."""
+    return case.structure.joint_cells(nodes) <= _TABLE
+
+
+def _joints(
+    case: Case, parts: Sequence[int], known: Sequence[int], named: Callable[[int], Clique]
+) -> tuple[Joint, ...]:
+    """The table of each part, with what is known of it."""
+    return tuple(
+        Joint(Case(case.scope, tuple(named(mask) for mask in largest(k & part for k in known)), ())) for part in parts
+    )
 
 
 def settled(case: Case, cells: Narrow, width: int, work: int, effort: float) -> Verdict:
@@ -138,31 +195,34 @@ def settled(case: Case, cells: Narrow, width: int, work: int, effort: float) -> 
     effort
         At most so many units of work; where the joint table is small none is too many.
     """
-    parts = Parts(case)
     if case.joint_cells <= LARGEST:
         effort = np.inf
-    left = []
-    for record in cells.records.tolist():
-        if parts.work > effort:
-            return Verdict(None, "exchange", work + parts.work)
-        if not parts.wide_by_exchange(record, width):
-            left.append(record)
-    if not left:
-        return Verdict(True, "exchange", work + parts.work)
-    if not parts.small:
-        return Verdict(None, "exchange", work + parts.work)
-    for record in left:
-        if parts.work > effort:
-            return Verdict(None, "exact", work + parts.work)
-        if not parts.wide_by_programs(record, width):
-            return Verdict(False, "exact", work + parts.work)
-    return Verdict(True, "exact", work + parts.work)
+    left, spent = cells.records, 0
+    for take in (Parts.covered, Parts.merged, Parts.known):
+        parts = take(case)
+        if spent > effort:
+            break
+        left = parts.narrow_by_exchange(left, width, effort - spent)
+        spent += parts.work
+        if not len(left):
+            return Verdict(True, "exchange", work + spent)
+    known = Parts.known(case)
+    if not known.small:
+        return Verdict(None, "exchange", work + spent)
+    for record in left.tolist():
+        if spent + known.work > effort:
+            return Verdict(None, "exact", work + spent + known.work)
+        if not known.wide_by_programs(record, width):
+            return Verdict(False, "exact", work + spent + known.work)
+    return Verdict(True, "exact", work + spent + known.work)
 
 
 def still_narrow(case: Case, cells: Narrow, width: int) -> int:
     """How many of the cells are not proved to be wide."""
-    parts = Parts(case)
-    left = [record for record in cells.records.tolist() if not parts.wide_by_exchange(record, width)]
+    left, parts = cells.records, Parts.known(case)
+    for take in (Parts.covered, Parts.merged, Parts.known):
+        parts = take(case)
+        left = parts.narrow_by_exchange(left, width)
     if parts.small:
-        left = [record for record in left if not parts.wide_by_programs(record, width)]
+        return sum(not parts.wide_by_programs(record, width) for record in left.tolist())
     return len(left)

@@ -26,6 +26,10 @@ _SMALL = 4_096
 """Cells up to which any cell may take part; in larger tables those that differ in at most two variables."""
 _PAIRS, _TRIPLES, _FOURS = 400, 120, 24
 """How many changes are tried two, three and four at a time."""
+_UNDONE = 1_000
+"""Exchanges after which it is left."""
+_TRIED = 300_000
+"""Choices of changes that are tried for one cell."""
 
 
 @dataclass(frozen=True)
@@ -40,22 +44,23 @@ class Exchange:
         Cells that may hold somebody.
     shape
         Its shape; the table itself is kept flat.
-    sees : tuple of ndarray of uint64, shapes (codes, codes, words)
-        By variable, which margins see the change from one code to another; a bit for each margin.
+    sees : ndarray of uint64, shape (pairs of codes, words)
+        Variable by variable, which margins see the change from one code to another; a bit for each margin.
 
     Examples
     --------
     >>> table = np.array([[5, 2], [1, 2]])
     >>> one = [np.arange(2), None]
     >>> square = Exchange.of(table, np.ones((2, 2), dtype=bool), [one, one[::-1]])
-    >>> square.reached(0, 9)
-    (3, 6)
+    >>> up, down = (square.moved(np.array([0]), np.array([9]), sign)[0] for sign in (1, -1))
+    >>> up.tolist(), down.tolist()
+    ([1], [2])
     """
 
     count: Ints
     possible: Bools
     shape: tuple[int, ...]
-    sees: tuple[Words, ...]
+    sees: Words
 
     @classmethod
     def of(cls, count: Ints, possible: Bools, margins: list[list[Ints | None]]) -> Exchange:
@@ -78,70 +83,204 @@ class Exchange:
                 if group is not None:
                     differ = (group[:, None] != group[None, :]).astype(np.uint64)
                     seen[:, :, i // _WORD] |= differ << np.uint64(i % _WORD)
-            sees.append(seen)
-        return cls(count.ravel().astype(np.int64), possible.ravel(), count.shape, tuple(sees))
+            sees.append(seen.reshape(-1, words))
+        return cls(count.ravel().astype(np.int64), possible.ravel(), count.shape, np.concatenate(sees))
 
-    def reached(self, cell: int, width: int, highest: bool = False) -> tuple[int, int]:
-        """The least and the most that a cell was seen to be; it is looked no further once they lie `width` apart.
+    def moved(self, cells: Ints, wanted: Ints, sign: int, effort: float = np.inf) -> tuple[Ints, int]:
+        """How far cells were seen to move, each by itself, and how many choices of changes were tried.
 
         Parameters
         ----------
-        cell
-            Its number.
-        width
-            How far apart is enough.
-        highest
-            Whether the most alone is wanted, that far above the true count.
+        cells
+            Their numbers.
+        wanted
+            How far is enough for each.
+        sign
+            1: upwards; -1: downwards.
+        effort
+            Choices of changes after which the other cells stay where they are.
         """
-        changes, held, seen = self._changes(cell)
+        shape = np.array(self.shape, dtype=np.int64)
+        out = np.zeros(len(cells), dtype=np.int64)
+        most = int(min(effort, 1 << 62))
         table = self.count.copy()
-        own = int(table[cell])
-        up = _climb(table, self.possible, cell, changes, held, seen, width, 1)
-        if up >= width or highest:
-            return own, own + up
-        down = _climb(self.count.copy(), self.possible, cell, changes, held, seen, min(own, width - up), -1)
-        return own - down, own + up
+        tried = _move_each(table, self.possible, shape, self.sees, cells.astype(np.int64), wanted, sign, most, out)
+        return out, tried
 
-    def _changes(self, cell: int) -> tuple[Ints, Words, Words]:
-        """Cells that differ from one in few variables: where they lie, which variables differ, which margins see it."""
-        place = np.unravel_index(cell, self.shape)
-        strides = np.array([int(np.prod(self.shape[i + 1 :])) for i in range(len(self.shape))])
-        deltas, held, seen = [], [], []
-        for axis, size in enumerate(self.shape):
-            others = np.flatnonzero(np.arange(size) != place[axis])
-            deltas.append((others - place[axis]) * strides[axis])
-            held.append(np.full(len(others), np.uint64(1) << np.uint64(axis)))
-            seen.append(self.sees[axis][place[axis]][others])
-        singles = list(zip(deltas, held, seen, strict=True))
-        grown = singles
-        most = len(self.shape) if self.count.size <= _SMALL else 2
-        everything = [singles]
-        for _ in range(1, most):
-            last = _last(grown)
-            grown = [
-                _both(one, single) for one, axis in zip(grown, last, strict=True) for single in singles[axis + 1 :]
-            ]
-            if not grown:
+
+@compiled
+def _move_each(
+    table: Ints, possible: Bools, shape: Ints, sees: Words, cells: Ints, wanted: Ints, sign: int, effort: int, out: Ints
+) -> int:
+    """Move each cell by itself; the table is as it was afterwards.
+
+    Changes of one variable are tried first, then those of two, in small tables of any number.
+    """
+    many, words = len(shape), sees.shape[1]
+    strides = np.ones(many, dtype=np.int64)
+    for axis in range(many - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * shape[axis + 1]
+    starts = np.zeros(many, dtype=np.int64)
+    for axis in range(1, many):
+        starts[axis] = starts[axis - 1] + shape[axis - 1] * shape[axis - 1]
+    room = max(_room(shape), len(table) if len(table) <= _SMALL else 0)
+    changes = np.zeros(room, dtype=np.int64)
+    held = np.zeros(room, dtype=np.uint64)
+    seen = np.zeros((room, words), dtype=np.uint64)
+    place = np.zeros(many, dtype=np.int64)
+    undo = np.zeros((_UNDONE, 6), dtype=np.int64)
+    all_tried = 0
+    for c in range(len(cells)):
+        if all_tried >= effort:
+            break
+        tried = 0
+        cell, rest = cells[c], cells[c]
+        for axis in range(many):
+            place[axis] = rest // strides[axis]
+            rest -= place[axis] * strides[axis]
+        moves = 0
+        for level in range(3):
+            if out[c] >= wanted[c] or (level == 2 and len(table) > _SMALL):
                 break
-            everything.append(grown)
-        delta, mask, sees = (np.concatenate([one[k] for group in everything for one in group]) for k in range(3))
-        many = np.bitwise_count(mask)
-        order = np.lexsort((delta, -self.count[cell + delta], many))
-        return delta[order], mask[order], sees[order]
+            if level < 2:
+                found = _few(shape, strides, starts, sees, place, level + 1, changes, held, seen)
+            else:
+                found = _any(shape, strides, starts, sees, place, cell, changes, held, seen)
+            keep = _best(table, cell, found, changes, held, seen)
+            tried += found
+            got, moves, tried = _climb(
+                table,
+                possible,
+                cell,
+                changes[:keep],
+                held[:keep],
+                seen[:keep],
+                wanted[c] - out[c],
+                sign,
+                undo,
+                moves,
+                tried,
+            )
+            out[c] += got
+        all_tried += tried
+        for m in range(moves):
+            _add(table, cell, undo[m, 2:], undo[m, 0], -undo[m, 1])
+    return all_tried
 
 
-def _last(groups: list[tuple[Ints, Words, Words]]) -> list[int]:
-    """The last variable that each group of changes concerns."""
-    return [int(held[0]).bit_length() - 1 if len(held) else 63 for _, held, _ in groups]
+@compiled
+def _room(shape: Ints) -> int:
+    """How many changes of one or two variables there are."""
+    out = 0
+    for i in range(len(shape)):
+        out += shape[i] - 1
+        for j in range(i + 1, len(shape)):
+            out += (shape[i] - 1) * (shape[j] - 1)
+    return out
 
 
-def _both(one: tuple[Ints, Words, Words], other: tuple[Ints, Words, Words]) -> tuple[Ints, Words, Words]:
-    """Every change of one group together with every one of another."""
-    (d1, h1, s1), (d2, h2, s2) = one, other
-    delta = (d1[:, None] + d2[None, :]).ravel()
-    held = (h1[:, None] | h2[None, :]).ravel()
-    seen = (s1[:, None, :] | s2[None, :, :]).reshape(len(delta), -1)
-    return delta, held, seen
+@compiled
+def _few(
+    shape: Ints,
+    strides: Ints,
+    starts: Ints,
+    sees: Words,
+    place: Ints,
+    most: int,
+    changes: Ints,
+    held: Words,
+    seen: Words,
+) -> int:
+    """List the changes of one variable, or of one and two."""
+    words, found = sees.shape[1], 0
+    for i in range(len(shape)):
+        for a in range(shape[i]):
+            if a == place[i]:
+                continue
+            changes[found] = (a - place[i]) * strides[i]
+            held[found] = np.uint64(1) << np.uint64(i)
+            one = starts[i] + place[i] * shape[i] + a
+            for w in range(words):
+                seen[found, w] = sees[one, w]
+            found += 1
+    if most < 2:
+        return found
+    for i in range(len(shape)):
+        for j in range(i + 1, len(shape)):
+            for a in range(shape[i]):
+                if a == place[i]:
+                    continue
+                one = starts[i] + place[i] * shape[i] + a
+                for b in range(shape[j]):
+                    if b == place[j]:
+                        continue
+                    other = starts[j] + place[j] * shape[j] + b
+                    changes[found] = (a - place[i]) * strides[i] + (b - place[j]) * strides[j]
+                    held[found] = np.uint64(1) << np.uint64(i) | np.uint64(1) << np.uint64(j)
+                    for w in range(words):
+                        seen[found, w] = sees[one, w] | sees[other, w]
+                    found += 1
+    return found
+
+
+@compiled
+def _any(
+    shape: Ints,
+    strides: Ints,
+    starts: Ints,
+    sees: Words,
+    place: Ints,
+    cell: int,
+    changes: Ints,
+    held: Words,
+    seen: Words,
+) -> int:
+    """List all changes there are."""
+    words, found, cells = sees.shape[1], 0, 1
+    for axis in range(len(shape)):
+        cells *= shape[axis]
+    for other in range(cells):
+        if other == cell:
+            continue
+        changes[found] = other - cell
+        held[found] = 0
+        seen[found, :] = 0
+        rest = other
+        for axis in range(len(shape)):
+            code = rest // strides[axis]
+            rest -= code * strides[axis]
+            if code != place[axis]:
+                held[found] |= np.uint64(1) << np.uint64(axis)
+                one = starts[axis] + place[axis] * shape[axis] + code
+                for w in range(words):
+                    seen[found, w] |= sees[one, w]
+        found += 1
+    return found
+
+
+@compiled
+def _best(table: Ints, cell: int, found: int, changes: Ints, held: Words, seen: Words) -> int:
+    """Bring changes to cells with most people to the front, those of few variables first; tell how many are kept."""
+    worth = np.zeros(found, dtype=np.float64)
+    for i in range(found):
+        several = held[i] & (held[i] - np.uint64(1))
+        worth[i] = -min(table[cell + changes[i]], 1 << 30) + (0.0 if several == 0 else float(1 << 31))
+    order = np.argsort(worth, kind="mergesort")[: min(found, _PAIRS)]
+    own, whose, told = changes[order].copy(), held[order].copy(), seen[order].copy()
+    changes[: len(order)], held[: len(order)], seen[: len(order)] = own, whose, told
+    return len(order)
+
+
+@compiled
+def _add(table: Ints, cell: int, changes: Ints, many: int, step: int) -> None:
+    """Add people where the number of changes is even and take them away where it is odd."""
+    for some in range(1 << many):
+        at, odd = cell, 0
+        for i in range(many):
+            if some >> i & 1:
+                at += changes[i]
+                odd ^= 1
+        table[at] += step if odd == 0 else -step
 
 
 @compiled
@@ -161,26 +300,32 @@ def _exchanged(table: Ints, possible: Bools, cell: int, changes: Ints, wanted: i
             step = 0
         if step <= 0:
             return 0
-    for some in range(1 << many):
-        at, odd = cell, 0
-        for i in range(many):
-            if some >> i & 1:
-                at += changes[i]
-                odd ^= 1
-        table[at] += step if (odd == 0) == (sign > 0) else -step
+    _add(table, cell, changes, many, sign * step)
     return step
 
 
 @compiled
 def _climb(
-    table: Ints, possible: Bools, cell: int, changes: Ints, held: Words, seen: Words, wanted: int, sign: int
-) -> int:
+    table: Ints,
+    possible: Bools,
+    cell: int,
+    changes: Ints,
+    held: Words,
+    seen: Words,
+    wanted: int,
+    sign: int,
+    undo: Ints,
+    moves: int,
+    tried: int,
+) -> tuple[int, int, int]:
     """Move a cell up (sign 1) or down, by exchanges of two, three and four changes, as far as is wanted.
 
     Changes are chosen one after the other: each concerns other variables, and the last leaves no margin that sees all.
     """
     got = 0
     total, words = seen.shape
+    if moves == _UNDONE:
+        return got, moves, tried
     chosen = np.zeros(4, dtype=np.int64)
     taken = np.zeros(5, dtype=np.uint64)
     left = np.zeros((5, words), dtype=np.uint64)
@@ -189,7 +334,8 @@ def _climb(
     for many, top in ((2, min(total, _PAIRS)), (3, min(total, _TRIPLES)), (4, min(total, _FOURS))):
         depth = 0
         chosen[0] = -1
-        while depth >= 0 and got < wanted:
+        while depth >= 0 and got < wanted and tried < _TRIED:
+            tried += 1
             chosen[depth] += 1
             i = chosen[depth]
             if i >= top:
@@ -210,5 +356,12 @@ def _climb(
             elif not sees:
                 for k in range(many):
                     own[k] = changes[chosen[k]]
-                got += _exchanged(table, possible, cell, own[:many], wanted - got, sign)
-    return got
+                step = _exchanged(table, possible, cell, own[:many], wanted - got, sign)
+                if step > 0:
+                    got += step
+                    undo[moves, 0], undo[moves, 1] = many, sign * step
+                    undo[moves, 2:] = own
+                    moves += 1
+                    if moves == _UNDONE:
+                        return got, moves, tried
+    return got, moves, tried

@@ -8,9 +8,9 @@ rest, and each part be bounded by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["bits", "chordal_graphs", "chordal_with", "largest", "spanning", "split"]
+__all__ = ["bits", "chordal_graphs", "chordal_with", "grown", "largest", "spanning", "split"]
 
 
 def bits(mask: int) -> tuple[int, ...]:
@@ -64,20 +64,27 @@ def spanning(margins: Sequence[int]) -> tuple[tuple[int, ...], bool]:
     """
     if not margins:
         return (), True
-    best = {i: margins[0] & margins[i] for i in range(1, len(margins))}
-    shared = []
-    while best:
-        at = min(best, key=lambda i: (-best[i].bit_count(), i))
-        shared.append(best.pop(at))
-        for i in best:
-            closer = margins[at] & margins[i]
-            if closer.bit_count() > best[i].bit_count():
-                best[i] = closer
+    shared = [between for _, _, between in _tree(margins)]
     union = 0
     for margin in margins:
         union |= margin
     whole = sum(m.bit_count() for m in margins) - sum(s.bit_count() for s in shared)
     return tuple(shared), whole == union.bit_count()
+
+
+def _tree(margins: Sequence[int]) -> list[tuple[int, int, int]]:
+    """The tree of margins that shares most: one end, the other, and what they share."""
+    best = {i: (0, margins[0] & margins[i]) for i in range(1, len(margins))}
+    out = []
+    while best:
+        at = min(best, key=lambda i: (-best[i][1].bit_count(), i))
+        near, shared = best.pop(at)
+        out.append((near, at, shared))
+        for i, (_, held) in best.items():
+            closer = margins[at] & margins[i]
+            if closer.bit_count() > held.bit_count():
+                best[i] = at, closer
+    return out
 
 
 def split(margins: Iterable[int], known: Iterable[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -156,6 +163,45 @@ def _connected(start: int, within: int, near: dict[int, int]) -> int:
         fresh = reached & within & ~found
         found |= fresh
     return found
+
+
+def grown(
+    cliques: Sequence[int], known: Sequence[int], fits: Callable[[int], bool]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Put cliques of a chordal graph together along its tree, where what separates them is not known.
+
+    Parameters
+    ----------
+    cliques
+        None of which holds another.
+    known
+        What may separate.
+    fits
+        Whether a set of variables is small enough.
+
+    Returns
+    -------
+    tuple
+        The parts, and what separates them, as often as it does: one fewer than parts.
+
+    Examples
+    --------
+    >>> grown([0b0011, 0b0110, 0b1100], [0b0100], lambda part: True)
+    ((7, 12), (4,))
+    """
+    parts = list(cliques)
+    tree = _tree(parts)
+    group = list(range(len(parts)))
+    between = []
+    for i, j, shared in tree:
+        a, b = group[i], group[j]
+        if not any(shared & one == shared for one in known) and fits(parts[a] | parts[b]):
+            parts[a] |= parts[b]
+            group = [a if g == b else g for g in group]
+        else:
+            between.append(shared)
+    kept = tuple(parts[g] for g in dict.fromkeys(group))
+    return kept, tuple(between)
 
 
 def chordal_graphs(n: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
