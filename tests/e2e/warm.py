@@ -17,24 +17,10 @@ import traceback
 import warnings
 from pathlib import Path
 
-from sfumato import measures
+import sfumato
 
 MODULES = (
     "sfumato.cli.app",
-    "sfumato.api.protect",
-    "sfumato.api.compare",
-    "sfumato.api.fit",
-    "sfumato.api.risk",
-    "sfumato.api.tune",
-    "sfumato.plan.draft",
-    "sfumato.render.card",
-    "sfumato.render.forest",
-    "sfumato.render.frontier",
-    "sfumato.render.html",
-    "sfumato.render.plots",
-    "sfumato.render.text",
-    "sfumato.cli.stopping",
-    "sfumato.cli.streams",
     "jinja2",
     "matplotlib.backends.backend_svg",
     "pyarrow.csv",
@@ -42,7 +28,7 @@ MODULES = (
     "ruamel.yaml",
     "scipy.optimize",
     "scipy.stats",
-    "sfumato.kernels.boosted_trees",
+    *(found.name for found in pkgutil.walk_packages(sfumato.__path__, "sfumato.")),
 )
 
 
@@ -58,11 +44,15 @@ def _threads():
 
 
 def _use():
-    """Draw a picture and load the compiled loops that every release needs."""
+    """Draw a picture and load the compiled loops that every release, or many a table, needs."""
     import numpy as np
+    import scipy.sparse as sp
 
     from sfumato.kernels.boosted_trees import boosted_scores
     from sfumato.kernels.inversion.invert import Kept, invert
+    from sfumato.kernels.tabular.attacker import propagated
+    from sfumato.kernels.tabular.determined import motions
+    from sfumato.kernels.tabular.elimination import eliminate, inner_sums
     from sfumato.measures.risk.linkage import linkage_nearest, linkage_one_to_one
     from sfumato.render.plots import draw
     from sfumato.report.picture import Distribution
@@ -73,13 +63,17 @@ def _use():
     linkage_nearest(x, x + 0.01)
     linkage_one_to_one(x, x + 0.01)
     boosted_scores(x, np.arange(40) % 2.0, np.arange(40) < 30, [False, False], rounds=1)
+    row, first = sp.csr_array([[-1, 1, 1, 1]]), np.array([False, True, False, False])
+    eliminate(inner_sums(row), first, np.array([0, 2, 3]))
+    motions(row, first)
+    propagated(row, np.array([-0.5]), np.array([0.5]), np.zeros(4), np.full(4, 9.0))
     draw(Distribution("age", (0.0, 10.0, 20.0), (12.0, 11.0), (11.0, 12.0)), "p1")
 
 
 def main():
     """Serve commands until stdin ends."""
     warnings.simplefilter("default")
-    for name in (*MODULES, *(found.name for found in pkgutil.walk_packages(measures.__path__, "sfumato.measures."))):
+    for name in MODULES:
         importlib.import_module(name)
     _use()
     print(json.dumps({"threads": sorted(_threads() - HARMLESS)}), flush=True)
