@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
 from hypothesis import settings
 
 from tests.real_data import real_data
@@ -15,6 +16,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
         os.environ.setdefault(threads, "1")
 
 hashlib.scrypt = cache(hashlib.scrypt)  # slow by design, and nearly every release has the same secret here
+typer.main.get_command = cache(typer.main.get_command)  # read off the annotations of every command, each time
 
 settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("sfumato")
