@@ -1,3 +1,4 @@
+import gc
 import hashlib
 import os
 from functools import cache
@@ -29,3 +30,12 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets are absent (set SFUMATO_DATA to their folder)")
     return folder
+
+
+def pytest_collection_finish(session):
+    """What the collected tests have imported stays to the end: no search for garbage need walk through it."""
+    gc.freeze()
+
+
+def pytest_sessionfinish(session):
+    gc.unfreeze()

@@ -884,7 +884,7 @@ def test_a_response_that_a_line_of_hidden_values_can_explain_is_refused():
     assert fit("y ~ d", table, told, family="probit").notes
 
 
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("n", [3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))])
 @pytest.mark.parametrize("family", ["linear", "probit"])
 def test_next_to_no_records_give_a_fit_or_a_clear_error(n, family):
     """Warnings of numpy count as errors here."""

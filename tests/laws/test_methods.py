@@ -4,6 +4,7 @@ Each method's own test file lists, as `LAWFUL`, the steps that are run here, on 
 """
 
 import json
+from functools import cache
 
 import polars as pl
 import pytest
@@ -38,29 +39,39 @@ def released(step, frame, secret=SECRET, batch_rows=None):
     return ran.after.frame.sort("id") if "id" in ran.after.columns else ran.after.frame
 
 
+@cache
+def _plainly(do, number):
+    return released(lawful(do)[number], table())
+
+
+def as_it_is(step):
+    """What a step makes of the table; what is compared with it is made anew each time."""
+    return _plainly(step.name, next(i for i, other in enumerate(lawful(step.name)) if other is step))
+
+
 def test_every_method_is_held_to_the_laws():
     assert all(lawful(name) for name in methods())
     assert BANDED
 
 
 @each_step
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_law_1_order_changes_nothing(step, seed):
     frame = table()
     shuffled = frame.sample(fraction=1, shuffle=True, seed=seed)
-    assert_frame_equal(released(step, frame), released(step, shuffled), rel_tol=1e-9)
+    assert_frame_equal(as_it_is(step), released(step, shuffled), rel_tol=1e-9)
 
 
 @each_step
-@pytest.mark.parametrize("rows", [1, 7, 50])
+@pytest.mark.parametrize("rows", [1, 7, pytest.param(50, marks=pytest.mark.slow)])
 def test_law_1_partition_changes_nothing(step, rows):
-    assert_frame_equal(released(step, table()), released(step, table(), batch_rows=rows), rel_tol=1e-9)
+    assert_frame_equal(as_it_is(step), released(step, table(), batch_rows=rows), rel_tol=1e-9)
 
 
 @each_step
 def test_law_2_every_engine_gives_the_same_release(step):
     ran = run_steps([step], DuckDBDataset.of(table(), PEOPLE_BOOK), Draws(SECRET))
-    assert_frame_equal(released(step, table()), ran.after.frame.sort("id"), rel_tol=1e-9)
+    assert_frame_equal(as_it_is(step), ran.after.frame.sort("id"), rel_tol=1e-9)
 
 
 def with_given_ids(step, frame):
@@ -74,7 +85,7 @@ def with_given_ids(step, frame):
 @each_step
 def test_law_3_ids_and_untouched_columns_survive(step):
     """Where a step gives other ids, one for each, the rows of these have what the old ids' had."""
-    before, after = with_given_ids(step, table()).sort("id"), released(step, table())
+    before, after = with_given_ids(step, table()).sort("id"), as_it_is(step)
     strata = step.strata if getattr(step, "on_small", None) in ("merge", "drop_variable") else ()
     kept = [n for n in before.columns if n not in set(step.changes) - {"id"} and n not in strata]
     assert not after["id"].is_duplicated().any()

@@ -5,6 +5,8 @@ type of rows and columns, nor on who else is in the file. Between two releases o
 better than independent draws of the disclosed error allow, but where the disclosure says so.
 """
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
@@ -40,6 +42,16 @@ def released(step, frame, book=PEOPLE_BOOK, secret=SECRET):
     return frame.with_columns(pl.col("id") if given else pl.col("id").cast(pl.Int64)).sort("id")
 
 
+@cache
+def _plainly(do, number):
+    return released(lawful(do)[number], people())
+
+
+def as_it_is(step):
+    """What a step makes of the people; what is compared with it is made anew each time."""
+    return _plainly(step.name, next(i for i, other in enumerate(lawful(step.name)) if other is step))
+
+
 def close(one, other):
     """Equal but for types and the last bits of sums."""
     assert set(one.columns) == set(other.columns)
@@ -61,14 +73,14 @@ def test_every_method_that_masks_is_held_to_them():
 @pytest.mark.parametrize("step", STEPS)
 def test_columns_in_another_order_change_nothing(step):
     frame = people()
-    close(released(step, frame), released(step, frame.select(frame.columns[::-1])))
+    close(as_it_is(step), released(step, frame.select(frame.columns[::-1])))
 
 
 @pytest.mark.parametrize("dtype", [pl.String, pl.Float64, pl.Int16])
 @pytest.mark.parametrize("step", STEPS)
 def test_ids_of_another_type_change_nothing(step, dtype):
     frame = people()
-    close(released(step, frame), released(step, frame.with_columns(pl.col("id").cast(dtype))))
+    close(as_it_is(step), released(step, frame.with_columns(pl.col("id").cast(dtype))))
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -7,8 +7,10 @@ import pytest
 from tests.e2e.command import sfumato
 
 
-@pytest.fixture
-def margins(tmp_path):
+@pytest.fixture(scope="module")
+def margins(tmp_path_factory):
+    """Tables that were built; no test changes one."""
+    made = tmp_path_factory.mktemp("margins")
     people = pl.DataFrame(
         {
             "sex": ["f", "f", "f", "m", "m", "m", "m"],
@@ -16,11 +18,11 @@ def margins(tmp_path):
             "ill": ["no", "no", "yes", "no", "no", "no", "yes"],
         }
     )
-    people.write_csv(tmp_path / "people.csv")
+    people.write_csv(made / "people.csv")
     for by in ("sex,town", "town,ill", "sex,town,ill"):
-        done = sfumato("table", "build", "people.csv", "--by", by, "--out", f"{by.replace(',', '_')}.csv", cwd=tmp_path)
+        done = sfumato("table", "build", "people.csv", "--by", by, "--out", f"{by.replace(',', '_')}.csv", cwd=made)
         assert done.returncode == 0, done.stderr
-    return tmp_path
+    return made
 
 
 def run(folder, *arguments, status=0):

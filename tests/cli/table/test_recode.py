@@ -1,33 +1,30 @@
 """`sfumato table recode` as a user runs it."""
 
 import json
+import shutil
 
 import polars as pl
 import pytest
 from tests.e2e.command import sfumato
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A table that was judged, as a file and as a folder."""
+    made = tmp_path_factory.mktemp("judged")
     towns = ["a"] * 9 + ["b"] + ["c"] * 5
     frame = pl.DataFrame({"town": towns, "pay": [10.5 + i for i in range(15)]})
-    frame.with_columns(area=pl.col("town").replace_strict({"a": "N", "b": "N", "c": "S"})).write_csv(tmp_path / "p.csv")
-    (tmp_path / "tree.csv").write_text("code,parent\na,N\nb,N\nc,S\n")
-    run(
-        tmp_path,
-        "protect",
-        "p.csv",
-        "--by",
-        "area>town",
-        "--value",
-        "pay",
-        "--rule",
-        "n(3)",
-        "--internal",
-        "judged.csv",
-    )
-    run(tmp_path, "protect", "p.csv", "--by", "area>town", "--value", "pay", "--rule", "n(3)", "--internal", "judged")
-    return tmp_path
+    frame.with_columns(area=pl.col("town").replace_strict({"a": "N", "b": "N", "c": "S"})).write_csv(made / "p.csv")
+    (made / "tree.csv").write_text("code,parent\na,N\nb,N\nc,S\n")
+    by = ("--by", "area>town", "--value", "pay", "--rule", "n(3)")
+    for judged in ("judged.csv", "judged"):
+        run(made, "protect", "p.csv", *by, "--internal", judged)
+    return made
+
+
+@pytest.fixture
+def folder(made, tmp_path):
+    return shutil.copytree(made, tmp_path, dirs_exist_ok=True)
 
 
 def run(folder, *arguments, status=0):

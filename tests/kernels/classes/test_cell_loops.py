@@ -35,7 +35,7 @@ def test_counts_are_kept_while_cells_go_and_come_back(seed):
     places = np.arange(len(units))
     for step in (
         lambda: None,
-        lambda: repair(state, places[::2], 0),
+        lambda: repair(state, places[::2].copy(), 0),
         lambda: repair(state, places, 0),
         lambda: settle(state, places),
         lambda: improve(state, places, 10**5),
