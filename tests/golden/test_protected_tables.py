@@ -4,6 +4,7 @@ Sources stand beside the figures. Tables: `shared/data/tables/README.md` (SSBtoo
 ACRO, R). Peers' patterns are compared where the cheapest is the only one.
 """
 
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -105,6 +106,7 @@ BUILT = {
 }  # fmt: skip
 
 
+@cache
 def built(folder, name):
     file, by, options, rules = BUILT[name]
     return sf.tables.build(sf.read(folder / file), by, **options), rules
@@ -121,13 +123,8 @@ def test_every_method_on_every_table(folder, name, method):
 
 
 COUNTED = [name for name, (_, _, options, _) in BUILT.items() if "value" not in options]
-FIRST = (
-    "ssb_d1",
-    "ssb_d2s",
-    "ssb_z1micro",
-    "czech",
-    "hair",
-)  # flat, two trees, plain records, four and three variables
+FIRST = ("ssb_d1", "ssb_d2s", "ssb_z1micro", "czech", "hair")
+"""Two variables, two trees of one variable, plain records, four variables and three: the others are slow."""
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else SLOW) for n in COUNTED])
