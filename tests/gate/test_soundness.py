@@ -1,0 +1,78 @@
+"""What is granted is safe and what is refused is not, for an auditor written apart, on thousands of small data sets."""
+
+import numpy as np
+import pytest
+
+from sfumato.gate.decision import judge
+from sfumato.gate.policy import Policy
+from tests.gate.auditor import Joint, gives
+from tests.gate.small_worlds import asked, coded, small_world, some_table
+
+
+def some_policy(rng, world):
+    """An interval, an attribution, or both."""
+    criteria = {}
+    kind = rng.random()
+    if kind < 0.75:
+        count = int(rng.integers(1, 6))
+        criteria["interval"] = {"count": count, "width": count + int(rng.integers(1, 8))}
+    if kind > 0.6:
+        names = [n for n in world.names if n != "cost"]
+        own = rng.choice(names, min(len(names), int(rng.integers(1, 3))), replace=False).tolist()
+        criteria["attribution"] = {"variables": own, "rule": str(rng.choice(["positive", "any"]))}
+    return Policy(**criteria)
+
+
+def is_safe(world, told, policy):
+    """The auditor's verdict."""
+    joint = Joint(world, told)
+    holds = True
+    if policy.interval:
+        holds = joint.interval_holds(policy.interval.count, policy.interval.width)
+    if holds and policy.attribution:
+        holds = joint.attribution_holds(policy.attribution.variables, policy.attribution.rule)
+    return holds
+
+
+def look(seed, requests=4):
+    """Ask a few tables of one data set, and let the auditor see every answer; how many there were of each kind."""
+    rng = np.random.default_rng(seed)
+    world = small_world(rng)
+    policy = some_policy(rng, world)
+    records, shuffled = coded(world), coded(world, rng)
+    known = [some_table(rng, world) for _ in range(int(rng.integers(1, 3)))] if rng.random() < 0.25 else []
+    seen = {}
+    for _ in range(requests):
+        one = some_table(rng, world)
+        held = [asked(records, told) for told in known]
+        answer = judge(records, held, asked(records, one), policy)
+        seen[answer.decision] = seen.get(answer.decision, 0) + 1
+        assert answer.decision != "undecided"
+        if gives(world, known, one):
+            assert answer.reasons == ("known",), (seed, known, one)
+        else:
+            many_values = "cost" in world.names and len(world.codes["cost"]) > 3
+            safe = is_safe(world, [*known, one], policy)
+            if answer.granted or not many_values:
+                assert answer.granted == safe, (seed, known, one, policy, answer)
+        order = rng.permutation(len(held))
+        again = judge(shuffled, [held[i] for i in order], asked(shuffled, one), policy)
+        assert again == answer, (seed, known, one)
+        if answer.granted:
+            known.append(one)
+    return seen
+
+
+def test_answers_are_right_on_a_few():
+    for seed in range(40):
+        look(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(8))
+def test_answers_are_right_on_many(block):
+    total = {}
+    for seed in range(1000 + 80 * block, 1080 + 80 * block):
+        for decision, many in look(seed).items():
+            total[decision] = total.get(decision, 0) + many
+    assert min(total["granted"], total["refused"]) > 40  # both are put to the test
