@@ -107,8 +107,8 @@ class Margin:
 
         Examples
         --------
-        >>> Margin.of([Node("a")]).digest[:16]
-        'b32fc1a5e5fc4ae5'
+        >>> Margin().digest == hashlib.sha256(b'{"by":[],"value":"","version":"v1","weight":""}').hexdigest()
+        True
         """
         return hashlib.sha256(canonical_json(self.to_plain())).hexdigest()
 

@@ -1,0 +1,179 @@
+"""The configuration of a gate: `gate.yaml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from sfumato.data.codebook import Variable
+from sfumato.data.described import Described
+from sfumato.data.problems import problems_of
+from sfumato.data.yaml import load_yaml
+from sfumato.errors import DataError, FileError, PlanError
+from sfumato.gate.policy import Policy
+
+__all__ = ["Config", "DatasetConfig", "TableSource", "read_config"]
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_STORES = ("sqlite:///", "postgresql://")
+
+
+class TableSource(Described):
+    """A table of a database, which is copied when the data set is added.
+
+    Parameters
+    ----------
+    url
+        `postgresql://...` or `sqlite:///...`.
+    table
+        Its name.
+    """
+
+    model_config = _FROZEN
+
+    url: str = Field(min_length=1, repr=False)
+    table: str = Field(min_length=1, max_length=200)
+
+    @field_validator("url")
+    @classmethod
+    def _known(cls, url: str) -> str:
+        if not url.startswith(_STORES):
+            raise ValueError("a database is postgresql://... or sqlite:///...")
+        return url
+
+
+class DatasetConfig(Described):
+    """A data set: its versions, and what is known about it.
+
+    Parameters
+    ----------
+    versions
+        By name a file, or a table of a database; oldest first.
+    record
+        The column of record ids, by which versions are paired.
+    count
+        The column that says how many people a row stands for, where rows are no records.
+    variables
+        Roles and ranges, as in a plan. What is not listed is told from the data.
+    levels
+        By variable and level a file with the columns `code` and `group`, or the groups themselves.
+    never
+        Combinations of codes that cannot be.
+    cohorts
+        Derived variables, by formulas over variables.
+    """
+
+    model_config = _FROZEN
+
+    versions: dict[str, str | TableSource] = Field(min_length=1)
+    record: str | None = None
+    count: str | None = None
+    variables: dict[str, Variable] = Field(default_factory=dict)
+    levels: dict[str, dict[str, str | dict[str, str]]] = Field(default_factory=dict)
+    never: tuple[dict[str, str], ...] = ()
+    cohorts: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("never", mode="before")
+    @classmethod
+    def _texts(cls, given: Any) -> Any:
+        if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+            return given
+        return tuple(
+            {str(k): str(v).lower() if isinstance(v, bool) else str(v) for k, v in one.items()} for one in given
+        )
+
+    @model_validator(mode="after")
+    def _paired(self) -> DatasetConfig:
+        if len(self.versions) > 1 and self.record is None and self.count is None:
+            raise ValueError("several versions are paired by record id: name its column under `record`")
+        return self
+
+
+class Config(Described):
+    """What a gate is run with.
+
+    Parameters
+    ----------
+    gate
+        Version of the form: 1.
+    store
+        Where the ledger and the releases are kept: `sqlite:///gate.db` or `postgresql://...`.
+    secret_file
+        The file with the secret that all draws are keyed on.
+    datasets
+        By name.
+    policies
+        By name; one is named `public`.
+    """
+
+    model_config = _FROZEN
+
+    gate: Literal[1]
+    store: str = Field(repr=False)
+    secret_file: str = Field(min_length=1)
+    datasets: dict[str, DatasetConfig] = Field(default_factory=dict)
+    policies: dict[str, Policy] = Field(min_length=1)
+
+    _base: Path = PrivateAttr(default_factory=Path)
+
+    @field_validator("store")
+    @classmethod
+    def _known(cls, store: str) -> str:
+        if not store.startswith(_STORES):
+            raise ValueError("a store is sqlite:///gate.db or postgresql://user@host/name")
+        return store
+
+    @model_validator(mode="after")
+    def _named(self) -> Config:
+        for kind, names in (("data set", self.datasets), ("policy", self.policies)):
+            for name in names:
+                if not _NAME.fullmatch(name):
+                    raise ValueError(f"the name of a {kind} has letters, digits, dots and dashes, a letter first")
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """The folder that files are seen from."""
+        return self._base
+
+    def path(self, name: str) -> Path:
+        """A file that it names."""
+        return self._base / name
+
+    @property
+    def store_url(self) -> str:
+        """The store, its file seen from the configuration's folder."""
+        if self.store.startswith("sqlite:///") and not self.store.startswith("sqlite:////"):
+            return f"sqlite:///{(self._base / self.store[len('sqlite:///') :]).resolve()}"
+        return self.store
+
+
+def read_config(path: Path) -> Config:
+    """Read a configuration; its files are seen from where it lies.
+
+    Raises
+    ------
+    FileError, DataError
+        What cannot be read; with every problem and its line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"Cannot read the configuration {path.name!r}.") from None
+    try:
+        given, lines = load_yaml(text)
+    except PlanError as error:
+        raise DataError(f"{path.name}: {'; '.join(map(str, error.problems))}") from None
+    if not isinstance(given, Mapping):
+        raise DataError(f"{path.name}: a configuration is a mapping that begins with `gate: 1`.")
+    try:
+        config = Config.model_validate(given)
+    except ValidationError as error:
+        raise DataError(f"{path.name}: {'; '.join(map(str, problems_of(error, given, lines)))}") from None
+    config._base = path.resolve().parent
+    return config

@@ -1,0 +1,76 @@
+"""What could be had instead of a table that is refused: a coarser one, or one with a variable less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sfumato.gate.margin import Margin, Node
+from sfumato.gate.structure import Structure
+
+__all__ = ["MOST", "Offer", "offered"]
+
+MOST = 3
+"""Most offers with a refusal; each is a decision of its own."""
+_TRIED = 12
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A table that is granted in place of one that is not.
+
+    Parameters
+    ----------
+    kind
+        `coarser`: a variable by one of its levels. `smaller`: a variable less.
+    margin
+        The table.
+    """
+
+    kind: Literal["coarser", "smaller"]
+    margin: Margin
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"kind": self.kind, "by": [str(node) for node in self.margin.nodes]}
+
+
+def offered(structure: Structure, request: Margin, grants: Callable[[Margin], bool]) -> tuple[Offer, ...]:
+    """Look for tables to offer: first those that lose least, never more than a dozen are tried.
+
+    Parameters
+    ----------
+    structure
+        The codebook.
+    request
+        What was not granted.
+    grants
+        Decides one; it is asked for each that is tried, and every answer belongs into the ledger.
+    """
+    out: list[Offer] = []
+    for tried, offer in enumerate(_candidates(structure, request)):
+        if len(out) == MOST or tried == _TRIED:
+            break
+        if grants(offer.margin):
+            out.append(offer)
+    return tuple(out)
+
+
+def _candidates(structure: Structure, request: Margin) -> Iterator[Offer]:
+    """Every coarser table, finest first, then every smaller one, largest first."""
+    coarser = []
+    for node in request.nodes:
+        for variable, level in sorted(structure.levels):
+            other = Node(variable, level)
+            if variable == node.variable and 1 < structure.size(other) < structure.size(node):
+                coarser.append((-structure.size(other) / structure.size(node), _with(request, node, other)))
+    smaller = [(structure.size(node), _with(request, node, None)) for node in request.nodes if len(request.nodes) > 1]
+    for kind, found in (("coarser", coarser), ("smaller", smaller)):
+        for _, margin in sorted(found):
+            yield Offer(kind, structure.canonical(margin))  # type: ignore[arg-type]
+
+
+def _with(request: Margin, node: Node, other: Node | None) -> Margin:
+    nodes = [one for one in request.nodes if one != node] + ([] if other is None else [other])
+    return Margin.of(nodes, request.value, request.weight, request.version)
