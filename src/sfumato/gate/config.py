@@ -11,7 +11,6 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_vali
 
 from sfumato.data.codebook import Variable
 from sfumato.data.described import Described
-from sfumato.data.hierarchy import text_of
 from sfumato.data.problems import problems_of
 from sfumato.data.yaml import load_yaml
 from sfumato.errors import DataError, FileError, PlanError

@@ -43,6 +43,7 @@ def records_of(
     never: Sequence[Mapping[str, str]] = (),
     cohorts: Mapping[str, str] | None = None,
     versions: Sequence[tuple[str, pl.DataFrame]] = (),
+    first: str = FIRST,
 ) -> Records:
     """Code a table of records, or of counts, and its further versions.
 
@@ -64,6 +65,8 @@ def records_of(
         Derived variables, by formulas over variables.
     versions
         Further versions, with their names.
+    first
+        Name of the first version.
 
     Raises
     ------
@@ -78,7 +81,7 @@ def records_of(
     ({'A': ('x', 'y')}, 3)
     """
     book = codebook or Codebook()
-    names = [FIRST, *(name for name, _ in versions)]
+    names = [first, *(name for name, _ in versions)]
     lives = _Lives.of([frame, *(one for _, one in versions)], record, count)
     weights = lives.weights
     together = lives.frame.select(c for c in lives.frame.columns if c not in (count, record))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.gate import decide, maximal, replay
+from sfumato.cli.gate import decide, maximal, replay, simulate
 
 __all__ = ["app"]
 
@@ -18,3 +18,4 @@ app = typer.Typer(
 app.command(epilog=decide.EXAMPLE)(decide.decide)
 app.command(epilog=replay.EXAMPLE)(replay.replay)
 app.command(epilog=maximal.EXAMPLE)(maximal.maximal)
+app.command(epilog=simulate.EXAMPLE)(simulate.simulate)

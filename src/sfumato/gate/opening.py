@@ -1,0 +1,80 @@
+"""From a configuration to the records of its data sets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.files import read_table
+from sfumato.errors import DataError, FileError, MissingExtra
+from sfumato.gate.config import Config, DatasetConfig, TableSource
+from sfumato.gate.reading import read_levels, records_of
+from sfumato.gate.records import Records
+
+__all__ = ["coded", "records_from", "rows_of"]
+
+
+def records_from(config: Config, name: str | None = None) -> Records:
+    """The records of a data set of a configuration; of the only one where none is named.
+
+    Raises
+    ------
+    DataError
+        No such data set, or several to choose from; what `records_of` refuses.
+    """
+    names = ", ".join(config.datasets) or "none"
+    if name is None and len(config.datasets) != 1:
+        raise DataError(f"Say which data set is meant. Data sets: {names}.")
+    chosen = name or next(iter(config.datasets))
+    if chosen not in config.datasets:
+        raise DataError(f"There is no data set {chosen!r}. Data sets: {names}.")
+    wanted = config.datasets[chosen]
+    read = {version: rows_of(source, config.folder) for version, source in wanted.versions.items()}
+    return coded(wanted, {version: frame for version, (frame, _) in read.items()}, _book(read), config.folder)
+
+
+def rows_of(source: str | TableSource, folder: Path) -> tuple[pl.DataFrame, Codebook]:
+    """The rows of a version, and what its file knows about the variables."""
+    if isinstance(source, TableSource):
+        return _from_database(source), Codebook()
+    table = read_table(folder / source)
+    return table.frame, table.codebook
+
+
+def coded(config: DatasetConfig, frames: dict[str, pl.DataFrame], book: Codebook, folder: Path) -> Records:
+    """Code the versions of a data set."""
+    first, *others = frames.items()
+    return records_of(
+        first[1],
+        Codebook({**book, **config.variables}),
+        count=config.count,
+        record=config.record,
+        levels=read_levels(config.levels, folder) if config.levels else None,
+        never=config.never,
+        cohorts=config.cohorts,
+        versions=others,
+        first=first[0],
+    )
+
+
+def _book(read: dict[str, tuple[pl.DataFrame, Codebook]]) -> Codebook:
+    return next(iter(read.values()))[1]
+
+
+def _from_database(source: TableSource) -> pl.DataFrame:
+    """All rows of a table, by the names of its columns; nothing of the address is shown where it cannot be had."""
+    try:
+        import sqlalchemy as sa
+    except ImportError:
+        raise MissingExtra("A table of a database", "server") from None
+    try:
+        engine = sa.create_engine(source.url.replace("postgresql://", "postgresql+psycopg://", 1))
+        with engine.connect() as connection:
+            table = sa.Table(source.table, sa.MetaData(), autoload_with=connection)
+            return pl.read_database(sa.select(table), connection, infer_schema_length=None)
+    except ImportError:
+        raise MissingExtra("A table of PostgreSQL", "postgres") from None
+    except sa.exc.SQLAlchemyError:
+        raise FileError(f"The table {source.table!r} cannot be read from its database.") from None
