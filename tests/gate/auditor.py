@@ -7,7 +7,7 @@ once two versions are known. Then he asks of each cell how many people it can ha
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,10 @@ class World:
 
     @cached_property
     def codes(self):
-        return {n: sorted({x for frame in self.texts.values() for x in frame[n]}) for n in self.names}
+        out = {n: sorted({x for frame in self.texts.values() for x in frame[n]}) for n in self.names}
+        for cohort, (sources, rule) in self.cohorts.items():
+            out[cohort] = sorted({rule(*codes) for codes in product(*(out[s] for s in sources))})
+        return out
 
     def group(self, node, code):
         variable, level = node
@@ -92,7 +95,7 @@ class World:
         for key, each in held.items():
             codes = key if self.count else key[0]
             steps = sorted({0, *each.values()})
-            for below, step in zip(steps, steps[1:], strict=False):
+            for below, step in pairwise(steps):
                 life = frozenset(v for v, many in each.items() if many >= step)
                 out[codes, life] = out.get((codes, life), 0) + step - below
         return out

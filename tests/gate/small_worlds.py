@@ -22,7 +22,9 @@ def small_world(rng, cohorts=False):
     names = [chr(ord("A") + i) for i in range(len(sizes))]
     people = int(rng.integers(4, 90))
     chance = [rng.dirichlet(np.full(size, rng.choice([0.4, 1.0, 5.0]))) for size in sizes]
-    frame = pd.DataFrame({n: rng.choice(np.arange(1, s + 1), people, p=p) for n, s, p in zip(names, sizes, chance)})
+    frame = pd.DataFrame(
+        {n: rng.choice(np.arange(1, s + 1), people, p=p) for n, s, p in zip(names, sizes, chance, strict=True)}
+    )
     for _ in range(int(rng.integers(0, 3)) if len(names) > 1 else 0):  # dependence
         a, b = rng.choice(names, 2, replace=False)
         moved = rng.random(people) < 0.6
@@ -44,18 +46,40 @@ def small_world(rng, cohorts=False):
     if "cost" not in frame and rng.random() < 0.5:
         count = "n"
         versions = {name: _counted(one, names, rng) for name, one in versions.items()}
-        if len(versions) > 1 and any(
-            set(one[names].dropna().apply(tuple, axis=1)) == set() for one in versions.values()
-        ):
-            versions = {"v1": versions["v1"]}
     world = World(versions, count)
     world.levels = _levels(rng, world)
     if cohorts and len(names) > 1:
         a, b = (str(x) for x in rng.choice(names, 2, replace=False))
-        world.cohorts = {"made": ((a, b), lambda x, y: str(x == y).lower())}
+        world.cohorts = {"made": ((a, b), _equal)}
         world = World(versions, count, world.levels, (), world.cohorts)
     world.never = _never(rng, world)
     return world
+
+
+def ruled_world(rng):
+    """A world with many combinations that cannot be, which hang together."""
+    sizes = [int(rng.integers(2, 4)) for _ in range(int(rng.integers(2, 5)))]
+    names = [chr(ord("A") + i) for i in range(len(sizes))]
+    people = int(rng.integers(5, 60))
+    frame = pd.DataFrame({n: rng.choice(np.arange(1, s + 1), people) for n, s in zip(names, sizes, strict=True)})
+    never = []
+    for _ in range(int(rng.integers(1, 5))):
+        own = rng.choice(names, min(len(names), int(rng.choice([2, 2, 3]))), replace=False)
+        one = {str(n): int(rng.integers(1, sizes[names.index(n)] + 1)) for n in own}
+        out = np.logical_and.reduce([frame[n] == code for n, code in one.items()])
+        if not out.all():
+            frame, never = frame[~out].reset_index(drop=True), [*never, one]
+    count = "n" if rng.random() < 0.5 else None
+    frame = frame.astype(object)
+    world = World({"v1": _counted(frame, names, rng) if count else frame}, count)
+    world.levels = _levels(rng, world)
+    texts = [{n: str(code) for n, code in one.items()} for one in never]
+    world.never = tuple(one for one in texts if all(code in world.codes[n] for n, code in one.items()))
+    return world
+
+
+def _equal(x, y):
+    return MISSING if MISSING in (x, y) else str(x == y).lower()
 
 
 def _next(rng, frame, names, first):

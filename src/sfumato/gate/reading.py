@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from sfumato.errors import DataError, FileError, PlanError
 from sfumato.gate.margin import FIRST
 from sfumato.gate.records import Codes, Records
 from sfumato.gate.structure import Structure
+from sfumato.kernels.tabular.combinations import LARGEST
 
 __all__ = ["MISSING", "read_levels", "read_never", "records_of"]
 
@@ -90,12 +92,13 @@ def records_of(
     if odd := [c for c in whole.columns if c.startswith("@")]:
         raise DataError(f"{', '.join(map(repr, odd))}: names of variables cannot begin with @.")
     coded = {name: found for name in whole.columns if (found := _coded(whole[name])) is not None}
+    lines = {name: _cohort(whole, coded, name, formula, book) for name, formula in (cohorts or {}).items()}
     codes = {name: labels for name, (_, labels) in coded.items()}
     structure = Structure(
         codes,
         _groups(codes, levels or {}),
         tuple(never),
-        {name: _sources(coded, name, formula) for name, formula in (cohorts or {}).items()},
+        lines,
         sensitive=frozenset(n for n in whole.columns if n in book and book[n].role == Role.SENSITIVE),
         signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
     )
@@ -255,18 +258,38 @@ def _derived(frame: pl.DataFrame, name: str, formula: str, book: Codebook) -> pl
     return parse(formula).polars(book, frame.schema)
 
 
-def _sources(
-    coded: Mapping[str, tuple[Codes, tuple[str, ...]]], name: str, formula: str
-) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Which codes of its sources give which code of a cohort: the combinations that occur."""
+def _cohort(
+    whole: pl.DataFrame,
+    coded: dict[str, tuple[Codes, tuple[str, ...]]],
+    name: str,
+    formula: str,
+    book: Codebook,
+) -> tuple[tuple[str, ...], Ints]:
+    """Which code of a cohort each combination of codes of its sources gives, whether or not anybody has it.
+
+    What does not occur is possible all the same: the cohort gets the codes that it would have.
+    """
     sources = parse(formula).names
     if missing := [source for source in sources if source not in coded]:
         raise DataError(f"The cohort {name!r} is made of {', '.join(map(repr, missing))}, which has no codes.")
-    columns = [coded[source][0].astype(np.int64) for source in (*sources, name)]
-    lines = pl.DataFrame({str(i): column for i, column in enumerate(columns)}).unique().to_numpy()
-    if len(lines) > _MOST_COMBINATIONS:
+    held = [
+        whole.select(pl.col(source).fill_nan(None) if whole[source].dtype.is_float() else source) for source in sources
+    ]
+    values = [one.unique().sort(one.columns[0], nulls_last=True) for one in held]
+    many = math.prod(one.height for one in values)
+    if many > _MOST_COMBINATIONS:
         raise DataError(f"The cohort {name!r} is made of too many combinations of codes.")
-    return tuple(sources), lines.astype(np.int64)
+    every = values[0]
+    for one in values[1:]:
+        every = every.join(one, how="cross")
+    every = every.with_columns(**{name: parse(formula).polars(book, whole.schema)})
+    own = _coded(pl.concat([whole[name], every[name]]))
+    if own is None or many * len(own[1]) > LARGEST:
+        raise DataError(f"The cohort {name!r} has too many codes.")
+    codes, labels = own
+    coded[name] = codes[: whole.height], labels
+    numbers = np.indices([one.height for one in values]).reshape(len(values), -1)
+    return tuple(sources), np.stack([*numbers, codes[whole.height :].astype(np.int64)], axis=1)
 
 
 def _groups(codes: Mapping[str, tuple[str, ...]], levels: Levels) -> dict[tuple[str, str], tuple[str, ...]]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
+from sfumato.kernels.tabular.combinations import Rule, projected
 
 __all__ = ["LIFE", "Structure"]
 
@@ -37,8 +38,8 @@ class Structure:
     never
         Combinations of codes that cannot be, each as code by variable.
     cohorts
-        By derived variable, the variables that it is made of, and which combinations of codes give which code:
-        lines of codes' numbers, its own last.
+        By derived variable, the variables that it is made of, and which code each combination of codes gives: lines of
+        codes' numbers, its own last.
     versions
         Names of the versions that are told apart; none where there is one.
     sensitive
@@ -181,15 +182,7 @@ class Structure:
         """Sets of nodes about whose combinations the codebook tells something: of one variable, of `never`, cohorts."""
         own = by_variable(nodes)
         out = [frozenset(held) for held in own.values() if len(held) > 1]
-        for never in self.never:
-            if all(variable in own for variable in never):
-                out.append(frozenset(n for variable in never for n in own[variable]))
-        for cohort, (sources, _) in self.cohorts.items():
-            if cohort in own:
-                named = [v for v in (cohort, *sources) if v in own]
-                if len(named) > 1:
-                    out.append(frozenset(n for variable in named for n in own[variable]))
-        return out
+        return out + [frozenset(n for variable in names for n in own[variable]) for names, _ in self._told(own)]
 
     @cached_property
     def derived(self) -> dict[str, tuple[str, ...]]:
@@ -203,38 +196,48 @@ class Structure:
     def impossible(self, nodes: Iterable[Node]) -> NDArray[np.bool_]:
         """Joint cells that cannot hold anybody, with an axis for each variable of the nodes, in rising order.
 
-        A joint cell is impossible where every combination of codes in it is.
+        A joint cell is impossible where every combination of codes of all variables that lies in it is.
         """
         own = by_variable(nodes)
         names = sorted(own)
-        numbers = {name: self.refinement(own[name]) for name in names}
-        out = np.zeros([numbers[name][1] for name in names], dtype=bool)
-        for held, codes in self._never().items():
-            if all(variable in own for variable in held):
-                can = np.zeros([numbers[v][1] for v in held], dtype=bool)
-                np.logical_or.at(can, np.ix_(*(numbers[v][0] for v in held)), ~codes)
-                out |= ~_placed(can, held, names)
-        for cohort, (sources, lines) in self.cohorts.items():
-            named = [v for v in (*sources, cohort) if v in own]
-            if cohort in own and len(named) > 1:
-                everything = (*sources, cohort)
-                cells = [numbers[v][0][lines[:, everything.index(v)]] for v in named]
-                can = np.zeros([numbers[v][1] for v in named], dtype=bool)
-                can[tuple(cells)] = True
-                out |= ~_placed(can, named, names)
+        out = np.zeros([self.refinement(own[name])[1] for name in names], dtype=bool)
+        for held, can in self._told(own):
+            sizes = dict(zip(held, can.shape, strict=True))
+            out |= ~can.reshape([sizes.get(name, 1) for name in names])
         return out
 
-    def _never(self) -> dict[tuple[str, ...], NDArray[np.bool_]]:
-        """Combinations of codes that cannot be, by the variables that they are of, with an axis for each."""
-        if "never" not in self._cache:
-            out: dict[tuple[str, ...], NDArray[np.bool_]] = {}
-            for never in self.never:
-                held = tuple(sorted(never))
-                table = out.setdefault(held, np.zeros([len(self.codes[v]) for v in held], dtype=bool))
-                table[tuple(self.codes[v].index(never[v]) for v in held)] = True
-            self._cache["never"] = out
-        made: dict[tuple[str, ...], NDArray[np.bool_]] = self._cache["never"]
-        return made
+    def _told(self, own: Mapping[str, tuple[Node, ...]]) -> list[Rule]:
+        """Which combinations of refined groups can be, by the variables that they are of."""
+        ruled = {name for names, _ in self._rules for name in names}
+        held = {name: nodes for name, nodes in own.items() if name in ruled}
+        key = ("told", tuple(held.values()))
+        if key not in self._cache:
+            groups = {name: self.refinement(nodes) for name, nodes in held.items()}
+            try:
+                self._cache[key] = projected(self._rules, groups)
+            except ValueError:
+                raise DataError(
+                    "The combinations that cannot be, and cohorts, hang together over too many codes. Name fewer."
+                ) from None
+        told: list[Rule] = self._cache[key]
+        return told
+
+    @cached_property
+    def _rules(self) -> list[Rule]:
+        """Which combinations of codes can be, by the variables that they are of, with an axis for each."""
+        out: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+        for never in self.never:
+            held = tuple(sorted(never))
+            table = out.setdefault(held, np.ones([len(self.codes[v]) for v in held], dtype=bool))
+            table[tuple(self.codes[v].index(never[v]) for v in held)] = False
+        rules = list(out.items())
+        for cohort, (sources, lines) in self.cohorts.items():
+            everything = (*sources, cohort)
+            held = tuple(sorted(everything))
+            can = np.zeros([len(self.codes[v]) for v in held], dtype=bool)
+            can[tuple(lines[:, everything.index(v)] for v in held)] = True
+            rules.append((held, can))
+        return rules
 
 
 def by_variable(nodes: Iterable[Node]) -> dict[str, tuple[Node, ...]]:
@@ -243,11 +246,3 @@ def by_variable(nodes: Iterable[Node]) -> dict[str, tuple[Node, ...]]:
     for node in sorted(set(nodes)):
         out.setdefault(node.variable, []).append(node)
     return {variable: tuple(own) for variable, own in out.items()}
-
-
-def _placed(table: NDArray[np.bool_], held: Sequence[str], names: Sequence[str]) -> NDArray[np.bool_]:
-    """A table over some variables, in the order of all of them, with an axis of length one for each that it lacks."""
-    order = [name for name in names if name in held]
-    turned = np.transpose(table, [held.index(name) for name in order])
-    sizes = dict(zip(order, turned.shape, strict=True))
-    return turned.reshape([sizes.get(name, 1) for name in names])
