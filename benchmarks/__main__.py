@@ -12,6 +12,7 @@ from benchmarks import (
     cells,
     centroids,
     fit,
+    gate,
     h_rank,
     hidden,
     lattice,
@@ -46,6 +47,7 @@ def main() -> int:
         tabular,
         suppression,
         bounds,
+        gate,
     )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]
