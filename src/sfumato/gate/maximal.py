@@ -55,6 +55,9 @@ class Maximal:
         The maximal ones, each by its largest tables.
     variables
         Names, in the order in which tables are written.
+    left_out
+        Variables whose own table tells too much of few people: none of their tables is safe. They are left out where no
+        kind was asked for, and where releases are searched.
     """
 
     kind: Kind
@@ -63,6 +66,7 @@ class Maximal:
     looked: int
     releases: tuple[tuple[tuple[str, ...], ...], ...]
     variables: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def contained(self) -> dict[str, int]:
@@ -94,6 +98,7 @@ class Maximal:
             "exhaustive": self.exhaustive,
             "kind": self.kind,
             "looked": self.looked,
+            "left_out": list(self.left_out),
             "contained": self.contained,
             "releases": [[",".join(table) for table in release] for release in self.releases],
         }
@@ -113,6 +118,7 @@ def maximal(
     count: str | None = None,
     levels: str | PathLike[str] | Mapping[str, Any] | None = None,
     never: Sequence[Mapping[str, str]] = (),
+    by: Sequence[str] | None = None,
     restarts: int = _RESTARTS,
     progress: Progress = quiet,
 ) -> Maximal:
@@ -129,6 +135,8 @@ def maximal(
     kind
         `decomposable`: sets of tables whose bounds have a closed form. `hierarchical`: all sets of tables, for up to
         five variables. Else hierarchical for up to four variables.
+    by
+        The variables; else all that have codes.
     restarts
         How many releases are searched for where there are too many variables to go through all.
     progress
@@ -157,7 +165,7 @@ def maximal(
     Dobra & Fienberg (2000), PNAS 97, 11885-11892.
     """
     records = opened(data, count=count, levels=levels, never=never)
-    return maximal_of(records, policy or of_criteria(interval, attribution), kind, restarts, progress)
+    return maximal_of(records, policy or of_criteria(interval, attribution), kind, restarts, progress, by)
 
 
 def maximal_of(
@@ -170,26 +178,41 @@ def maximal_of(
 ) -> Maximal:
     """The same for coded records, and some of their variables."""
     names = tuple(variables) if variables is not None else records.structure.variables
+    if odd := [name for name in names if name not in records.structure.codes]:
+        raise DataError(f"{', '.join(map(repr, odd))}: no such variable with codes.")
+    left_out: tuple[str, ...] = ()
+    if kind is None or len(names) > _ALL[kind]:
+        left_out = tuple(name for name in names if not _safe_alone(records, policy, name))
+        names = tuple(name for name in names if name not in left_out)
     if not names:
-        raise DataError("There is no variable with codes.")
+        raise DataError(
+            "The table of every single variable tells too much of few people: nothing is safe. Give levels with fewer "
+            "groups, or an interval that asks for less."
+        )
     chosen: Kind = kind or ("hierarchical" if len(names) < 5 else "decomposable")
-    look = _Look(records, policy, names)
+    look = _Look(records, policy, names, left_out)
     if chosen == "hierarchical":
         if len(names) > _ALL[chosen]:
             raise DataError(
                 f"All sets of tables are gone through for {_ALL[chosen]} variables at most. Take decomposable ones."
             )
         return look.all_of(chosen, list(down_sets(len(names))), progress)
-    if len(names) <= _ALL[chosen]:
+    if len(names) <= _ALL[chosen] and (kind is not None or look.is_safe(tuple(1 << i for i in range(len(names))))):
         return look.all_of(chosen, [cliques for cliques, _ in chordal_graphs(len(names))], progress)
     return look.searched(restarts, progress)
+
+
+def _safe_alone(records: Records, policy: Policy, name: str) -> bool:
+    return together(records, [Margin.of([Node(name)], version=records.versions[-1])], policy).granted
 
 
 class _Look:
     """The safety of sets of margins of one data set."""
 
-    def __init__(self, records: Records, policy: Policy, names: tuple[str, ...]) -> None:
-        self.records, self.policy, self.names = records, policy, names
+    def __init__(
+        self, records: Records, policy: Policy, names: tuple[str, ...], left_out: tuple[str, ...] = ()
+    ) -> None:
+        self.records, self.policy, self.names, self.left_out = records, policy, names, left_out
         self.version = records.versions[-1]
         self.scope: Scope = records.scope([self.version])
         only = policy.interval is not None and not (policy.attribution or policy.sap)
@@ -206,7 +229,9 @@ class _Look:
             if self.is_safe(release):
                 safe.append(release)
         best = largest_sets([held(release, len(self.names)) for release in safe])
-        return Maximal(kind, True, len(safe), len(releases), self._named([safe[i] for i in best]), self.names)
+        return Maximal(
+            kind, True, len(safe), len(releases), self._named([safe[i] for i in best]), self.names, self.left_out
+        )
 
     def searched(self, restarts: int, progress: Progress) -> Maximal:
         """Add edges in an order of chance, as long as the release stays decomposable and safe, until none can."""
@@ -217,12 +242,16 @@ class _Look:
         best = sorted(found, key=lambda r: (-sum(m.bit_count() for m in r), r))
         kept = [r for r in best if self.is_safe(r)]
         looked = len(self.known)
-        return Maximal("decomposable", False, sum(self.known.values()), looked, self._named(kept), self.names)
+        return Maximal(
+            "decomposable", False, sum(self.known.values()), looked, self._named(kept), self.names, self.left_out
+        )
 
     def _climbed(self, run: int) -> tuple[int, ...]:
         n = len(self.names)
-        edges = sorted(itertools.combinations(range(n), 2), key=lambda e: _shuffled(run, e))
-        cliques: tuple[int, ...] = tuple(1 << i for i in range(n))
+        cliques = self._single(run)
+        union = sum(cliques)
+        inside = ((i, j) for i, j in itertools.combinations(range(n), 2) if union >> i & 1 and union >> j & 1)
+        edges = sorted(inside, key=lambda e: _shuffled(run, e))
         near = [0] * n
         left, moved = edges, True
         while moved:
@@ -239,8 +268,20 @@ class _Look:
             left = rest
         return cliques
 
+    def _single(self, run: int) -> tuple[int, ...]:
+        """Tables of single variables: all of them, or as many as are safe together in an order of chance."""
+        every = tuple(1 << i for i in range(len(self.names)))
+        if self.is_safe(every):
+            return every
+        chosen: tuple[int, ...] = ()
+        for one in sorted(every, key=lambda m: _shuffled(run, (m, m))):
+            if self.is_safe((*chosen, one)):
+                chosen = (*chosen, one)
+        return chosen
+
     def is_safe(self, release: tuple[int, ...]) -> bool:
         """Whether a set of margins is proved safe."""
+        release = tuple(sorted(release, key=lambda m: (-m.bit_count(), m)))
         if release not in self.known:
             self.known[release] = self._is_safe(release)
         return self.known[release]

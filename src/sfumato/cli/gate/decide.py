@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.gate.opening import Attribution, Count, IntervalOption, LevelsFile, Never, nevers, policy_of
+from sfumato.cli.gate.opening import (
+    Attribution,
+    Count,
+    IntervalOption,
+    LevelsFile,
+    Never,
+    hint_of_counts,
+    nevers,
+    policy_of,
+)
 from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
 
 if TYPE_CHECKING:
@@ -50,6 +59,7 @@ def decide(
     never_ = nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     found = decided(read, known or [], ask, policy=policy, count=count, levels=levels, never=never_)
+    hint_of_counts(read, count)
     small = (policy.interval or Interval(count=4, width=10)).count
     if json:
         print_json({**found.to_plain(), "small": found.small(small)})

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.gate.opening import Attribution, Count, IntervalOption, LevelsFile, Never, nevers, policy_of
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.gate.opening import (
+    Attribution,
+    Count,
+    IntervalOption,
+    LevelsFile,
+    Never,
+    hint_of_counts,
+    nevers,
+    policy_of,
+)
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows, names
 
 if TYPE_CHECKING:
     from sfumato.gate.maximal import Maximal
@@ -25,6 +34,9 @@ def maximal(
     kind: Annotated[
         Literal["decomposable", "hierarchical"] | None,
         typer.Option(help="Which sets of tables: those with bounds in closed form, or all (up to five variables)."),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMNS", help="The variables, with commas between; else all with codes.")
     ] = None,
     attribution: Attribution = None,
     count: Count = None,
@@ -54,9 +66,10 @@ def maximal(
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     with working() as progress:
         found = found_in(
-            read, policy=policy, kind=kind, count=count, levels=levels, never=never_, restarts=restarts,
+            read, policy=policy, kind=kind, count=count, levels=levels, never=never_, by=names(by), restarts=restarts,
             progress=progress,
         )  # fmt: skip
+    hint_of_counts(read, count)
     if json:
         print_json(found.to_plain())
     else:
@@ -71,6 +84,8 @@ def _show(found: Maximal) -> None:
         print("  " + " ".join(f"[{','.join(table)}]" for table in release))
     if len(found.releases) > _SHOWN:
         print(f"  and {len(found.releases) - _SHOWN:,} more (--json has all)")
+    if found.left_out:
+        print(f"Left out, for their own tables tell too much of few people: {', '.join(found.left_out)}.")
     print("Tables, by how many maximal releases hold them:")
     told = sorted(found.contained.items(), key=lambda item: (-item[1], item[0].count(","), item[0]))
     for table, many in told[:_SHOWN]:

@@ -10,10 +10,23 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sfumato.engines.polars import PolarsDataset
     from sfumato.gate.policy import Policy
     from sfumato.gate.reading import Levels
 
-__all__ = ["Attribution", "Count", "IntervalOption", "LevelsFile", "Never", "nevers", "policy_of", "read_groups"]
+_COUNTS = ("n", "count", "counts", "freq", "frequency", "obs")
+
+__all__ = [
+    "Attribution",
+    "Count",
+    "IntervalOption",
+    "LevelsFile",
+    "Never",
+    "hint_of_counts",
+    "nevers",
+    "policy_of",
+    "read_groups",
+]
 
 Count = Annotated[str | None, typer.Option(help="The column of counts of a table; else every row is one person.")]
 IntervalOption = Annotated[
@@ -76,6 +89,19 @@ def nevers(given: Sequence[str] | None) -> list[dict[str, str]]:
     from sfumato.gate.reading import read_never
 
     return [read_never(one) for one in given or []]
+
+
+def hint_of_counts(data: PolarsDataset, count: str | None) -> None:
+    """Tell where a table of counts seems to be taken for records."""
+    from sfumato.cli.talk import say
+
+    if count is not None:
+        return
+    for name in data.columns:
+        others = [other for other in data.columns if other != name]
+        named = name.lower() in _COUNTS and data[name].dtype.is_integer()
+        if named and others and data.frame.select(others).n_unique() == len(data):
+            say([f"Column {name!r} looks like counts. If it is, say --count {name}: else every row is one person."])
 
 
 def read_groups(path: Path | None) -> Levels | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.gate.opening import Count, LevelsFile, Never, nevers, read_groups
+from sfumato.cli.gate.opening import Count, LevelsFile, Never, hint_of_counts, nevers, read_groups
 from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
 
 __all__ = ["EXAMPLE", "replay"]
@@ -50,6 +50,7 @@ def replay(
     wanted, lines, groups, never_ = read_policies(policies), read_events(events), read_groups(levels), nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     done = replayed(read, wanted, lines, count=count, record=record, levels=groups, never=never_, folder=events.parent)
+    hint_of_counts(read, count)
     if json:
         print_json({"decisions": list(done.decisions), "narrow": done.narrow})
     else:
