@@ -108,8 +108,9 @@ def text(x):
 class Joint:
     """The joint table of what was told, and what its cells can be."""
 
-    def __init__(self, world, told):
-        self.world = world
+    def __init__(self, world, told, has=None):
+        """`has`: of all that was told, how many the attacker has; the cells are those of all."""
+        self.world, self.has = world, len(told) if has is None else has
         self.versions = sorted({one.version for one in told})
         self.margins = [self._nodes(one, told) for one in told]
         self.variables = sorted({v for nodes in self.margins for v, _ in nodes})
@@ -162,7 +163,7 @@ class Joint:
 
     def _program(self):
         rows, right = [], []
-        for nodes in self.margins:
+        for nodes in [*self.margins[: self.has], []]:
             sums = {}
             for i, cell in enumerate(self.cells):
                 sums.setdefault(tuple(self._of_cell(n, cell) for n in nodes), []).append(i)

@@ -20,13 +20,11 @@ from sfumato.data.yaml import load_yaml
 from sfumato.errors import DataError, FileError, PlanError
 from sfumato.gate.margin import FIRST
 from sfumato.gate.records import Codes, Records
-from sfumato.gate.structure import Structure
+from sfumato.gate.structure import MISSING, Structure
 from sfumato.kernels.tabular.combinations import LARGEST
 
 __all__ = ["MISSING", "read_levels", "read_never", "records_of"]
 
-MISSING = "(missing)"
-"""The category of a missing value."""
 _MOST_CODES = 100_000
 _MOST_VERSIONS = 10
 _MOST_COMBINATIONS = 1_000_000

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.gate.margin import FIRST, Node
-from sfumato.gate.structure import LIFE, Structure
+from sfumato.gate.structure import LIFE, MISSING, Structure
 from sfumato.kernels.tabular.tally import Counted, counted
 
 __all__ = ["Records", "Scope"]
@@ -79,7 +79,7 @@ class Records:
     def distinct(self, variable: str) -> float:
         """How many different values a variable has, in all versions; endless where there are too many to be codes."""
         codes = self.structure.codes.get(variable)
-        return math.inf if codes is None else len(codes)
+        return math.inf if codes is None else len(codes) - (MISSING in codes[-1:])
 
 
 @dataclass

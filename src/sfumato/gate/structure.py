@@ -17,10 +17,12 @@ from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
 from sfumato.kernels.tabular.combinations import Rule, projected
 
-__all__ = ["LIFE", "Structure"]
+__all__ = ["LIFE", "MISSING", "Structure"]
 
 Ints = NDArray[np.int64]
 
+MISSING = "(missing)"
+"""The category of a missing value."""
 LIFE = "@versions"
 """The variable that says in which versions a record stands as it is; no variable of the data can be named so."""
 

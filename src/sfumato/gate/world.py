@@ -160,11 +160,11 @@ class World:
     def ask(self, who: str, dataset: str, request: Margin) -> Outcome:
         """Decide a request: whoever may come to know it must be allowed to, with all they know.
 
-        Nothing is changed; see `carry_out`.
+        What is remembered is what was asked: what a level does not tell today it may tell once a version brings more
+        codes. Nothing is changed; see `carry_out`.
         """
         self._refuse_unknown(who)
         data = self.datasets[dataset]
-        request = data.structure.canonical(request)
         if is_known(data, self.knows(who, dataset), request):
             return Outcome("granted", ("known",))
         grown, done = {}, {}
@@ -183,8 +183,8 @@ class World:
 
     def exception(self, who: str, dataset: str, request: Margin) -> Outcome:
         """What a steward's exception would make everybody know; criteria are not asked."""
+        self._refuse_unknown(who)
         data = self.datasets[dataset]
-        request = data.structure.canonical(request)
         grown = {}
         for one in sorted(self.reach(who)):
             held = self.knows(one, dataset)
