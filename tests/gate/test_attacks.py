@@ -373,7 +373,7 @@ def test_an_exception_does_not_open_the_way_to_its_own_split():
     known = [margin_of("A,B", records)]
     policy = interval(4, 10)
     assert not judge(records, known, margin_of("A,B,C", records), policy, broken=True).granted
-    assert not judge(records, known, margin_of("A,C", records), policy, broken=True).granted
+    assert judge(records, known, margin_of("A,C", records), policy, broken=True).granted  # the one may be F or M still
     assert judge(records, known, margin_of("A", records), policy, broken=True).reasons == ("known",)
     assert judge(records, known, margin_of("C", records), policy, broken=True).granted
 
@@ -448,7 +448,7 @@ def test_slices_are_no_requests():
     for text in ("region=a", "region,sex=F", "region[a]", "region@a"):
         with pytest.raises(sf.errors.DataError):
             margin_of(text, records)
-    assert {field for field in Margin.__dataclass_fields__} == {"nodes", "value", "weight", "version"}
+    assert set(Margin.__dataclass_fields__) == {"nodes", "value", "weight", "version"}
 
 
 def test_told_and_margin_are_written_alike():
