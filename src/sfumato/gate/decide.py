@@ -9,13 +9,14 @@ from typing import Any
 
 from sfumato.data.codebook import Codebook
 from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import DataError
 from sfumato.gate.decision import Decision, judge
 from sfumato.gate.margin import Margin, parsed
 from sfumato.gate.policy import Policy, of_criteria
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
 
-__all__ = ["decide", "margin_of", "opened"]
+__all__ = ["decide", "margin_of", "opened", "refuse_unknown"]
 
 
 def decide(
@@ -79,6 +80,7 @@ def decide(
     """
     records = opened(data, count=count, levels=levels, never=never)
     wanted = policy or of_criteria(interval, attribution)
+    refuse_unknown(wanted, records)
     return judge(records, [margin_of(one, records) for one in known], margin_of(ask, records), wanted)
 
 
@@ -96,6 +98,20 @@ def opened(
         groups = read_levels(levels if isinstance(levels, Mapping) else Path(levels), Path())
     book: Codebook = data.codebook
     return records_of(data.frame, book, count=count, record=record, levels=groups, never=never)
+
+
+def refuse_unknown(policy: Policy, records: Records) -> None:
+    """Refuse a criterion about a variable that there is not: it would hold whatever is given.
+
+    Raises
+    ------
+    DataError
+        With the variable's name.
+    """
+    names = {*records.codes, *records.numbers}
+    for variable in policy.attribution.variables if policy.attribution else ():
+        if variable not in names:
+            raise DataError(f"There is no variable {variable!r}, of which `attribution` speaks.")
 
 
 def margin_of(text: str, records: Records, version: str | None = None) -> Margin:

@@ -148,7 +148,7 @@ def judge(
     case = Case.of(data, [*held, wanted])
     if policy.simulatable:
         return Decision("refused", ("simulatable",), "known", 0, case)
-    return _decided(case, holds(case, policy, Case.of(data, held) if broken else None, effort))
+    return _decided(case, holds(case, policy, Case.of(data, held) if broken and held else None, effort))
 
 
 def together(data: Records, knowledge: Iterable[Margin], policy: Policy, *, effort: float = EFFORT) -> Decision:

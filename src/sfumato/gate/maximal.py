@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
-from sfumato.gate.decide import opened
+from sfumato.gate.decide import opened, refuse_unknown
 from sfumato.gate.decision import together
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Interval, Policy, of_criteria
@@ -165,7 +165,9 @@ def maximal(
     Dobra & Fienberg (2000), PNAS 97, 11885-11892.
     """
     records = opened(data, count=count, levels=levels, never=never)
-    return maximal_of(records, policy or of_criteria(interval, attribution), kind, restarts, progress, by)
+    wanted = policy or of_criteria(interval, attribution)
+    refuse_unknown(wanted, records)
+    return maximal_of(records, wanted, kind, restarts, progress, by)
 
 
 def maximal_of(

@@ -143,7 +143,7 @@ class _Lives:
         if len(frames) > _MOST_VERSIONS:
             raise DataError(f"A data set has at most {_MOST_VERSIONS} versions that are told apart.")
         first = frames[0]
-        same = [frame.select(first.columns).cast(first.schema, strict=False) for frame in frames]
+        same = [_alike(frame.select(first.columns), first.schema) for frame in frames]
         return cls._of_counts(same, count, weights) if count is not None else cls._of_records(same, record)
 
     @classmethod
@@ -187,6 +187,18 @@ class _Lives:
         at = np.concatenate([at, empty])
         lives, counts = (np.concatenate([own, np.zeros(len(empty), np.int64)]) for own in (lives, counts))
         return cls(wide.select(cells)[at], lives, counts, _arrivals(lives, counts, len(frames)))
+
+
+def _alike(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """A version with the kinds of columns of the first one; no value may become missing or another one by it."""
+    out = []
+    for name, kind in schema.items():
+        column = frame[name]
+        told = column.cast(kind, strict=False)
+        if not told.cast(column.dtype, strict=False).eq_missing(column).all():
+            raise DataError(f"Column {name!r} of a version has values of another kind than in the first version.")
+        out.append(told)
+    return pl.DataFrame(out)
 
 
 def _arrivals(life: Ints, counts: Ints | None, versions: int) -> Ints:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import DataError
 from sfumato.gate.margin import FIRST, Node
 from sfumato.gate.structure import LIFE, MISSING, Structure
 from sfumato.kernels.tabular.tally import Counted, counted
@@ -56,8 +57,16 @@ class Records:
     _scopes: dict[tuple[str, ...], Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def scope(self, versions: Iterable[str]) -> Scope:
-        """The records of some versions."""
+        """The records of some versions.
+
+        Raises
+        ------
+        DataError
+            For a version that there is not.
+        """
         wanted = tuple(sorted(set(versions)))
+        if any(version not in self.versions for version in wanted):
+            raise DataError(f"There is no such version. Versions: {', '.join(self.versions)}.")
         if wanted not in self._scopes:
             self._scopes[wanted] = self._scope(wanted)
         return self._scopes[wanted]

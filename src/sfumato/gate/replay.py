@@ -14,7 +14,7 @@ from sfumato.data.files import read_table
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.gate.audit import narrow
-from sfumato.gate.decide import margin_of
+from sfumato.gate.decide import margin_of, refuse_unknown
 from sfumato.gate.events import Event
 from sfumato.gate.margin import FIRST
 from sfumato.gate.policy import Policy
@@ -128,6 +128,8 @@ class _Day:
         if record is not None and record not in data.frame.columns:
             raise DataError(f"There is no column {record!r} of record ids.")
         self.world = World({_DATA: self._records(self.frames)}, _with_public(policies))
+        for policy in policies.values():
+            refuse_unknown(policy, self.world.datasets[_DATA])
 
     def happens(self, event: Event) -> Outcome:
         """Decide one event and carry it out."""
