@@ -45,6 +45,7 @@ HEAD = "<!-- Written by docs/generate.py from the code: change the code, then ru
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
     *("table build", "table protect", "table audit", "table bounds"),
+    *("gate decide", "gate replay", "gate maximal", "gate simulate"),
     *("measures", "methods", "schema"),
 )
 
@@ -391,6 +392,11 @@ def json_page() -> str:
             ],
             "table audit": ["table", "audit", "table", "--json"],
             "table bounds": ["table", "bounds", "towns.csv", "kinds.csv", "--json"],
+            "gate decide": ["gate", "decide", "firms.csv", "--ask", "town", "--interval", "2:4", "--json"],
+            "gate replay": [
+                *("gate", "replay", "firms.csv", "--policies", "policies.yaml", "--events", "events.txt", "--json")
+            ],
+            "gate maximal": ["gate", "maximal", "firms.csv", "--interval", "2:4", "--json"],
             "measures": ["measures", "--json"],
             "methods": ["methods", "drop", "--json"],
         }
@@ -417,6 +423,22 @@ def json_page() -> str:
 
 
 _KEYS = {
+    "decision": "`granted` (proved safe), `refused`, or `undecided`: nothing was proved. The exit status is 0 for the first",
+    "reasons": "`known`, or the criteria that do not hold, or are not proved to hold",
+    "stage": "what showed it: `known`, `released`, `cover`, `exchange`, `exact`; for the custodian alone",
+    "work": "units of work, equal on every machine",
+    "joint_cells": "cells of the coarsest table from which all that would be known follows",
+    "small": "how many of them hold 1 to `count` people; for the custodian alone",
+    "decisions": "one for each event",
+    "narrow": "joint cells of few people that are known too closely in the end; the exit status is 1 where there is one",
+    "safe": "how many releases are safe, of those that were looked at",
+    "maximal": "how many of them can have no table added",
+    "exhaustive": "whether all releases of this kind were gone through",
+    "gate maximal kind": "`hierarchical` or `decomposable`",
+    "looked": "how many releases were looked at",
+    "left_out": "variables whose own table tells too much of few people",
+    "contained": "for each table, how many maximal releases hold it",
+    "releases": "the maximal releases, each by its largest tables",
     "plan": "the drafted plan as YAML",
     "variables": "for each variable the guessed `role` and `kind`, and the `reason`; where texts hold personal data that have "
     "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
@@ -550,6 +572,8 @@ def _invent() -> None:
         "  visits: {file: visits.csv, variables: {sex: {role: key}, age: {role: other}, visits: {role: other}},\n"
         "    steps: [{do: drop, columns: [age]}], limits: [{measure: k_anonymity, at_least: 5}]}\n"
     )
+    Path("policies.yaml").write_text("research: {interval: {count: 2, width: 4}}\n")
+    Path("events.txt").write_text("user ann research\nask ann town\nask ann town,kind\n")
     Path("noise.yaml").write_text(
         "sfumato: 1\ntitle: Ages\nvariables: {id: {role: record}, age: {role: key, kind: integer}}\n"
         "steps: [{do: noise, columns: [age], share: 0.1}]\n"

@@ -12,12 +12,12 @@ from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Read
 
 __all__ = ["EXAMPLE", "replay"]
 
-EXAMPLE = "Example: sfumato gate replay ward.csv --policy policies.yaml --events events.txt"
+EXAMPLE = "Example: sfumato gate replay ward.csv --policies policies.yaml --events events.txt"
 
 
 def replay(
     data: Annotated[Path, typer.Argument(help="Records, or a table of counts (--count): the version v1.")],
-    policy: Annotated[Path, typer.Option(help="YAML file of policies: name, then criteria.")],
+    policies: Annotated[Path, typer.Option(help="YAML file of policies: name, then criteria.")],
     events: Annotated[Path, typer.Option(help="Events, one a line: `user ann research`, `ask ann A,B`, ...")],
     count: Count = None,
     record: Annotated[str | None, typer.Option(help="Column of record ids, by which versions are paired.")] = None,
@@ -47,7 +47,7 @@ def replay(
     from sfumato.gate.policies import read_policies
     from sfumato.gate.replay import replay as replayed
 
-    wanted, lines, groups, never_ = read_policies(policy), read_events(events), read_groups(levels), nevers(never)
+    wanted, lines, groups, never_ = read_policies(policies), read_events(events), read_groups(levels), nevers(never)
     read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     done = replayed(read, wanted, lines, count=count, record=record, levels=groups, never=never_, folder=events.parent)
     hint_of_counts(read, count)
