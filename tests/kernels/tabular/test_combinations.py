@@ -1,0 +1,51 @@
+"""What can be together, against going through every combination of codes of all variables."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from sfumato.kernels.tabular import combinations
+from sfumato.kernels.tabular.combinations import projected
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_groups_can_be_together_where_codes_in_them_can(seed):
+    rng = np.random.default_rng(seed)
+    names = [chr(ord("a") + i) for i in range(int(rng.integers(2, 6)))]
+    sizes = {name: int(rng.integers(1, 4)) for name in names}
+    rules = []
+    for _ in range(int(rng.integers(1, 6))):
+        own = tuple(sorted(rng.choice(names, min(len(names), int(rng.integers(1, 4))), replace=False).tolist()))
+        rules.append((own, rng.random([sizes[name] for name in own]) < 0.7))
+    kept = [name for name in names if rng.random() < 0.6]
+    groups = {}
+    for name in kept:  # every group has a code
+        many = int(rng.integers(1, sizes[name] + 1))
+        place = np.concatenate([np.arange(many), rng.integers(0, many, sizes[name] - many)])
+        groups[name] = rng.permutation(place), many
+    expected = set()
+    for codes in product(*(range(sizes[name]) for name in names)):
+        at = dict(zip(names, codes, strict=True))
+        if all(can[tuple(at[name] for name in own)] for own, can in rules):
+            expected.add(tuple(int(groups[name][0][at[name]]) for name in kept))
+    found = projected(rules, groups)
+    for cell in product(*(range(groups[name][1]) for name in kept)):
+        at = dict(zip(kept, cell, strict=True))
+        assert all(bool(can[tuple(at[name] for name in own)]) for own, can in found) == (cell in expected)
+    assert all(set(own) <= set(kept) and not can.all() for own, can in found)
+
+
+def test_rules_that_concern_nothing_kept_say_nothing():
+    rule = (("a", "b"), np.array([[True, False], [True, True]]))
+    assert projected([rule], {}) == []
+    assert projected([], {"a": (np.arange(2), 2)}) == []
+
+
+def test_too_many_combinations_are_refused(monkeypatch):
+    monkeypatch.setattr(combinations, "LARGEST", 7)
+    left, right = (("a", "b"), np.eye(2, dtype=bool)), (("b", "c"), np.eye(2, dtype=bool))
+    own = np.arange(2), 2
+    with pytest.raises(ValueError, match="too many"):
+        projected([left, right], {"a": own, "c": own})
+    assert len(projected([left, right], {"a": own, "b": own, "c": own})) == 2
