@@ -20,7 +20,7 @@ def test_counts_are_those_of_a_group_by(seed, dense, monkeypatch):
     weights = rng.integers(1, 9, rows)
     for many in (None, weights):
         told = counted(columns, sizes, many, rows)
-        frame = pd.DataFrame({i: column for i, column in enumerate(columns)}).assign(n=1 if many is None else many)
+        frame = pd.DataFrame(dict(enumerate(columns))).assign(n=1 if many is None else many)
         expected = frame.groupby([0, 1, 2])["n"].transform("sum").to_numpy()
         assert (told.count[told.cell] == expected).all()
         for below in (1, 3, 9):
