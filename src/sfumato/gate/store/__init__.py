@@ -1,0 +1,1 @@
+"""The gate's store: tables of a database that hold the ledger, the releases and what follows from them."""
