@@ -231,6 +231,28 @@ class Policy(Described):
             )
         return self
 
+    def to_plain(self) -> dict[str, Any]:
+        """For entries of the ledger: fractions as texts."""
+        plain: dict[str, Any] = _as_decimals(self.model_dump(mode="json"))
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Policy:
+        """Read what `to_plain` wrote.
+
+        Examples
+        --------
+        >>> policy = Policy(preset="research", public={"share": 0.1})
+        >>> Policy.from_plain(policy.to_plain()) == policy
+        True
+        """
+        return cls.model_validate(plain)
+
+    @property
+    def criteria(self) -> tuple[Any, ...]:
+        """What knowledge must meet: all but limits of a day, and rules for what is asked anew."""
+        return self.interval, self.attribution, self.dominance, self.sap, self.simulatable
+
     @property
     def digest(self) -> str:
         """SHA-256 of what it asks."""
@@ -257,6 +279,15 @@ def _as_texts(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_texts(one) for key, one in value.items()}
     return [_as_texts(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _as_decimals(value: Any) -> Any:
+    """Fractions as the shortest texts that give them back."""
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, dict):
+        return {key: _as_decimals(one) for key, one in value.items()}
+    return [_as_decimals(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str] | None = None) -> Policy:

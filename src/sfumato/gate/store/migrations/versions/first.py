@@ -1,5 +1,7 @@
 """The first tables: ledger, principals, knowledge, releases, queue, policies, data sets."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -14,12 +16,12 @@ HASH, NAME, AT, SHORT = sa.String(64), sa.String(200), sa.String(27), sa.String(
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def entry(nullable: bool = False, unique: bool = False) -> sa.Column:
+def entry(nullable: bool = False, unique: bool = False) -> sa.Column[Any]:
     """The column that names an entry."""
     return sa.Column("seq", NUMBER, sa.ForeignKey("ledger.seq"), nullable=nullable, unique=unique)
 
 
-def text(name: str, kind: sa.types.TypeEngine = NAME, nullable: bool = False) -> sa.Column:
+def text(name: str, kind: sa.types.TypeEngine[Any] = NAME, nullable: bool = False) -> sa.Column[Any]:
     """A column of texts."""
     return sa.Column(name, kind, nullable=nullable)
 
@@ -61,7 +63,6 @@ def _people() -> None:
         text("policy"),
         sa.Column("active", sa.Boolean, nullable=False),
     )
-    person = {"type_": NAME, "primary_key": True}
     op.create_table(
         "edges",
         sa.Column("giver", NAME, sa.ForeignKey("principals.name"), primary_key=True),
@@ -70,7 +71,7 @@ def _people() -> None:
     op.create_table(
         "knowledge",
         sa.Column("who", NAME, sa.ForeignKey("principals.name"), primary_key=True),
-        sa.Column("dataset", **person),
+        sa.Column("dataset", NAME, primary_key=True),
         sa.Column("digest", HASH, primary_key=True),
         text("margin", sa.Text()),
         entry(),
@@ -78,7 +79,7 @@ def _people() -> None:
     op.create_table(
         "broken",
         sa.Column("who", NAME, sa.ForeignKey("principals.name"), primary_key=True),
-        sa.Column("dataset", **person),
+        sa.Column("dataset", NAME, primary_key=True),
     )
     op.create_table(
         "credentials",

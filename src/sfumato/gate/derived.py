@@ -1,0 +1,250 @@
+"""What follows from the entries of the ledger: who is there, who shares with whom, and what each may know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sfumato.gate.ledger import Entry
+from sfumato.gate.margin import Margin
+from sfumato.gate.policy import Policy
+from sfumato.gate.records import Records
+from sfumato.gate.world import PUBLIC, Knowledge, Principal, World
+
+__all__ = ["Change", "Described", "Person", "State", "Version"]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A principal, as the ledger knows it.
+
+    Parameters
+    ----------
+    principal
+        Its name, kind and policy.
+    role
+        `analyst`, `steward` or `auditor` of a user; empty for others.
+    active
+        False once it was removed; its name is not given again.
+    """
+
+    principal: Principal
+    role: str = ""
+    active: bool = True
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of a data set: its file, and what the file's hash was.
+
+    Parameters
+    ----------
+    name, path
+        Of the version, and of its file.
+    sha256
+        Of the file's bytes.
+    """
+
+    name: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Described:
+    """A data set, as the ledger knows it.
+
+    Parameters
+    ----------
+    codebook
+        Hashes of what is said about it.
+    versions
+        Oldest first.
+    """
+
+    codebook: Mapping[str, Any] = field(default_factory=dict)
+    versions: tuple[Version, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an entry changes.
+
+    Parameters
+    ----------
+    entry
+        The entry.
+    grown
+        By principal and data set, the margins that they come to know.
+    broken
+        Principals and data sets whose knowledge breaks the policy from then on (True) or no more (False).
+    """
+
+    entry: Entry
+    grown: Mapping[tuple[str, str], Knowledge] = field(default_factory=dict)
+    broken: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+
+
+@dataclass
+class State:
+    """All that follows from the entries up to one of them.
+
+    It rests on the entries alone: no record and no codebook is looked at.
+
+    Parameters
+    ----------
+    head
+        Number and hash of the last entry.
+    people
+        By name.
+    policies
+        By name, as they are in force, with the number of the version.
+    edges
+        Pairs of names: what the first holds may reach the second.
+    knowledge
+        By principal and data set.
+    broken
+        Principals and data sets whose knowledge breaks the policy.
+    datasets
+        By name.
+
+    Examples
+    --------
+    >>> from sfumato.gate.ledger import chained
+    >>> state = State()
+    >>> body = {"decision": "granted", "margin": Margin().to_plain()}
+    >>> for kind, who, text in (
+    ...     ("user", "ann", {"step": "added", "kind": "user", "policy": "research", "role": "analyst"}),
+    ...     ("request", "ann", body),
+    ... ):
+    ...     _ = state.apply(chained(state.head, kind, who, "ward", text))
+    >>> [margin.nodes for margin in state.knowledge["ann", "ward"]]
+    [()]
+    """
+
+    head: tuple[int, str] = (0, "0" * 64)
+    people: dict[str, Person] = field(default_factory=dict)
+    policies: dict[str, tuple[int, Policy]] = field(default_factory=dict)
+    edges: frozenset[tuple[str, str]] = frozenset()
+    knowledge: dict[tuple[str, str], Knowledge] = field(default_factory=dict)
+    broken: set[tuple[str, str]] = field(default_factory=set)
+    datasets: dict[str, Described] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.people.setdefault(PUBLIC, Person(Principal(PUBLIC, "public", PUBLIC)))
+
+    def copy(self) -> State:
+        """Another one, which may go on without this one."""
+        return State(
+            self.head,
+            dict(self.people),
+            dict(self.policies),
+            self.edges,
+            dict(self.knowledge),
+            set(self.broken),
+            dict(self.datasets),
+        )
+
+    def world(self, datasets: Mapping[str, Records]) -> World:
+        """The world that decisions are made in.
+
+        Parameters
+        ----------
+        datasets
+            The records of those that are to be decided about.
+        """
+        return World(
+            datasets,
+            {name: policy for name, (_, policy) in self.policies.items()},
+            {name: person.principal for name, person in self.people.items()},
+            self.edges,
+            dict(self.knowledge),
+            set(self.broken),
+        )
+
+    def reach(self, who: str) -> frozenset[str]:
+        """Who may come to know what somebody holds, with themselves."""
+        return World({}, {}, {n: p.principal for n, p in self.people.items()}, self.edges).reach(who)
+
+    def knows(self, who: str, dataset: str) -> Knowledge:
+        """All that somebody may know of a data set."""
+        return self.knowledge.get((who, dataset), frozenset())
+
+    def stewards(self) -> frozenset[str]:
+        """Those who are stewards now."""
+        return frozenset(name for name, one in self.people.items() if one.role == "steward" and one.active)
+
+    def apply(self, entry: Entry) -> Change:
+        """Let an entry be so.
+
+        Returns
+        -------
+        Change
+            What it changed.
+        """
+        body = entry.body
+        grown: dict[tuple[str, str], Knowledge] = {}
+        if entry.kind == "user":
+            grown = self._user(entry.who, body)
+        elif entry.kind == "policy":
+            self.policies[body["name"]] = int(body["version"]), Policy.from_plain(body["policy"])
+        elif body.get("decision") != "granted":
+            pass
+        elif entry.kind == "edge":
+            grown = self._edge(entry.who, body)
+        elif entry.kind == "version":
+            self._version(entry.dataset, body)
+        elif entry.kind == "request" or (entry.kind == "exception" and body["step"] == "confirmed"):
+            margin = Margin.from_plain(body["margin"])
+            grown = self._told(self.reach(entry.who), [(entry.dataset, margin)])
+        broken = {(who, dataset): bool(is_so) for who, dataset, is_so in body.get("broken", ())}
+        self.broken -= {key for key, is_so in broken.items() if not is_so}
+        self.broken |= {key for key, is_so in broken.items() if is_so}
+        self.head = entry.head
+        return Change(entry, grown, broken)
+
+    def _user(self, who: str, body: Mapping[str, Any]) -> dict[tuple[str, str], Knowledge]:
+        if body["step"] == "removed":
+            self.people[who] = replace(self.people[who], active=False)
+            self.edges = frozenset(edge for edge in self.edges if who not in edge)
+            return {}
+        self.people[who] = Person(Principal(who, body["kind"], body["policy"]), body.get("role", ""))
+        return self._told([who], list(self._held(PUBLIC)))
+
+    def _edge(self, who: str, body: Mapping[str, Any]) -> dict[tuple[str, str], Knowledge]:
+        where, step = body["to"], body["step"]
+        if step in ("leave", "withdraw"):
+            gone = {(who, where), (where, who)} if step == "leave" else {(who, where)}
+            self.edges -= gone
+            return {}
+        made = [(where, who)] if step == "join" else [(who, where)]
+        if step == "join" and not body.get("guest"):
+            made.append((who, where))
+        self.edges |= set(made)
+        grown: dict[tuple[str, str], Knowledge] = {}
+        for giver, taker in made:
+            for key, more in self._told(self.reach(taker), list(self._held(giver))).items():
+                grown[key] = grown.get(key, frozenset()) | more
+        return grown
+
+    def _version(self, dataset: str, body: Mapping[str, Any]) -> None:
+        known = self.datasets.get(dataset, Described())
+        more = (Version(body["version"], body["path"], body["sha256"]),) if body["version"] else ()
+        self.datasets[dataset] = Described(body["codebook"], known.versions + more)
+
+    def _held(self, who: str) -> Iterator[tuple[str, Margin]]:
+        for (one, dataset), held in self.knowledge.items():
+            if one == who:
+                yield from ((dataset, margin) for margin in held)
+
+    def _told(self, people: Iterable[str], what: list[tuple[str, Margin]]) -> dict[tuple[str, str], Knowledge]:
+        """Let some know some margins; give what is new to whom."""
+        grown: dict[tuple[str, str], set[Margin]] = {}
+        for who in people:
+            for dataset, margin in what:
+                if margin not in self.knowledge.get((who, dataset), frozenset()):
+                    grown.setdefault((who, dataset), set()).add(margin)
+        for key, more in grown.items():
+            self.knowledge[key] = self.knowledge.get(key, frozenset()) | more
+        return {key: frozenset(more) for key, more in grown.items()}
