@@ -6,7 +6,9 @@
     ├── PlanError              a plan that cannot run; holds every problem at once
     ├── DataError              data that a step, a measure or a file format cannot take
     │   ├── EmptyRelease       nothing is left to release: no column, or no record
-    │   └── FileError          a file that cannot be read or written
+    │   ├── FileError          a file that cannot be read or written
+    │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
+    │   └── LimitReached       no more requests, or grants, on this day
     ├── FormulaError           a formula or expression outside our grammar
     ├── SecretError            a secret that is missing, too short or unreadable
     ├── ReleaseExists          the release folder is there already
@@ -23,10 +25,12 @@ from dataclasses import dataclass
 
 __all__ = [
     "DataError",
+    "DataStopped",
     "EmptyRelease",
     "FileError",
     "FormulaError",
     "LimitExceeded",
+    "LimitReached",
     "MissingExtra",
     "PlanError",
     "Problem",
@@ -101,6 +105,14 @@ class EmptyRelease(DataError):
 
 class FileError(DataError):
     """A file that cannot be read or written."""
+
+
+class DataStopped(DataError):
+    """A data set of a gate that stands still: its file, or what is said about it, is not what it was."""
+
+
+class LimitReached(DataError):
+    """Somebody asked for more on one day than their policy lets them."""
 
 
 class FormulaError(SfumatoError):

@@ -130,6 +130,7 @@ class State:
     knowledge: dict[tuple[str, str], Knowledge] = field(default_factory=dict)
     broken: set[tuple[str, str]] = field(default_factory=set)
     datasets: dict[str, Described] = field(default_factory=dict)
+    _reach: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.people.setdefault(PUBLIC, Person(Principal(PUBLIC, "public", PUBLIC)))
@@ -165,7 +166,9 @@ class State:
 
     def reach(self, who: str) -> frozenset[str]:
         """Who may come to know what somebody holds, with themselves."""
-        return World({}, {}, {n: p.principal for n, p in self.people.items()}, self.edges).reach(who)
+        if who not in self._reach:
+            self._reach[who] = World({}, {}, {n: p.principal for n, p in self.people.items()}, self.edges).reach(who)
+        return self._reach[who]
 
     def knows(self, who: str, dataset: str) -> Knowledge:
         """All that somebody may know of a data set."""
@@ -184,6 +187,8 @@ class State:
             What it changed.
         """
         body = entry.body
+        if entry.kind in ("user", "edge"):
+            self._reach.clear()
         grown: dict[tuple[str, str], Knowledge] = {}
         if entry.kind == "user":
             grown = self._user(entry.who, body)
@@ -222,6 +227,7 @@ class State:
         if step == "join" and not body.get("guest"):
             made.append((who, where))
         self.edges |= set(made)
+        self._reach.clear()
         grown: dict[tuple[str, str], Knowledge] = {}
         for giver, taker in made:
             for key, more in self._told(self.reach(taker), list(self._held(giver))).items():

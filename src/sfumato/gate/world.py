@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sfumato.errors import DataError
+from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.decision import Answer, Decision, is_known, judge, together
 from sfumato.gate.margin import Margin
 from sfumato.gate.policy import Policy
@@ -157,11 +158,12 @@ class World:
             if held := self.knows(PUBLIC, dataset):
                 self.knowledge[principal.name, dataset] = held
 
-    def ask(self, who: str, dataset: str, request: Margin) -> Outcome:
+    def ask(self, who: str, dataset: str, request: Margin, *, effort: float = EFFORT) -> Outcome:
         """Decide a request: whoever may come to know it must be allowed to, with all they know.
 
         What is remembered is what was asked: what a level does not tell today it may tell once a version brings more
-        codes. Nothing is changed; see `carry_out`.
+        codes. Nothing is changed; see `carry_out`. `effort` is as for
+        `judge`.
         """
         self._refuse_unknown(who)
         data = self.datasets[dataset]
@@ -175,7 +177,7 @@ class World:
             broken = (one, dataset) in self.broken
             key = held, self.principals[one].policy, broken
             if key not in done:
-                done[key] = judge(data, held, request, self.policy(one), broken=broken)
+                done[key] = judge(data, held, request, self.policy(one), broken=broken, effort=effort)
                 if done[key].decision == "refused":
                     break
             grown[one, dataset] = held | {request}

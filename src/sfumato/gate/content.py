@@ -1,0 +1,203 @@
+"""What a release holds: the part of a table that is shown, what protects it, and where the ledger stood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError
+from sfumato.gate.margin import Margin, Node
+from sfumato.gate.policy import Policy
+from sfumato.gate.records import Records, Scope
+
+__all__ = ["Where", "checked_where", "content", "rounded", "sentence", "whole"]
+
+Ints = NDArray[np.int64]
+Where = Mapping[Node, Sequence[str]]
+_MOST_EMPTY = 10_000
+"""Cells up to which those without anybody are listed too."""
+_MOST_ROWS = 1_000_000
+
+
+def whole(request: Margin, where: Where) -> Margin:
+    """The margin that is decided about: by all that it is shown by, and all that picks what is shown."""
+    return Margin.of([*request.nodes, *where], request.value, request.weight, request.version)
+
+
+def checked_where(where: Where, records: Records) -> dict[Node, tuple[str, ...]]:
+    """Groups of each node, in rising order.
+
+    Raises
+    ------
+    DataError
+        Groups that there are not, or none; the message names the variable alone.
+    """
+    out = {}
+    for node, groups in sorted(where.items()):
+        known = set(records.structure.groups(node))
+        if not groups or not set(groups) <= known:
+            raise DataError(f"`where` names a group of {str(node)!r} that the codebook does not have, or none.")
+        out[node] = tuple(sorted(set(groups)))
+    return out
+
+
+def refuse_unknown(request: Margin, where: Where, records: Records) -> None:
+    """Refuse variables, levels and versions that there are not.
+
+    Raises
+    ------
+    DataError
+        With what there is.
+    """
+    structure = records.structure
+    if request.version not in records.versions:
+        raise DataError(f"There is no version {request.version!r}. Versions: {', '.join(records.versions)}.")
+    for node in (*request.nodes, *where):
+        if node.variable not in structure.codes:
+            raise DataError(f"There is no variable {node.variable!r} with codes. Variables: {', '.join(structure.codes)}.")
+        if node.level and (node.variable, node.level) not in structure.levels:
+            own = [level for name, level in sorted(structure.levels) if name == node.variable]
+            raise DataError(f"{node.variable!r} has no level {node.level!r}. Its levels: {', '.join(own) or 'none'}.")
+    for name in (request.value, request.weight):
+        if name and name not in records.numbers:
+            raise DataError(f"{name!r} cannot be summed: it is no variable of numbers.")
+    if request.weight and not (records.numbers[request.weight] > 0).all():
+        raise DataError(f"{request.weight!r} is no weight: weights are numbers above 0, and none is missing.")
+
+
+def rounded(value: float) -> str:
+    """A sum to three significant digits, as a plain number.
+
+    Examples
+    --------
+    >>> rounded(123456.0), rounded(0.012345), rounded(-5.0), rounded(0.0)
+    ('123000', '0.0123', '-5', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    text = f"{round(value, digits):.{max(digits, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def content(
+    dataset: str, records: Records, request: Margin, where: Where, policy: Policy, head: tuple[int, str]
+) -> dict[str, Any]:
+    """A release, ready to be kept as canonical JSON.
+
+    Parameters
+    ----------
+    dataset
+        Its name.
+    records
+        The records.
+    request
+        What is shown by, and what is summed.
+    where
+        The groups that are shown.
+    policy
+        What it was decided by.
+    head
+        Number and hash of the entry before its own.
+
+    Raises
+    ------
+    DataError
+        Too many rows.
+    """
+    columns = [str(node) for node in request.nodes] + ["count"]
+    if request.weight:
+        columns.append("weighted")
+    if request.value:
+        columns.append("sum")
+    return {
+        "dataset": dataset,
+        "version": request.version,
+        "table": request.label,
+        "by": [[node.variable, node.level] for node in request.nodes],
+        "where": {str(node): list(groups) for node, groups in sorted(where.items())},
+        "columns": columns,
+        "rows": _rows(records, request, where),
+        "exact": not (request.value or request.weight),
+        "disclosure": sentence(request, policy),
+        "ledger": {"seq": head[0], "hash": head[1]},
+    }
+
+
+def sentence(request: Margin, policy: Policy) -> str:
+    """What protects a release, in words."""
+    parts = ["The counts are true."]
+    if request.value or request.weight:
+        parts.append("Sums have three significant digits.")
+    parts.append("Combinations that are not listed hold nobody.")
+    if policy.interval is not None:
+        parts.append(
+            f"Whoever may come to know this table cannot tell a group of 1 to {policy.interval.count} people closer than "
+            f"{policy.interval.width}, from this and all else that the gate told them."
+        )
+    if policy.attribution is not None:
+        parts.append(f"What a group has stays open for {', '.join(policy.attribution.variables)}.")
+    return " ".join(parts)
+
+
+def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
+    scope = records.scope([request.version])
+    nodes = tuple(sorted({*request.nodes, *where}))
+    counted = scope.joint(nodes)
+    own = _places(scope, nodes, counted.cell, len(counted.count))
+    shown = np.ones(len(own), dtype=bool)
+    for node, groups in where.items():
+        names = scope.structure.groups(node)
+        shown &= np.isin(own[:, nodes.index(node)], [names.index(group) for group in groups])
+    own, counts = own[shown], counted.count[shown]
+    sums = [one[shown] for one in _sums(scope, request, counted.cell, len(counted.count))]
+    by = [nodes.index(node) for node in request.nodes]
+    lines, number = np.unique(own[:, by], axis=0, return_inverse=True)
+    number = number.ravel()
+    if len(lines) > _MOST_ROWS:
+        raise DataError(f"The table has more than {_MOST_ROWS:,} lines.")
+    total = np.zeros(len(lines), dtype=np.int64)
+    np.add.at(total, number, counts)
+    added = [np.bincount(number, weights=one, minlength=len(lines)) for one in sums]
+    labels = [scope.structure.groups(node) for node in request.nodes]
+    rows: list[list[Any]] = []
+    for i, line in enumerate(lines.tolist()):
+        if not total[i] and len(lines) > _MOST_EMPTY:
+            continue
+        names_of = [label[place] for label, place in zip(labels, line, strict=True)]
+        rows.append([*names_of, int(total[i]), *(rounded(float(one[i])) for one in added)])
+    return rows
+
+
+def _places(scope: Scope, nodes: Sequence[Node], cell: NDArray[Any], cells: int) -> Ints:
+    """The number of each listed cell's group, a column for each node.
+
+    Where they are few, cells without anybody are among them, as a margin lists them all.
+    """
+    sizes = [scope.structure.size(node) for node in nodes]
+    if math.prod(sizes) == cells:
+        return np.stack(np.unravel_index(np.arange(cells), sizes), axis=1).astype(np.int64) if nodes else _NOTHING
+    first = np.full(cells, -1, dtype=np.int64)
+    first[cell[::-1]] = np.arange(len(cell))[::-1]
+    columns = [scope.column(node)[first] for node in nodes]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+_NOTHING = np.zeros((1, 0), dtype=np.int64)
+
+
+def _sums(scope: Scope, request: Margin, cell: NDArray[Any], cells: int) -> list[NDArray[Any]]:
+    out: list[NDArray[Any]] = []
+    weight = scope.numbers[request.weight] if request.weight else np.ones(scope.rows)
+    if scope.counts is not None:
+        weight = weight * scope.counts
+    if request.weight:
+        out.append(np.bincount(cell, weights=np.nan_to_num(weight), minlength=cells))
+    if request.value:
+        value = np.nan_to_num(weight * scope.numbers[request.value])
+        out.append(np.bincount(cell, weights=value, minlength=cells))
+    return out
