@@ -58,7 +58,9 @@ def refuse_unknown(request: Margin, where: Where, records: Records) -> None:
         raise DataError(f"There is no version {request.version!r}. Versions: {', '.join(records.versions)}.")
     for node in (*request.nodes, *where):
         if node.variable not in structure.codes:
-            raise DataError(f"There is no variable {node.variable!r} with codes. Variables: {', '.join(structure.codes)}.")
+            raise DataError(
+                f"There is no variable {node.variable!r} with codes. Variables: {', '.join(structure.codes)}."
+            )
         if node.level and (node.variable, node.level) not in structure.levels:
             own = [level for name, level in sorted(structure.levels) if name == node.variable]
             raise DataError(f"{node.variable!r} has no level {node.level!r}. Its levels: {', '.join(own) or 'none'}.")
@@ -84,10 +86,8 @@ def rounded(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def content(
-    dataset: str, records: Records, request: Margin, where: Where, policy: Policy, head: tuple[int, str]
-) -> dict[str, Any]:
-    """A release, ready to be kept as canonical JSON.
+def content(dataset: str, records: Records, request: Margin, where: Where, policy: Policy) -> dict[str, Any]:
+    """A release, ready to be kept as canonical JSON, but for where the ledger stands.
 
     Parameters
     ----------
@@ -101,8 +101,6 @@ def content(
         The groups that are shown.
     policy
         What it was decided by.
-    head
-        Number and hash of the entry before its own.
 
     Raises
     ------
@@ -124,7 +122,6 @@ def content(
         "rows": _rows(records, request, where),
         "exact": not (request.value or request.weight),
         "disclosure": sentence(request, policy),
-        "ledger": {"seq": head[0], "hash": head[1]},
     }
 
 

@@ -85,6 +85,7 @@ class _Found:
     outcome: Outcome
     tried: tuple[tuple[Margin, Outcome], ...] = ()
     offers: tuple[Offer, ...] = ()
+    content: Mapping[str, Any] | None = None
 
 
 class Asking(Core):
@@ -126,15 +127,13 @@ class Asking(Core):
 
         with self._lock:
             text = digest(canonical_json(asked_of(dataset, margin, dict(where or {}))))
-            if key is not None:
-                if not 1 <= len(key) <= 200 or not key.isprintable():
-                    raise DataError("The key of a request has 1 to 200 printable characters.")
-                with self.store.reading() as view:
-                    if earlier := self._earlier(view, who, key, text):
-                        return earlier
-            self._catch_up_if_new(who, dataset)
-            self._refuse_others(self._state, who)
+            if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
+                raise DataError("The key of a request has 1 to 200 printable characters.")
             with self.store.reading() as view:
+                if key is not None and (earlier := self._earlier(view, who, key, text)):
+                    return earlier
+                self._state = self._ahead(view)
+                self._refuse_others(self._state, who)
                 self._within_limits(view, self._state, who)
             return self._settled(
                 lambda state: self._decided(state, who, dataset, margin, where or {}),
@@ -169,10 +168,6 @@ class Asking(Core):
         with self.store.reading() as view:
             found = view.answered(name)
             return None if found is None or found[0] != who else self._answer_of(view, found[1])
-
-    def _catch_up_if_new(self, who: str, dataset: str) -> None:
-        if who not in self._state.people or dataset not in self._state.datasets:
-            self._catch_up()
 
     def _refuse_others(self, state: State, who: str) -> None:
         self._refuse_unknown(state, who)
@@ -234,7 +229,12 @@ class Asking(Core):
             return tried[-1][1].granted
 
         offers = offered(asked.records.structure, asked.margin, grants) if outcome.decision == "refused" else ()
-        return _Found(asked, outcome, tuple(tried), offers)
+        return _Found(asked, outcome, tuple(tried), offers, self._content(state, asked) if outcome.granted else None)
+
+    @staticmethod
+    def _content(state: State, asked: _Asked) -> dict[str, Any]:
+        policy = state.policies[state.people[asked.who].principal.policy][1]
+        return content(asked.dataset, asked.records, asked.request, asked.where, policy)
 
     def _may_be_public(self, state: State, asked: _Asked, margin: Margin) -> bool:
         """The rule for the public, where its policy has one."""
@@ -301,9 +301,9 @@ class Asking(Core):
         asked, outcome = found.asked, found.outcome
         policy = state.policies[state.people[asked.who].principal.policy][1]
         text = ""
-        if outcome.granted:
-            made = content(asked.dataset, asked.records, asked.request, asked.where, policy, writer.at_head)
-            text = canonical_json(made).decode()
+        if found.content is not None:
+            seq, before = writer.at_head
+            text = canonical_json({**found.content, "ledger": {"seq": seq, "hash": before}}).decode()
         body = {
             "margin": asked.margin.to_plain(),
             "shown": {"by": asked.request.to_plain()["by"], "where": plain_where(asked.where)},
@@ -314,9 +314,7 @@ class Asking(Core):
             **more,
         }
         repeat = outcome.granted and outcome.reasons == ("known",)
-        entry = self._append(
-            writer, state, kind or ("repeat" if repeat else "request"), asked.who, asked.dataset, body
-        )
+        entry = self._append(writer, state, kind or ("repeat" if repeat else "request"), asked.who, asked.dataset, body)
         if not text:
             return entry, None
         name = token()

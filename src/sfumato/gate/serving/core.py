@@ -184,9 +184,7 @@ class Core:
             self._state = self._ahead(view)
 
     @staticmethod
-    def _append(
-        writer: Writer, state: State, kind: str, who: str, dataset: str, body: Mapping[str, Any]
-    ) -> Entry:
+    def _append(writer: Writer, state: State, kind: str, who: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         """Write an entry and what follows from it."""
         entry = writer.append(kind, who, dataset, body, now())
         writer.follow(state.apply(entry), state)

@@ -1,0 +1,180 @@
+"""The gate as it runs: it decides, remembers and proves, over a store that several processes may share."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from sfumato.errors import DataError, MissingExtra
+from sfumato.gate.config import Config, DatasetConfig, TableSource
+from sfumato.gate.derived import Described, State
+from sfumato.gate.policy import Policy
+from sfumato.gate.serving.asking import Answer
+from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
+from sfumato.gate.serving.people import People
+from sfumato.gate.serving.stewarding import Stewarding, Waiting
+from sfumato.gate.serving.verifying import Verifying, verify_file
+from sfumato.gate.world import PUBLIC
+
+__all__ = ["Answer", "Gate", "Release", "Settled", "Waiting", "verify_file"]
+
+
+class Gate(People, Stewarding, Verifying):
+    """What may be told to whom: decided with proofs and remembered.
+
+    Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.
+
+    Notes
+    -----
+    Every grant but an exception rests on a proof for all who may come to know it. What is decided outside a transaction
+    is written only if nothing that it depends on has changed; else it is decided again. Entry, knowledge, release and
+    the answer for a key are kept together or not at all, and the answer leaves when they are.
+
+    It does not protect against who can write to the store or the data files: it shows what they changed (`verify`), and
+    a cut end shows by the head that every release states.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sfumato.gate.config import read_config
+    >>> from sfumato.gate.margin import Margin, Node
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ward.csv").write_text("A,B,n\\n1,1,2\\n1,2,3\\n2,1,3\\n2,2,0\\n")
+    >>> _ = (folder / "gate.yaml").write_text(
+    ...     "gate: 1\\nstore: sqlite:///gate.db\\nsecret_file: key\\n"
+    ...     "datasets: {ward: {versions: {v1: ward.csv}, count: n}}\\n"
+    ...     "policies: {research: {interval: {count: 2, width: 4}}}\\n"
+    ... )
+    >>> config = read_config(folder / "gate.yaml")
+    >>> Gate.init(config)
+    >>> with Gate.open(config) as gate:
+    ...     _ = gate.add_user("ann", None, "analyst", "research")
+    ...     first = gate.ask("ann", "ward", Margin.of([Node("A")]))
+    ...     second = gate.ask("ann", "ward", Margin.of([Node("B")]))
+    ...     first.release.rows, second.decision, gate.verify()
+    ([['1', 5], ['2', 3]], 'refused', [])
+    """
+
+    @classmethod
+    def init(cls, config: Config) -> None:
+        """Make the store or bring it to the newest revision, and take over what the configuration has.
+
+        Policies that the store has stay as they are there; see `other_policies`.
+
+        Raises
+        ------
+        DataError
+            What cannot be taken over: a level or a cohort that changed, another file for a version that there is, a
+            version that is too near an earlier one.
+        MissingExtra
+            Without the packages of the extra `server`.
+        """
+        store = _store().make(config.store_url)
+        try:
+            with store.writing([]) as writer:
+                writer.public()
+            gate = cls(config, store)
+            for name, policy in sorted(_policies(config).items()):
+                if name not in gate._state.policies:
+                    gate.set_policy(name, policy)
+            for name in sorted(config.datasets):
+                gate._take_over(name, config.datasets[name])
+        finally:
+            store.close()
+
+    @classmethod
+    def open(cls, config: Config) -> Gate:
+        """Open a gate whose store is there.
+
+        Raises
+        ------
+        DataError, FileError
+            There is no store, it is of another version, or cannot be reached.
+        MissingExtra
+            Without the packages of the extra `server`.
+        """
+        return cls(config, _store().open(config.store_url))
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def __enter__(self) -> Gate:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def datasets(self) -> dict[str, Described]:
+        """Data sets and their versions, as the ledger knows them."""
+        self._catch_up()
+        return dict(self._state.datasets)
+
+    def other_policies(self) -> list[str]:
+        """Policies that the configuration has otherwise than they are in force: `gate policy` sets them."""
+        self._catch_up()
+        known = self._state.policies
+        return sorted(name for name, policy in self.config.policies.items() if known[name][1] != policy)
+
+    def _take_over(self, name: str, said: DatasetConfig) -> None:
+        """Add the versions of a data set that are not there yet, and what is said about it anew."""
+        known = self._state.datasets.get(name)
+        if known is not None and self.sources.hashes(name) != dict(known.codebook):
+            self._say_anew(name, known)
+        there = {} if known is None else {version.name: version for version in known.versions}
+        for version, source in said.versions.items():
+            if version in there:
+                if not isinstance(source, TableSource) and source != there[version].path:
+                    raise DataError(
+                        f"The version {version!r} of {name!r} is another file in the ledger. Give it a new name."
+                    )
+            elif not self.add_version(name, version, source).granted:
+                raise DataError(
+                    f"The version {version!r} of {name!r} is too near an earlier one: so few came or went that tables of "
+                    "both would tell about them."
+                )
+
+    def _say_anew(self, name: str, known: Described) -> None:
+        said, before = self.sources.hashes(name), known.codebook
+        if said["rows"] != before["rows"]:
+            raise DataError(
+                f"`record` and `count` of the data set {name!r} stay as they are: make it another data set."
+            )
+        for what in ("levels", "cohorts"):
+            changed = sorted(one for one, told in before[what].items() if said[what].get(one) != told)
+            if changed:
+                raise DataError(
+                    f"{', '.join(changed)} ({what} of {name!r}) changed or went: tables were given by them. Give the new "
+                    "ones new names."
+                )
+        body = {"version": "", "codebook": said, "decision": "granted", "by": COMMAND_LINE}
+
+        def decide(state: State) -> list[list[Any]]:
+            draft = state.copy()
+            draft.datasets[name] = Described(said, known.versions)
+            return self._broken(draft, set(state.people), None, name)
+
+        self._settled(
+            decide,
+            lambda writer, state, broken: self._append(
+                writer, state, "version", COMMAND_LINE, name, {**body, "broken": broken}
+            ),
+        )
+
+
+def _policies(config: Config) -> dict[str, Policy]:
+    """Those of the configuration, with one for the public."""
+    return {PUBLIC: Policy(preset=PUBLIC), **config.policies}
+
+
+def _store() -> Any:
+    try:
+        import sqlalchemy as sqlalchemy
+    except ImportError:  # pragma: no cover - tests have the extra
+        raise MissingExtra("The gate's store", "server") from None
+    from sfumato.gate.store.store import Store
+
+    return Store

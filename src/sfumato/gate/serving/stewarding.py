@@ -1,0 +1,349 @@
+"""Stewards' work: policies, versions, what waits, exceptions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import DataError
+from sfumato.gate.config import TableSource
+from sfumato.gate.criteria.interval import EFFORT
+from sfumato.gate.derived import Described, State, Version
+from sfumato.gate.margin import Margin
+from sfumato.gate.policy import Policy
+from sfumato.gate.replay import too_near
+from sfumato.gate.serving.asking import Asking, _Found, where_of
+from sfumato.gate.serving.core import COMMAND_LINE, Settled
+from sfumato.gate.sources import COPIES, copied
+from sfumato.gate.world import Outcome
+
+if TYPE_CHECKING:
+    from sfumato.gate.store.store import Writer
+
+__all__ = ["Stewarding", "Waiting"]
+
+LONGER = 100
+"""How many times the usual work the queue's requests get."""
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A request that waits, or an exception that waits for a second steward.
+
+    Parameters
+    ----------
+    id, who, dataset
+        Of the request.
+    margin
+        What it is shown by, and what is summed.
+    at
+        When it was asked; empty for exceptions.
+    by, reason
+        Who proposes an exception, and why.
+    """
+
+    id: str
+    who: str
+    dataset: str
+    margin: Margin
+    at: str = ""
+    by: str = ""
+    reason: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        own = {"id": self.id, "who": self.who, "dataset": self.dataset, "table": self.margin.label}
+        return own | {"version": self.margin.version, "at": self.at, "by": self.by, "reason": self.reason}
+
+
+class Stewarding(Asking):
+    """The part of a gate that stewards work with."""
+
+    def policies(self) -> dict[str, Policy]:
+        """Policies in force, by name."""
+        self._catch_up()
+        return {name: policy for name, (_, policy) in self._state.policies.items()}
+
+    def set_policy(self, name: str, policy: Policy, *, by: str = COMMAND_LINE) -> Settled:
+        """Let a policy be in force from now on.
+
+        Knowledge that does not meet a stricter one is marked: whoever has it gets only what moves nothing that fails.
+
+        Parameters
+        ----------
+        name
+            Of the policy; a new one, or one that there is.
+        policy
+            What must hold.
+        by
+            Who sets it.
+        """
+
+        def decide(state: State) -> list[list[Any]]:
+            known = state.policies.get(name)
+            if known is None or known[1].criteria == policy.criteria:
+                return []
+            return self._broken(state, {n for n, one in state.people.items() if one.principal.policy == name}, policy)
+
+        def write(writer: Writer, state: State, broken: list[list[Any]]) -> Settled:
+            version = state.policies[name][0] + 1 if name in state.policies else 1
+            body = {"name": name, "version": version, "policy": policy.to_plain(), "digest": policy.digest}
+            entry = self._append(writer, state, "policy", by, "", {**body, "broken": broken, "by": by})
+            return Settled("granted", (), entry.head)
+
+        self._catch_up()
+        return self._settled(decide, write)
+
+    def _broken(self, state: State, people: set[str], policy: Policy | None, only: str = "") -> list[list[Any]]:
+        """Whose knowledge breaks a policy and did not, or the reverse."""
+        out: list[list[Any]] = []
+        for (who, dataset), held in sorted(state.knowledge.items(), key=lambda item: item[0]):
+            if who in people and held and only in ("", dataset):
+                breaks = self._breaks(state, who, dataset, held, policy)
+                if breaks != ((who, dataset) in state.broken):
+                    out.append([who, dataset, breaks])
+        return out
+
+    def add_version(self, dataset: str, name: str, source: str | TableSource, *, by: str = COMMAND_LINE) -> Settled:
+        """Add a version of a data set, the first one too.
+
+        Parameters
+        ----------
+        dataset
+            Which the configuration describes.
+        name
+            Of the version.
+        source
+            A file, seen from the configuration; or a table of a database, which is copied.
+        by
+            Who adds it.
+
+        Returns
+        -------
+        Settled
+            Refused where only a few records came or went since an earlier version.
+
+        Raises
+        ------
+        DataError
+            Record ids that are missing, stand twice or stand in another data set; what cannot be read.
+        """
+        if dataset not in self.config.datasets:
+            known = ", ".join(sorted(self.config.datasets)) or "none"
+            raise DataError(f"The configuration has no data set {dataset!r}. Data sets: {known}.")
+        self._catch_up()
+        if name in [one.name for one in self._state.datasets.get(dataset, Described()).versions]:
+            raise DataError(f"There is a version {name!r} of {dataset!r} already.")
+        path, sha256 = copied(self.config, dataset, name, source)
+        version = Version(name, path, sha256)
+
+        def decide(state: State) -> Outcome:
+            known = state.datasets.get(dataset, Described())
+            if name in [one.name for one in known.versions]:
+                raise DataError(f"There is a version {name!r} of {dataset!r} already.")
+            self.sources.refuse_shared_people(dataset, version, state.datasets)
+            records = self.sources.read(dataset, (*known.versions, version))
+            near = too_near(records, {key: policy for key, (_, policy) in state.policies.items()})
+            return Outcome("refused", ("version",), "released") if near else Outcome("granted")
+
+        def write(writer: Writer, state: State, outcome: Outcome) -> Settled:
+            body = {"version": name, "path": path, "sha256": sha256, "codebook": self.sources.hashes(dataset)}
+            body |= {**self._outcome_body(outcome), "by": by}
+            entry = self._append(writer, state, "version", by, dataset, body)
+            return Settled(outcome.decision, outcome.reasons, entry.head)
+
+        settled = self._settled(decide, write)
+        if not settled.granted and path.startswith(f"{COPIES}/"):
+            self.config.path(path).unlink(missing_ok=True)
+        return settled
+
+    def queue(self) -> list[Waiting]:
+        """Requests that are undecided, oldest first."""
+        with self.store.reading() as view:
+            return [_waiting(row) for row in view.queued()]
+
+    def work(self, effort: float = LONGER * EFFORT) -> list[Settled]:
+        """Decide again what waits, with more work; what is proved is given by a new entry at the head as it is then.
+
+        Parameters
+        ----------
+        effort
+            Units of work.
+
+        Returns
+        -------
+        list of Settled
+            One for each request that waited, oldest first; those that stay undecided name their old entry.
+        """
+        return [self._worked(waiting.id, effort) for waiting in self.queue()]
+
+    def _worked(self, name: str, effort: float) -> Settled:
+        row = self._queued(name)
+        asked = json.loads(row.asked)
+        margin, where = Margin.from_plain(asked["margin"]), where_of(asked["where"])
+
+        def decide(state: State) -> _Found:
+            return self._decided(state, row.who, row.dataset, margin, where, effort)
+
+        def write(writer: Writer, state: State, found: _Found) -> Settled:
+            outcome = found.outcome
+            now = writer.queued(name)[0]
+            if outcome.decision == "undecided" or now.state != "open":
+                entry = next(iter(writer.entries(row.seq - 1, row.seq)))
+                return Settled("undecided", outcome.reasons, entry.head)
+            entry, _ = self._written(writer, state, found, {"queue": row.seq})
+            for one, other in found.tried:
+                body = {"margin": one.to_plain(), "for": entry.seq, **self._outcome_body(other)}
+                self._append(writer, state, "offer", row.who, row.dataset, body)
+            writer.dequeue(name, outcome.decision, entry.seq)
+            return Settled(outcome.decision, outcome.reasons, entry.head)
+
+        self._catch_up()
+        inputs = lambda state: self._inputs(state, row.who, row.dataset)  # noqa: E731
+        return self._settled(decide, write, datasets=[row.dataset], inputs=inputs)
+
+    def refuse(self, queue_id: str, by: str, reason: str) -> Settled:
+        """Refuse a request that waits.
+
+        Parameters
+        ----------
+        queue_id
+            Its id.
+        by
+            A steward.
+        reason
+            Why; it stands in the ledger.
+        """
+        row = self._queued(queue_id)
+        asked = json.loads(row.asked)
+        told = _reason(reason)
+
+        def write(writer: Writer, state: State, found: None) -> Settled:
+            self._refuse_no_steward(state, by)
+            if writer.queued(queue_id)[0].state != "open":
+                raise DataError("This request waits no more.")
+            body = {"margin": asked["margin"], "decision": "refused", "reasons": ["steward"], "stage": "steward"}
+            entry = self._append(
+                writer, state, "request", row.who, row.dataset, {**body, "queue": row.seq, "by": by, "reason": told}
+            )
+            writer.dequeue(queue_id, "refused", entry.seq)
+            return Settled("refused", ("steward",), entry.head)
+
+        self._catch_up()
+        return self._settled(lambda state: self._refuse_no_steward(state, by), write, datasets=[row.dataset])
+
+    def exceptions(self) -> list[Waiting]:
+        """Exceptions that wait for a second steward."""
+        with self.store.reading() as view:
+            return [_waiting(row) for row in view.exceptions()]
+
+    def propose_exception(self, who: str, dataset: str, margin: Margin, by: str, reason: str) -> str:
+        """Propose to give a table though it was not proved safe; a second steward has to confirm it.
+
+        Parameters
+        ----------
+        who, dataset, margin
+            What is to be given to whom.
+        by
+            A steward; not `who`.
+        reason
+            Why; it stands in the ledger.
+
+        Returns
+        -------
+        str
+            The exception's id.
+        """
+        from sfumato.gate.serving.core import asked_of
+        from sfumato.gate.store.store import token
+
+        told = _reason(reason)
+        name = token()
+
+        def decide(state: State) -> Any:
+            self._refuse_no_steward(state, by)
+            if by == who:
+                raise DataError("A steward makes no exception for themselves.")
+            return self._checked(state, who, dataset, margin, {})
+
+        def write(writer: Writer, state: State, asked: Any) -> str:
+            body = {"step": "proposed", "margin": asked.margin.to_plain(), "by": by, "reason": told}
+            entry = self._append(writer, state, "exception", who, dataset, body)
+            writer.propose(name, entry, asked_of(dataset, margin, {}), by, told)
+            return name
+
+        self._catch_up()
+        return self._settled(decide, write, datasets=[dataset])
+
+    def confirm_exception(self, exception_id: str, by: str) -> Settled:
+        """Give what another steward proposed to give.
+
+        All that somebody knows by it, and whether that breaks their policy, stands in the ledger.
+
+        Parameters
+        ----------
+        exception_id
+            Its id.
+        by
+            A steward: neither who proposed it, nor for whom it is.
+        """
+        with self.store.reading() as view:
+            rows = view.exceptions(exception_id)
+        if not rows:
+            raise DataError("There is no such exception.")
+        row = rows[0]
+        margin = Margin.from_plain(json.loads(row.asked)["margin"])
+
+        def decide(state: State) -> tuple[_Found, list[list[Any]]]:
+            self._refuse_no_steward(state, by)
+            if by in (row.who, row.proposed_by):
+                raise DataError("An exception is confirmed by a second steward, who is not the one that it is for.")
+            return self._excepted(state, row.who, row.dataset, margin)
+
+        def write(writer: Writer, state: State, found: tuple[_Found, list[list[Any]]]) -> Settled:
+            if writer.exceptions(exception_id)[0].state != "open":
+                raise DataError("This exception waits no more.")
+            one, broken = found
+            more = {"step": "confirmed", "broken": broken, "by": by, "proposed_by": row.proposed_by}
+            entry, _ = self._written(writer, state, one, {**more, "reason": row.reason}, "exception")
+            writer.close_exception(exception_id, "confirmed", entry.seq)
+            return Settled("granted", ("exception",), entry.head)
+
+        self._catch_up()
+        return self._settled(decide, write, datasets=[row.dataset])
+
+    def _excepted(self, state: State, who: str, dataset: str, margin: Margin) -> tuple[_Found, list[list[Any]]]:
+        """What an exception gives, and whose knowledge breaks their policy by it."""
+        asked = self._checked(state, who, dataset, margin, {})
+        outcome = state.world({dataset: asked.records}).exception(who, dataset, asked.margin)
+        after = state.copy()
+        for one in state.reach(who):
+            after.knowledge[one, dataset] = after.knows(one, dataset) | {asked.margin}
+        broken = self._broken(after, set(state.reach(who)), None, dataset)
+        told = [one for one in broken if one[2]]  # an exception heals nothing
+        return _Found(asked, outcome, content=self._content(state, asked)), told
+
+    def _queued(self, name: str) -> Any:
+        with self.store.reading() as view:
+            rows = view.queued(name)
+        if not rows:
+            raise DataError("There is no such request in the queue.")
+        return rows[0]
+
+    def _refuse_no_steward(self, state: State, by: str) -> None:
+        if by not in state.stewards():
+            raise DataError(f"{by!r} is no steward.")
+
+
+def _reason(text: str) -> str:
+    if not 3 <= len(text.strip()) <= 2_000 or "\x00" in text:
+        raise DataError("Give a reason, in 3 to 2,000 characters: it stands in the ledger.")
+    return text.strip()
+
+
+def _waiting(row: Any) -> Waiting:
+    margin = Margin.from_plain(json.loads(row.asked)["margin"])
+    at, by, reason = (getattr(row, name, "") for name in ("at", "proposed_by", "reason"))
+    return Waiting(row.id, row.who, row.dataset, margin, at, by, reason)
