@@ -133,8 +133,8 @@ def sentence(request: Margin, policy: Policy) -> str:
     parts.append("Combinations that are not listed hold nobody.")
     if policy.interval is not None:
         parts.append(
-            f"Whoever may come to know this table cannot tell a group of 1 to {policy.interval.count} people closer than "
-            f"{policy.interval.width}, from this and all else that the gate told them."
+            f"Whoever may come to know this table cannot tell a group of 1 to {policy.interval.count} people closer "
+            f"than {policy.interval.width}, from this and all else that the gate told them."
         )
     if policy.attribution is not None:
         parts.append(f"What a group has stays open for {', '.join(policy.attribution.variables)}.")

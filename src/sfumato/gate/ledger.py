@@ -1,4 +1,4 @@
-"""The ledger: a chain of entries, each with the hash of the one before, so that no entry can be changed or taken out."""
+"""The ledger: a chain of entries, each with the hash of the one before: what is changed or taken out shows."""
 
 from __future__ import annotations
 

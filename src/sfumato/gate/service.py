@@ -133,8 +133,8 @@ class Gate(People, Stewarding, Verifying):
                     )
             elif not self.add_version(name, version, source).granted:
                 raise DataError(
-                    f"The version {version!r} of {name!r} is too near an earlier one: so few came or went that tables of "
-                    "both would tell about them."
+                    f"The version {version!r} of {name!r} is too near an earlier one: so few came or went that tables "
+                    "of both would tell about them."
                 )
 
     def _say_anew(self, name: str, known: Described) -> None:
@@ -147,7 +147,7 @@ class Gate(People, Stewarding, Verifying):
             changed = sorted(one for one, told in before[what].items() if said[what].get(one) != told)
             if changed:
                 raise DataError(
-                    f"{', '.join(changed)} ({what} of {name!r}) changed or went: tables were given by them. Give the new "
+                    f"{', '.join(changed)} ({what} of {name!r}) changed or went: tables were given by them. Give new "
                     "ones new names."
                 )
         body = {"version": "", "codebook": said, "decision": "granted", "by": COMMAND_LINE}
