@@ -1,6 +1,8 @@
 """Gates over stores of both kinds: a file of SQLite, and a database of a PostgreSQL that runs while the tests do."""
 
 import itertools
+import os
+import signal
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +37,9 @@ class Server:
         return self.running.get_uri().replace("/postgres?", f"/{name}?")
 
     def stop(self) -> None:
+        """At once, without writing anything down."""
+        pid = int((self.folder / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGQUIT)
         self.running.cleanup()
 
 

@@ -58,9 +58,10 @@ class Verifying(Core):
         with self.store.reading() as view:
             faults, derived, contents = self._chain(view, head)
             faults += _contents(view, contents)
-            if derived is not None:
-                faults += _differences(derived, view.state())
-        return faults + self._files()
+            stored = view.state()
+        if derived is not None:
+            faults += _differences(derived, stored)
+        return faults + self._files(stored)
 
     def _chain(
         self, view: View, head: tuple[int, str] | None
@@ -99,10 +100,9 @@ class Verifying(Core):
             return f"Entry {head[0]} was replaced, or one before it: it had another hash when it was seen."
         return None
 
-    def _files(self) -> list[str]:
-        self._catch_up()
+    def _files(self, stored: State) -> list[str]:
         faults = []
-        for name, described in sorted(self._state.datasets.items()):
+        for name, described in sorted(stored.datasets.items()):
             faults += [
                 f"The file of the data set {name!r}, version {version.name!r}, changed or is gone."
                 for version in described.versions

@@ -54,9 +54,13 @@ class Store:
     def make(cls, url: str) -> Store:
         """Make a store, or bring it to the newest revision."""
         with engines.told():
-            engine = engines.opened(url, make=True)
-            engines.migrated(engine)
-        return cls(engine)
+            store = cls(engines.opened(url, make=True))
+            try:
+                engines.migrated(store.engine)
+            except BaseException:
+                store.close()
+                raise
+        return store
 
     @classmethod
     def open(cls, url: str) -> Store:
@@ -69,8 +73,12 @@ class Store:
         """
         with engines.told():
             store = cls(engines.opened(url))
-            with engines.reading(store.engine) as connection:
-                engines.refuse_other_revisions(connection)
+            try:
+                with engines.reading(store.engine) as connection:
+                    engines.refuse_other_revisions(connection)
+            except BaseException:
+                store.close()
+                raise
         return store
 
     def close(self) -> None:
