@@ -8,10 +8,11 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files import read_table
-from sfumato.errors import DataError, FileError, MissingExtra
+from sfumato.errors import DataError
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
+from sfumato.gate.sources import database_table
 
 __all__ = ["coded", "records_from", "rows_of"]
 
@@ -31,15 +32,15 @@ def records_from(config: Config, name: str | None = None) -> Records:
     if chosen not in config.datasets:
         raise DataError(f"There is no data set {chosen!r}. Data sets: {names}.")
     wanted = config.datasets[chosen]
-    read = {version: rows_of(source, config.folder) for version, source in wanted.versions.items()}
+    read = {version: rows_of(source, config) for version, source in wanted.versions.items()}
     return coded(wanted, {version: frame for version, (frame, _) in read.items()}, _book(read), config.folder)
 
 
-def rows_of(source: str | TableSource, folder: Path) -> tuple[pl.DataFrame, Codebook]:
+def rows_of(source: str | TableSource, config: Config) -> tuple[pl.DataFrame, Codebook]:
     """The rows of a version, and what its file knows about the variables."""
     if isinstance(source, TableSource):
-        return _from_database(source), Codebook()
-    table = read_table(folder / source)
+        return database_table(config, source), Codebook()
+    table = read_table(config.path(source))
     return table.frame, table.codebook
 
 
@@ -61,20 +62,3 @@ def coded(config: DatasetConfig, frames: dict[str, pl.DataFrame], book: Codebook
 
 def _book(read: dict[str, tuple[pl.DataFrame, Codebook]]) -> Codebook:
     return next(iter(read.values()))[1]
-
-
-def _from_database(source: TableSource) -> pl.DataFrame:
-    """All rows of a table, by the names of its columns; nothing of the address is shown where it cannot be had."""
-    try:
-        import sqlalchemy as sa
-    except ImportError:
-        raise MissingExtra("A table of a database", "server") from None
-    try:
-        engine = sa.create_engine(source.url.replace("postgresql://", "postgresql+psycopg://", 1))
-        with engine.connect() as connection:
-            table = sa.Table(source.table, sa.MetaData(), autoload_with=connection)
-            return pl.read_database(sa.select(table), connection, infer_schema_length=None)
-    except ImportError:
-        raise MissingExtra("A table of PostgreSQL", "postgres") from None
-    except sa.exc.SQLAlchemyError:
-        raise FileError(f"The table {source.table!r} cannot be read from its database.") from None

@@ -22,7 +22,7 @@ from sfumato.gate.margin import canonical_json
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
 
-__all__ = ["Sources", "codebook_hashes", "copied", "sha256_of"]
+__all__ = ["Sources", "codebook_hashes", "copied", "database_table", "sha256_of"]
 
 COPIES = "gate-data"
 """The folder, beside the configuration, of tables that were copied from a database."""
@@ -83,7 +83,7 @@ def copied(config: Config, dataset: str, name: str, source: str | TableSource) -
         folder = config.path(COPIES)
         folder.mkdir(mode=0o700, exist_ok=True)
         path = f"{COPIES}/{dataset}-{name}.parquet"
-        frame = _table(config, source)
+        frame = database_table(config, source)
         with replacing(config.path(path)) as temporary:
             temporary.chmod(0o600)
             frame.write_parquet(temporary)
@@ -91,7 +91,8 @@ def copied(config: Config, dataset: str, name: str, source: str | TableSource) -
     return str(source), sha256_of(config.path(source))
 
 
-def _table(config: Config, source: TableSource) -> pl.DataFrame:
+def database_table(config: Config, source: TableSource) -> pl.DataFrame:
+    """All rows of a table of a database; nothing of its address is shown where it cannot be had."""
     try:
         from sqlalchemy import MetaData, Table, create_engine, make_url, select
         from sqlalchemy.exc import NoSuchTableError, SQLAlchemyError

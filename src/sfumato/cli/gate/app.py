@@ -4,7 +4,25 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli.gate import decide, maximal, replay, simulate
+from sfumato.cli.gate import (
+    ask,
+    dataset,
+    decide,
+    group,
+    init,
+    join,
+    leave,
+    ledger,
+    maximal,
+    organisation,
+    policy,
+    queue,
+    replay,
+    share,
+    simulate,
+    user,
+    work,
+)
 
 __all__ = ["app"]
 
@@ -15,7 +33,44 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+def _group(name: str, help_: str, example: str) -> typer.Typer:
+    out = typer.Typer(name=name, help=help_, epilog=example, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(out)
+    return out
+
+
 app.command(epilog=decide.EXAMPLE)(decide.decide)
 app.command(epilog=replay.EXAMPLE)(replay.replay)
 app.command(epilog=maximal.EXAMPLE)(maximal.maximal)
 app.command(epilog=simulate.EXAMPLE)(simulate.simulate)
+app.command(epilog=init.EXAMPLE)(init.init)
+app.command(epilog=ask.EXAMPLE)(ask.ask)
+app.command(epilog=join.EXAMPLE)(join.join)
+app.command(epilog=leave.EXAMPLE)(leave.leave)
+app.command(epilog=share.EXAMPLE)(share.share)
+app.command(epilog=work.EXAMPLE)(work.work)
+
+_users = _group("user", "People who may ask, and those who keep the gate.", user.ADD)
+_users.command("add", epilog=user.ADD)(user.add)
+_users.command("remove", epilog=user.REMOVE)(user.remove)
+_organisations = _group("organisation", "Organisations, whose members share all that they know.", organisation.EXAMPLE)
+_organisations.command("add", epilog=organisation.EXAMPLE)(organisation.add)
+_groups = _group("group", "Groups of people of several organisations.", group.EXAMPLE)
+_groups.command("add", epilog=group.EXAMPLE)(group.add)
+_policies = _group("policy", "The criteria that are in force.", policy.SET)
+_policies.command("list", epilog=policy.LIST)(policy.list_)
+_policies.command("set", epilog=policy.SET)(policy.set_)
+_datasets = _group("dataset", "Data sets and their versions.", dataset.LIST)
+_datasets.command("list", epilog=dataset.LIST)(dataset.list_)
+_datasets.command("add", epilog=dataset.ADD)(dataset.add)
+_queue = _group("queue", "Requests that nothing was proved of, and exceptions.", queue.LIST)
+_queue.command("list", epilog=queue.LIST)(queue.list_)
+_queue.command("refuse", epilog=queue.REFUSE)(queue.refuse)
+_queue.command("propose", epilog=queue.PROPOSE)(queue.propose)
+_queue.command("confirm", epilog=queue.CONFIRM)(queue.confirm)
+_ledger = _group("ledger", "What was given to whom, and whether it is as it was written.", ledger.VERIFY)
+_ledger.command("export", epilog=ledger.EXPORT)(ledger.export)
+_ledger.command("verify", epilog=ledger.VERIFY)(ledger.verify)
+_ledger.command("head", epilog=ledger.HEAD)(ledger.head)

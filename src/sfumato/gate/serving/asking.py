@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import DataError, LimitReached
 from sfumato.gate.content import Where, checked_where, content, refuse_unknown, whole
 from sfumato.gate.criteria.interval import EFFORT
+from sfumato.gate.decide import margin_of
 from sfumato.gate.derived import State
 from sfumato.gate.ledger import Entry, now
 from sfumato.gate.margin import Margin, Node, canonical_json
@@ -141,6 +142,38 @@ class Asking(Core):
                 datasets=[dataset],
                 inputs=lambda state: self._inputs(state, who, dataset),
             )
+
+    def read_request(
+        self, dataset: str, table: str, version: str | None = None, where: Mapping[str, Sequence[str]] | None = None
+    ) -> tuple[Margin, dict[Node, tuple[str, ...]]]:
+        """A request as commands write it; of the newest version where none is named.
+
+        Parameters
+        ----------
+        dataset
+            Name of the data set.
+        table
+            Nodes with commas between; a sum as `cost|A,B`.
+        version
+            Name of the version.
+        where
+            By node the groups that are shown.
+
+        Raises
+        ------
+        DataError
+            Unknown names.
+        """
+        self._catch_up()
+        records = self._records(self._state, dataset)
+        wanted = version or records.versions[-1]
+        if wanted not in records.versions:
+            raise DataError(f"There is no version {wanted!r} of {dataset!r}. Versions: {', '.join(records.versions)}.")
+        margin = margin_of(table, records, wanted)
+        chosen = {margin_of(node, records).nodes: tuple(groups) for node, groups in (where or {}).items()}
+        if any(len(nodes) != 1 for nodes in chosen):
+            raise DataError("What is shown is said node by node: region@area=North.")
+        return margin, {nodes[0]: groups for nodes, groups in chosen.items()}
 
     def release(self, name: str) -> Release | None:
         """A release by its id."""
