@@ -78,6 +78,19 @@ def ruled_world(rng):
     return world
 
 
+def ringed_world(rng):
+    """A world of full cells, of which pairs can be asked for: margins that hang together in rings."""
+    sizes = [int(rng.integers(2, 4)) for _ in range(int(rng.integers(3, 6)))]
+    names = [chr(ord("A") + i) for i in range(len(sizes))]
+    cells = np.indices(sizes).reshape(len(sizes), -1)
+    frame = pd.DataFrame({name: (cells[i] + 1).astype(str) for i, name in enumerate(names)}).astype(object)
+    frame["n"] = rng.poisson(rng.gamma(1.5, rng.choice([1.0, 3.0]), len(frame)))
+    world = World({"v1": frame}, "n")
+    world.levels = _levels(rng, world)
+    world.never = _never(rng, world)
+    return world
+
+
 def _equal(x, y):
     return MISSING if MISSING in (x, y) else str(x == y).lower()
 
@@ -147,6 +160,15 @@ def some_table(rng, world):
     value = "cost" if "cost" in world.names and rng.random() < 0.4 else None
     version = str(rng.choice(sorted(world.versions)))
     return Told(tuple(sorted(by, key=str)), value, version)
+
+
+def some_pair(rng, world):
+    """A request for two variables, most by their own codes."""
+    by = []
+    for name in rng.choice(world.names, 2, replace=False):
+        levels = list(world.levels.get(name, {})) if rng.random() < 0.2 else []
+        by.append((str(name), str(rng.choice(levels)) if levels else None))
+    return Told(tuple(sorted(by, key=str)))
 
 
 def coded(world, rng=None):

@@ -217,7 +217,7 @@ class Policy(Described):
         if not isinstance(rules, list | tuple) or not all(isinstance(one, str) for one in rules):
             return given
         for one in rules:
-            if not re.fullmatch(r"\s*(p|pq|nk)\s*\(.*\)\s*", one):
+            if not re.fullmatch(r"\s*(p|pq|nk)\s*\([^()]*\)\s*", one):
                 raise ValueError("rules of dominance are p(10), pq(10,50) or nk(2,85)")
             _checked(one)
         return tuple(rules)

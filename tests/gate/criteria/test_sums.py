@@ -1,0 +1,42 @@
+"""Which cells of a sum are looked at, and what each record adds."""
+
+import numpy as np
+import polars as pl
+
+from sfumato.gate.case import Case
+from sfumato.gate.criteria.sums import contributions
+from sfumato.gate.margin import Margin, Node
+from sfumato.gate.reading import records_of
+
+MANY = 120
+ROWS = pl.DataFrame(
+    {
+        "A": ["x", "y"] * (MANY // 2),
+        "B": ["p", "p", "q"] * (MANY // 3),
+        "pay": [float(i) if i != 7 else None for i in range(MANY)],
+        "w": np.linspace(1, 2, MANY),
+    }
+)
+RECORDS = records_of(ROWS)
+
+
+def of(*margins):
+    return list(contributions(Case.of(RECORDS, margins)))
+
+
+def test_sums_of_one_variable_are_looked_at_together():
+    by_a, by_b = (Margin.of([Node(name)], value="pay") for name in "AB")
+    assert len(of(by_a, by_b)) == 2  # two tables that hang together by nothing
+    (one,) = of(by_a, by_b, Margin.of([Node("A"), Node("B")], value="pay"))
+    total = np.bincount(one.cell, weights=one.value, minlength=one.cells)
+    expected = ROWS.group_by("A", "B").agg(pl.col("pay").sum())["pay"].sort().to_list()
+    assert sorted(total.tolist()) == expected
+    assert len(one.value) == MANY - 1  # a missing value adds nothing
+
+
+def test_weights_are_what_is_added():
+    (weights,) = of(Margin.of([Node("A")], weight="w"))
+    assert np.allclose(weights.value, ROWS["w"])
+    (both,) = of(Margin.of([], value="pay", weight="w"))
+    assert np.isclose(both.value.sum(), (ROWS["pay"] * ROWS["w"]).sum())
+    assert both.cells == 1
