@@ -65,7 +65,7 @@ def test_releases_that_were_searched_are_safe_and_none_can_take_an_edge_more():
 
 
 def test_too_many_variables_or_none():
-    frame = pl.DataFrame({name: ["1", "2"] for name in "ABCDEF"})
+    frame = pl.DataFrame({name: ["1", "2"] * 20 for name in "ABCDEF"})
     with pytest.raises(DataError, match="5 variables"):
         maximal(sf.read(frame), (1, 2), kind="hierarchical")
     with pytest.raises(DataError, match="no variable"):
