@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 def run(folder, lines, *arguments, policies="p.yaml"):
     (folder / "e.txt").write_text(lines)
-    given = ("--count", "n", "--policy", policies, "--events", "e.txt", *arguments)
+    given = ("--count", "n", "--policies", policies, "--events", "e.txt", *arguments)
     return sfumato("gate", "replay", "t.csv", *given, cwd=folder)
 
 
