@@ -182,6 +182,8 @@ def maximal_of(
     names = tuple(variables) if variables is not None else records.structure.variables
     if odd := [name for name in names if name not in records.structure.codes]:
         raise DataError(f"{', '.join(map(repr, odd))}: no such variable with codes.")
+    if not names:
+        raise DataError("There is no variable with codes.")
     left_out: tuple[str, ...] = ()
     if kind is None or len(names) > _ALL[kind]:
         left_out = tuple(name for name in names if not _safe_alone(records, policy, name))

@@ -141,7 +141,7 @@ class World:
         return frozenset(found)
 
     def add(self, principal: Principal) -> None:
-        """Declare somebody; what is public they know at once.
+        """Declare somebody; what is public they know at once, though their policy may be stricter.
 
         Raises
         ------
@@ -157,13 +157,16 @@ class World:
         for dataset in self.datasets:
             if held := self.knows(PUBLIC, dataset):
                 self.knowledge[principal.name, dataset] = held
+                if not together(self.datasets[dataset], held, self.policy(principal.name)).granted:
+                    self.broken.add((principal.name, dataset))
 
     def ask(self, who: str, dataset: str, request: Margin, *, effort: float = EFFORT) -> Outcome:
         """Decide a request: whoever may come to know it must be allowed to, with all they know.
 
         What is remembered is what was asked: what a level does not tell today it may tell once a version brings more
-        codes. Nothing is changed; see `carry_out`. `effort` is as for
-        `judge`.
+        codes. Nothing is changed; see `carry_out`.
+
+        `effort` is as for `judge`.
         """
         self._refuse_unknown(who)
         data = self.datasets[dataset]

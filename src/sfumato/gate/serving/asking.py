@@ -240,7 +240,7 @@ class Asking(Core):
         records = self._records(state, dataset)
         refuse_unknown(margin, where, records)
         chosen = checked_where(where, records)
-        return _Asked(who, dataset, margin, chosen, records.structure.canonical(whole(margin, chosen)), records)
+        return _Asked(who, dataset, margin, chosen, whole(margin, chosen), records)
 
     def _decided(
         self, state: State, who: str, dataset: str, margin: Margin, where: Where, effort: float = EFFORT
