@@ -16,6 +16,7 @@ from benchmarks import (
     h_rank,
     hidden,
     lattice,
+    ledger,
     noise,
     nuts,
     primary,
@@ -48,6 +49,7 @@ def main() -> int:
         suppression,
         bounds,
         gate,
+        ledger,
     )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]

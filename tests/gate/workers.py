@@ -55,6 +55,7 @@ def asks(config: str, seed: int, path: str) -> None:
     rng = np.random.default_rng(seed)
     wanted = margins()
     with Gate.open(read_config(Path(config))) as gate:
+        gate.ask("u0", "ward", Margin.of([Node("a")]))
         log = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         os.write(log, b"ready\n")
         for i in itertools.count():
