@@ -166,17 +166,21 @@ class Sources:
             raise DataStopped(
                 f"What the configuration says about the data set {name!r} changed. Take it over with: sfumato gate init"
             )
+        self._refuse_changed(name, described)
+        kept = self._records.get(name)
+        if kept is None or kept[0] != described.versions:
+            kept = described.versions, self.read(name, described.versions)
+            self._refuse_changed(name, described, thoroughly=True)  # not while it was read either
+            self._records[name] = kept
+        return kept[1]
+
+    def _refuse_changed(self, name: str, described: Described, *, thoroughly: bool = False) -> None:
         for version in described.versions:
-            if not self.unchanged(version):
+            if not self.unchanged(version, thoroughly=thoroughly):
                 raise DataStopped(
                     f"The file of the data set {name!r}, version {version.name!r}, changed or is gone: nothing is told "
                     "of it. Bring the file back; new data are a new version."
                 )
-        kept = self._records.get(name)
-        if kept is None or kept[0] != described.versions:
-            kept = described.versions, self.read(name, described.versions)
-            self._records[name] = kept
-        return kept[1]
 
     def hashes(self, name: str) -> dict[str, Any]:
         """Hashes of what the configuration says about a data set."""

@@ -179,7 +179,7 @@ class Asking(Core):
         """A release by its id."""
         with self.store.reading() as view:
             row = view.release(name)
-            return None if row is None else self._release_of(row, self._hash_of(view, row.seq))
+            return None if row is None else self._release_of(row)
 
     def releases(self, who: str | None = None, after: int = 0, limit: int = 100) -> list[Release]:
         """Releases of somebody, or all, in the order of their entries.
@@ -194,7 +194,7 @@ class Asking(Core):
             At most so many.
         """
         with self.store.reading() as view:
-            return [self._release_of(row, self._hash_of(view, row.seq)) for row in view.releases(who, after, limit)]
+            return [self._release_of(row) for row in view.releases(who, after, limit)]
 
     def answer(self, name: str, who: str) -> Answer | None:
         """An answer by its id; None where it is not theirs."""
@@ -357,14 +357,10 @@ class Asking(Core):
 
     def _answer_of(self, view: View, plain: Mapping[str, Any]) -> Answer:
         row = None if plain["release"] is None else view.release(plain["release"])
-        release = None if row is None else self._release_of(row, plain["hash"])
+        release = None if row is None else self._release_of(row)
         offers = tuple(Offer(one["kind"], Margin.from_plain(one["margin"])) for one in plain["offers"])
         head = int(plain["seq"]), str(plain["hash"])
         return Answer(plain["id"], plain["decision"], tuple(plain["reasons"]), offers, release, head)
-
-    @staticmethod
-    def _hash_of(view: View, seq: int) -> str:
-        return next(iter(view.entries(seq - 1, seq))).hash
 
 
 def where_of(plain: Sequence[Sequence[Any]]) -> dict[Node, tuple[str, ...]]:

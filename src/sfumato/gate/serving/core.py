@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, DataStopped
 from sfumato.gate.config import Config
 from sfumato.gate.decision import together
 from sfumato.gate.derived import State
@@ -172,9 +172,12 @@ class Core:
     def _ahead(self, view: Any) -> State:
         """The state at the head of the store; the own one is left as it is."""
         fresh = self._state.copy()
-        for entry in view.entries(fresh.head[0]):
+        head = view.head()
+        if fresh.head == head:
+            return fresh
+        for entry in view.entries(fresh.head[0], head[0]):
             fresh.apply(entry)
-        if fresh.head != view.head():
+        if fresh.head != head:
             raise DataError("The ledger is not what it was: verify it before anything else is decided.")
         return fresh
 
@@ -202,9 +205,12 @@ class Core:
         return state.world({dataset: self._records(state, dataset) for dataset in known})
 
     def _breaks(self, state: State, who: str, dataset: str, held: Knowledge, policy: Any = None) -> bool:
-        """Whether knowledge is not proved to meet a policy."""
+        """Whether knowledge is not proved to meet a policy; so it is where the data cannot be looked at."""
         wanted = policy or state.policies[state.people[who].principal.policy][1]
-        return not together(self._records(state, dataset), held, wanted).granted
+        try:
+            return not together(self._records(state, dataset), held, wanted).granted
+        except DataStopped:
+            return True
 
     def _refuse_unknown(self, state: State, *names: str) -> None:
         for name in names:
@@ -221,9 +227,9 @@ class Core:
         }
 
     @staticmethod
-    def _release_of(row: Any, digest: str) -> Release:
+    def _release_of(row: Any) -> Release:
         content = json.loads(row.content)
-        return Release(row.id, row.who, row.dataset, row.at, content, row.digest, (int(row.seq), digest))
+        return Release(row.id, row.who, row.dataset, row.at, content, row.digest, (int(row.seq), row.hash))
 
 
 def plain_where(where: Mapping[Any, Iterable[str]]) -> list[list[Any]]:

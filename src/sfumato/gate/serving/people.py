@@ -76,10 +76,13 @@ class People(Core):
                 self._edge(writer, state, name, organisation, "join", outcome, by)
             return password
 
+        self._catch_up()
         return self._settled(decide, write)
 
     def remove_user(self, name: str, *, by: str = COMMAND_LINE) -> Settled:
-        """Take somebody's account and memberships; what they know stays known, and their name is not given again.
+        """Take somebody's account and memberships, and what waits for them.
+
+        What they know stays known, and their name is not given again.
 
         Raises
         ------
@@ -95,9 +98,13 @@ class People(Core):
                 raise DataError(f"{name!r} is the last steward. Make somebody else one first.")
 
         def write(writer: Writer, state: State, found: None) -> Settled:
-            body = {"step": "removed", "by": by}
-            return Settled("granted", (), self._append(writer, state, "user", name, "", body).head)
+            entry = self._append(writer, state, "user", name, "", {"step": "removed", "by": by})
+            for row in writer.queued():
+                if row.who == name:
+                    writer.dequeue(row.id, "refused", entry.seq)
+            return Settled("granted", (), entry.head)
 
+        self._catch_up()
         return self._settled(decide, write)
 
     def add_organisation(self, name: str, policy: str, *, by: str = COMMAND_LINE) -> Settled:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, DataStopped
 from sfumato.gate.config import TableSource
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.derived import Described, State, Version
@@ -175,9 +176,14 @@ class Stewarding(Asking):
         Returns
         -------
         list of Settled
-            One for each request that waited, oldest first; those that stay undecided name their old entry.
+            One for each request that waited, oldest first; those that stay undecided name their old entry. Those of a
+            data set that stands still wait on.
         """
-        return [self._worked(waiting.id, effort) for waiting in self.queue()]
+        out = []
+        for waiting in self.queue():
+            with suppress(DataStopped):
+                out.append(self._worked(waiting.id, effort))
+        return out
 
     def _worked(self, name: str, effort: float) -> Settled:
         row = self._queued(name)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Store", "View", "Writer", "digest", "token"]
 
 _PAGE = 5_000
+_given = select(t.releases, t.ledger.c.hash).outerjoin(t.ledger, t.ledger.c.seq == t.releases.c.seq)
 
 
 def digest(text: str | bytes) -> str:
@@ -165,14 +166,14 @@ class View:
         }
 
     def releases(self, who: str | None = None, after: int = 0, limit: int = _PAGE) -> list[Any]:
-        """Releases in the order of their entries: of somebody, or all."""
+        """Releases in the order of their entries, of somebody or all, with the hashes of these."""
         c = t.releases.c
-        wanted = select(t.releases).where(c.seq > after).order_by(c.seq).limit(limit)
+        wanted = _given.where(c.seq > after).order_by(c.seq).limit(limit)
         return self._rows(wanted if who is None else wanted.where(c.who == who))
 
     def release(self, name: str) -> Any | None:
-        """A release by its id."""
-        return self.connection.execute(select(t.releases).where(t.releases.c.id == name)).one_or_none()
+        """A release by its id, with the hash of its entry."""
+        return self.connection.execute(_given.where(t.releases.c.id == name)).one_or_none()
 
     def answer(self, who: str, key: str) -> tuple[str, dict[str, Any]] | None:
         """What was answered to a key, and the hash of what was asked with it."""
@@ -223,6 +224,10 @@ class Writer(View):
 
     at_head: tuple[int, str] = (0, "")
 
+    def head(self) -> tuple[int, str]:
+        """Number and hash of the last entry, as it is held."""
+        return self.at_head
+
     @classmethod
     def locked(cls, connection: Connection, datasets: Sequence[str]) -> Writer:
         """Take hold of the rows of data sets, in order, then of the chain."""
@@ -230,10 +235,8 @@ class Writer(View):
             names = t.datasets.c.name
             for name in sorted(datasets):
                 connection.execute(select(names).where(names == name).with_for_update())
-            connection.execute(select(t.chain.c.id).with_for_update())
-        writer = cls(connection)
-        writer.at_head = writer.head()
-        return writer
+        row = connection.execute(select(t.chain.c.seq, t.chain.c.hash).with_for_update()).one()
+        return cls(connection, (int(row[0]), str(row[1])))
 
     def append(self, kind: str, who: str, dataset: str, body: Mapping[str, Any], at: str) -> Entry:
         """Write the next entry."""
