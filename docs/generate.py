@@ -45,7 +45,11 @@ HEAD = "<!-- Written by docs/generate.py from the code: change the code, then ru
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
     *("table build", "table protect", "table audit", "table bounds"),
-    *("gate decide", "gate replay", "gate maximal", "gate simulate"),
+    *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate join", "gate leave"),
+    *("gate share", "gate work", "gate user add", "gate user remove", "gate organisation add", "gate group add"),
+    *("gate policy list", "gate policy set", "gate dataset list", "gate dataset add", "gate queue list"),
+    *("gate queue refuse", "gate queue propose", "gate queue confirm"),
+    *("gate ledger export", "gate ledger verify", "gate ledger head"),
     *("measures", "methods", "schema"),
 )
 
