@@ -12,8 +12,8 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_vali
 from sfumato.data.codebook import Variable
 from sfumato.data.described import Described
 from sfumato.data.problems import problems_of
-from sfumato.data.yaml import load_yaml
-from sfumato.errors import DataError, FileError, PlanError
+from sfumato.errors import DataError
+from sfumato.gate.plain_files import read_plain
 from sfumato.gate.policy import Policy
 
 __all__ = ["Config", "DatasetConfig", "TableSource", "read_config"]
@@ -161,14 +161,7 @@ def read_config(path: Path) -> Config:
     FileError, DataError
         What cannot be read; with every problem and its line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise FileError(f"Cannot read the configuration {path.name!r}.") from None
-    try:
-        given, lines = load_yaml(text)
-    except PlanError as error:
-        raise DataError(f"{path.name}: {'; '.join(map(str, error.problems))}") from None
+    given, lines = read_plain(path, "configuration")
     if not isinstance(given, Mapping):
         raise DataError(f"{path.name}: a configuration is a mapping that begins with `gate: 1`.")
     try:

@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.data.problems import problems_of
-from sfumato.data.yaml import Lines, load_yaml
-from sfumato.errors import DataError, FileError, PlanError
+from sfumato.data.yaml import Lines
+from sfumato.errors import DataError
+from sfumato.gate.plain_files import read_plain
 from sfumato.gate.policy import Policy
 
 __all__ = ["policies_of", "read_policies"]
@@ -26,14 +27,7 @@ def read_policies(path: Path) -> dict[str, Policy]:
     FileError, DataError
         What cannot be read; with every problem and its line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise FileError(f"Cannot read the policies in {path.name!r}.") from None
-    try:
-        given, lines = load_yaml(text)
-    except PlanError as error:
-        raise DataError(f"{path.name}: {'; '.join(map(str, error.problems))}") from None
+    given, lines = read_plain(path, "policies")
     if isinstance(given, Mapping) and set(given) == {"policies"}:
         given = given["policies"]
         lines = {key[1:]: line for key, line in lines.items() if key[:1] == ("policies",)}

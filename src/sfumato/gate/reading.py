@@ -16,9 +16,9 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.expression import parse
 from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.roles import Role
-from sfumato.data.yaml import load_yaml
-from sfumato.errors import DataError, FileError, PlanError
+from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import FIRST
+from sfumato.gate.plain_files import read_plain
 from sfumato.gate.records import Codes, Records
 from sfumato.gate.structure import MISSING, Structure
 from sfumato.kernels.tabular.combinations import LARGEST
@@ -358,14 +358,7 @@ def read_levels(given: Any, base: Path) -> dict[str, dict[str, dict[str, str]]]:
     """
     if isinstance(given, str | Path):
         path = Path(given)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise FileError(f"Cannot read the levels in {path.name!r}.") from None
-        try:
-            given, _ = load_yaml(text)
-        except PlanError as error:
-            raise DataError(f"{path.name}: {'; '.join(map(str, error.problems))}") from None
+        given, _ = read_plain(path, "levels")
         base = path.parent
     if not isinstance(given, Mapping):
         raise DataError("Levels are a mapping: variable, then level, then a file with code and group.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.gate.running import Config, opened
+from sfumato.cli.gate.running import Config, chosen_dataset, opened
 from sfumato.cli.options import Json
 
 if TYPE_CHECKING:
@@ -37,14 +37,10 @@ def ask(
     Exit status 1 where it is not; what could be had instead is offered.
     """
     from sfumato.cli.talk import print_json, refuse_same
-    from sfumato.errors import DataError
 
     refuse_same(out, config)
     with opened(config) as gate:
-        names = gate.datasets()
-        chosen = dataset or (next(iter(names)) if len(names) == 1 else None)
-        if chosen is None or chosen not in names:
-            raise DataError(f"Say which data set is meant. Data sets: {', '.join(names) or 'none'}.")
+        chosen = chosen_dataset(gate, dataset)
         margin, shown = gate.read_request(chosen, table, version, _parts(where))
         answer = gate.ask(who, chosen, margin, shown, key)
     if json:

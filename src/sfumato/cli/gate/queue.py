@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.gate.running import By, Config, opened, told
+from sfumato.cli.gate.running import By, Config, chosen_dataset, opened, told
 from sfumato.cli.options import Json
 
 __all__ = ["CONFIRM", "LIST", "PROPOSE", "REFUSE", "confirm", "list_", "propose", "refuse"]
@@ -66,13 +66,9 @@ def propose(
 ) -> None:
     """Propose to give a table though it was not proved safe. A second steward confirms it."""
     from sfumato.cli.talk import print_json
-    from sfumato.errors import DataError
 
     with opened(config) as gate:
-        names = gate.datasets()
-        chosen = dataset or (next(iter(names)) if len(names) == 1 else None)
-        if chosen is None or chosen not in names:
-            raise DataError(f"Say which data set is meant. Data sets: {', '.join(names) or 'none'}.")
+        chosen = chosen_dataset(gate, dataset)
         margin, _ = gate.read_request(chosen, table, version, {})
         found = gate.propose_exception(who, chosen, margin, by, reason)
     if json:

@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from sfumato.gate.service import Gate, Settled
 
-__all__ = ["By", "Config", "opened", "told"]
+__all__ = ["By", "Config", "chosen_dataset", "opened", "told"]
 
 Config = Annotated[Path, typer.Option(help="The gate's configuration: gate.yaml.")]
 By = Annotated[str, typer.Option(help="The steward who does it.")]
@@ -26,6 +26,17 @@ def opened(config: Path) -> Iterator[Gate]:
 
     with Gate.open(read_config(config)) as gate:
         yield gate
+
+
+def chosen_dataset(gate: Gate, name: str | None) -> str:
+    """The data set that is meant; the only one where none is named."""
+    from sfumato.errors import DataError
+
+    names = gate.datasets()
+    chosen = name or (next(iter(names)) if len(names) == 1 else None)
+    if chosen is None or chosen not in names:
+        raise DataError(f"Say which data set is meant. Data sets: {', '.join(names) or 'none'}.")
+    return chosen
 
 
 def told(settled: Settled, what: str, json: bool, **more: Any) -> None:
