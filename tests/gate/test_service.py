@@ -2,14 +2,19 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato.errors import DataError, DataStopped, FileError, LimitReached
+from sfumato.gate.audit import narrow
 from sfumato.gate.criteria.interval import EFFORT
+from sfumato.gate.events import parsed_events
 from sfumato.gate.ledger import from_line
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Policy
+from sfumato.gate.replay import replay
 from sfumato.gate.service import Gate, verify_file
 from tests.gate.conftest import made_config, table
 
@@ -426,3 +431,45 @@ def test_sums_have_three_digits_and_their_counts(configured):
         assert release.rows == [[one, 100, float(f"{own[one]:.3g}")] for one in ("x", "y")]
         assert not release.content["exact"]
         assert gate.verify() == []
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_a_gate_decides_as_a_replay_does(tmp_path, seed):
+    """Knowledge that follows from the ledger leads to the decisions of a world that lives in memory."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, size, 300) for size in (2, 2, 3, 4)]
+    lines = [",".join(map(str, line)) for line in np.stack(columns, axis=1).tolist()]
+    config = made_config(tmp_path, "sqlite:///gate.db", data="a,b,c,d\n" + "\n".join(lines) + "\n", said="record: null")
+    Gate.init(config)
+    places, users = ["north", "south"], ["u0", "u1", "u2", "u3"]
+    tables = ["", "a", "b", "c", "d", "a,b", "a,c", "b,c", "c,d", "a,b,c", "b,d", "a,d"]
+    with Gate.open(config) as gate:
+        events, told = [], []
+
+        def happens(event, settled):
+            events.append(event)
+            told.append(settled.decision)
+
+        for place in places:
+            happens(f"organisation {place} research", gate.add_organisation(place, "research"))
+        for user in users:
+            gate.add_user(user, None, "analyst", "research")
+            events.append(f"user {user} research")
+            told.append("granted")
+        for _ in range(60):
+            user, place, what = rng.choice(users), rng.choice(places), rng.choice(["ask"] * 7 + ["join", "leave"])
+            if what == "ask":
+                names = rng.choice(tables[1:])
+                who = rng.choice([*users, "public"], p=[0.23] * 4 + [0.08])
+                happens(f"ask {who} {names}", gate.ask(who, "ward", table(*names.split(","))))
+            elif what == "join":
+                happens(f"join {user} {place}", gate.join(user, place))
+            elif (user, place) in gate.edges():
+                happens(f"leave {user} {place}", gate.leave(user, place))
+        replayed = replay(sf.read(tmp_path / "ward.csv"), gate.policies(), parsed_events(events))
+        assert told == list(replayed.decisions)
+        assert {"granted", "refused"} <= set(told)
+        assert gate.verify() == []
+        interval = gate.policies()["research"].interval
+        records = gate._records(gate._state, "ward")
+        assert not any(narrow(records, held, interval) for held in set(gate._state.knowledge.values()))
