@@ -437,9 +437,16 @@ def test_sums_have_three_digits_and_their_counts(configured):
 def test_a_gate_decides_as_a_replay_does(tmp_path, seed):
     """Knowledge that follows from the ledger leads to the decisions of a world that lives in memory."""
     rng = np.random.default_rng(seed)
-    columns = [rng.integers(0, size, 300) for size in (2, 2, 3, 4)]
+    columns = [rng.integers(0, size, 150) for size in (2, 2, 3, 4)]
     lines = [",".join(map(str, line)) for line in np.stack(columns, axis=1).tolist()]
-    config = made_config(tmp_path, "sqlite:///gate.db", data="a,b,c,d\n" + "\n".join(lines) + "\n", said="record: null")
+    criteria = "{research: {interval: {count: 4, width: 10}}, public: {interval: {count: 4, width: 10}}}"
+    config = made_config(
+        tmp_path,
+        "sqlite:///gate.db",
+        data="a,b,c,d\n" + "\n".join(lines) + "\n",
+        said="record: null",
+        policies=criteria,
+    )
     Gate.init(config)
     places, users = ["north", "south"], ["u0", "u1", "u2", "u3"]
     tables = ["", "a", "b", "c", "d", "a,b", "a,c", "b,c", "c,d", "a,b,c", "b,d", "a,d"]
