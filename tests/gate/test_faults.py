@@ -137,6 +137,29 @@ def test_connections_that_break_are_made_anew(tmp_path, server):
         assert gate.verify() == []
 
 
+def test_a_file_that_goes_and_comes_back(tmp_path):
+    """SQLite would go on writing into a file that nobody finds any more."""
+    config = with_asker(tmp_path, "sqlite:///gate.db")
+    (tmp_path / "elsewhere").mkdir()
+    files = ("gate.db", "gate.db-wal", "gate.db-shm")
+    with Gate.open(config) as gate:
+        first = gate.ask("u0", "ward", table("a"), key="k")
+        head = gate.head()
+        for name in files:
+            if (tmp_path / name).exists():
+                (tmp_path / name).rename(tmp_path / "elsewhere" / name)
+        for key in ("k", "l"):
+            with pytest.raises(FileError):
+                gate.ask("u0", "ward", table("b"), key=key)
+        assert not (tmp_path / "gate.db").exists()
+        for path in (tmp_path / "elsewhere").iterdir():
+            path.rename(tmp_path / path.name)
+        assert gate.head() == head
+        assert gate.ask("u0", "ward", table("a"), key="k") == first
+        assert gate.ask("u0", "ward", table("b"), key="l").decision == "granted"
+        assert gate.verify() == []
+
+
 @pytest.mark.slow
 def test_a_database_that_goes_and_comes_back(tmp_path, tmp_path_factory):
     own = Server(Path(tmp_path_factory.mktemp("own")))

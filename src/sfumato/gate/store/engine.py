@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ __all__ = ["migrated", "opened", "reading", "refuse_other_revisions", "writing"]
 _WAIT = 60
 """Seconds that one who writes waits for another."""
 _IMMEDIATE = "sfumato_immediate"
+_FILE = "sfumato_file"
 
 
 def opened(url: str, *, make: bool = False) -> Engine:
@@ -52,11 +54,17 @@ def _sqlite(path: Path, make: bool) -> Engine:
         if not path.parent.is_dir():
             raise FileError(f"The folder of the store {path.name!r} does not exist. Make it first.")
         path.touch(mode=0o600)
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": _WAIT})
+    address = f"{path.resolve().as_uri()}?mode=rw"  # a file that is gone is not made anew
+
+    def connected() -> sqlite3.Connection:
+        return sqlite3.connect(address, uri=True, timeout=_WAIT, check_same_thread=False)
+
+    engine = create_engine(URL.create("sqlite", database=str(path)), creator=connected)
 
     @event.listens_for(engine, "connect")
     def prepared(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # transactions begin where we say so
+        record.info[_FILE] = _inode(path)
         for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
@@ -118,6 +126,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
         if engine.dialect.name == "postgresql":
             connection = plain.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
+            _refuse_moved(engine, connection)
             yield connection
 
 
@@ -127,7 +136,28 @@ def writing(engine: Engine) -> Iterator[Connection]:
     with told(), engine.connect() as plain:
         connection = plain.execution_options(**{_IMMEDIATE: True})
         with connection.begin():
+            _refuse_moved(engine, connection)
             yield connection
+            _refuse_moved(engine, connection)
+
+
+def _inode(path: str | Path) -> tuple[int, int] | None:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _refuse_moved(engine: Engine, connection: Connection) -> None:
+    """Refuse to go on in a file of SQLite that was moved or removed: what is written there is lost to all others."""
+    if engine.dialect.name != "sqlite":
+        return
+    found = _inode(str(engine.url.database))
+    if found is None or found != connection.info.get(_FILE):
+        connection.invalidate()
+        engine.dispose()
+        raise FileError("The store's file is gone, or another one stands in its place. Bring it back, and try again.")
 
 
 def migrated(engine: Engine) -> None:
