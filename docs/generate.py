@@ -47,7 +47,7 @@ COMMANDS = (
     *("table build", "table protect", "table audit", "table bounds"),
     *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate join", "gate leave"),
     *("gate share", "gate work", "gate user add", "gate user remove", "gate organisation add", "gate group add"),
-    *("gate policy list", "gate policy set", "gate dataset list", "gate dataset add", "gate queue list"),
+    *("gate policy list", "gate policy set", "gate dataset list", "gate dataset add", "gate queue list", "gate recover"),
     *("gate queue refuse", "gate queue propose", "gate queue confirm"),
     *("gate ledger export", "gate ledger verify", "gate ledger head"),
     *("measures", "methods", "schema"),

@@ -480,3 +480,55 @@ def test_a_gate_decides_as_a_replay_does(tmp_path, seed):
         interval = gate.policies()["research"].interval
         records = gate._records(gate._state, "ward")
         assert not any(narrow(records, held, interval) for held in set(gate._state.knowledge.values()))
+
+
+NOISY = "{research: {interval: {count: 2, width: 4}, perturbed: {variance: 4}, noise: {mu_at_most: 0.75}}}"
+
+
+def test_perturbed_tables_are_the_same_each_time_and_of_another_budget(configured):
+    """A variance of 4 each, and a budget of .75: two tables, not three."""
+    config = configured(policies=NOISY)
+    config.path(config.secret_file).write_bytes(bytes(range(32)))
+    Gate.init(config)
+    with Gate.open(config) as gate:
+        gate.add_user("ann", None, "analyst", "research")
+        gate.add_user("bob", None, "analyst", "research")
+        first, again = (gate.ask("ann", "ward", AB, perturbed=True) for _ in range(2))
+        assert (first.decision, again.reasons) == ("granted", ("known",))
+        assert first.release.rows == again.release.rows == gate.ask("bob", "ward", AB, perturbed=True).release.rows
+        assert not first.release.to_plain()["exact"]
+        assert "perturbed" in first.release.to_plain()["disclosure"]
+        shown = {(a, b): n for a, b, n in first.release.rows}
+        assert shown["2", "2"] == 0  # nobody stays nobody
+        assert gate.ask("ann", "ward", B, perturbed=True).decision == "granted"
+        third = gate.ask("ann", "ward", Margin(), perturbed=True)
+        assert (third.decision, third.reasons) == ("refused", ("noise",))
+        assert gate.ask("ann", "ward", A).decision == "granted"  # true tables are of another budget
+        assert gate.verify() == []
+
+
+def test_a_perturbed_table_is_offered_and_without_a_policy_for_it_refused(configured):
+    config = configured(policies=NOISY)
+    config.path(config.secret_file).write_bytes(bytes(range(32)))
+    Gate.init(config)
+    with Gate.open(config) as gate:
+        gate.add_user("ann", None, "analyst", "research")
+        answer = gate.ask("ann", "ward", AB)
+        assert answer.decision == "refused"
+        assert "perturbed" in [offer.kind for offer in answer.offers]
+        public = gate.ask("public", "ward", A, perturbed=True)
+        assert (public.decision, public.reasons) == ("refused", ("perturbed",))
+        with pytest.raises(DataError, match="Only counts"):
+            gate.ask("ann", "ward", Margin.of([Node("A")], value="B"), perturbed=True)
+
+
+def test_what_does_not_look_at_data_gives_noise_alone(configured):
+    config = configured(policies=NOISY.replace("perturbed", "simulatable: true, perturbed"))
+    config.path(config.secret_file).write_bytes(bytes(range(32)))
+    Gate.init(config)
+    with Gate.open(config) as gate:
+        gate.add_user("ann", None, "analyst", "research")
+        answer = gate.ask("ann", "ward", A)
+        assert (answer.decision, answer.reasons) == ("refused", ("simulatable",))
+        assert [offer.kind for offer in answer.offers] == ["perturbed"]
+        assert gate.ask("ann", "ward", A, perturbed=True).decision == "granted"

@@ -42,8 +42,8 @@ class Case:
 
     @classmethod
     def of(cls, records: Records, margins: Iterable[Margin]) -> Case:
-        """What margins come to together."""
-        everything = tuple(margins)
+        """What margins come to together; perturbed ones are of another budget, see `noise`."""
+        everything = tuple(margin for margin in margins if not margin.noise)
         versions = {margin.version for margin in everything}
         scope = records.scope(versions)
         several = len(versions) > 1

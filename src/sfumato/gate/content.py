@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
+from sfumato.gate.noise import perturbed
 from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records, Scope
 
@@ -25,7 +26,7 @@ _MOST_ROWS = 1_000_000
 
 def whole(request: Margin, where: Where) -> Margin:
     """The margin that is decided about: by all that it is shown by, and all that picks what is shown."""
-    return Margin.of([*request.nodes, *where], request.value, request.weight, request.version)
+    return Margin.of([*request.nodes, *where], request.value, request.weight, request.version, request.noise)
 
 
 def checked_where(where: Where, records: Records) -> dict[Node, tuple[str, ...]]:
@@ -120,13 +121,19 @@ def content(dataset: str, records: Records, request: Margin, where: Where, polic
         "where": {str(node): list(groups) for node, groups in sorted(where.items())},
         "columns": columns,
         "rows": _rows(records, request, where),
-        "exact": not (request.value or request.weight),
+        "exact": not (request.value or request.weight or request.noise),
         "disclosure": sentence(request, policy),
     }
 
 
 def sentence(request: Margin, policy: Policy) -> str:
     """What protects a release, in words."""
+    if request.noise:
+        return (
+            f"The counts are perturbed by noise of mean 0 and variance {request.noise}, which hangs on who is in a "
+            "cell: the same cell has the same noise in every table. A true zero stays zero; combinations that are not "
+            "listed hold nobody."
+        )
     parts = ["The counts are true."]
     if request.value or request.weight:
         parts.append("Sums have three significant digits.")
@@ -159,6 +166,8 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
         raise DataError(f"The table has more than {_MOST_ROWS:,} lines.")
     total = np.zeros(len(lines), dtype=np.int64)
     np.add.at(total, number, counts)
+    if request.noise:
+        total = perturbed(total, _keys(scope, shown, counted.cell, number, len(lines)), request.noise)
     added = [np.bincount(number, weights=one, minlength=len(lines)) for one in sums]
     labels = [scope.structure.groups(node) for node in request.nodes]
     rows: list[list[Any]] = []
@@ -168,6 +177,21 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
         names_of = [label[place] for label, place in zip(labels, line, strict=True)]
         rows.append([*names_of, int(total[i]), *(rounded(float(one[i])) for one in added)])
     return rows
+
+
+def _keys(scope: Scope, shown: NDArray[np.bool_], cell: NDArray[Any], number: Ints, lines: int) -> NDArray[np.uint64]:
+    """The key of each line: the sum of the keys of all who are in it."""
+    if scope.words is None:
+        raise DataError(
+            "Perturbed tables need each person's key: name the column of record ids (`record`) and the secret's file."
+        )
+    line_of = np.full(len(shown), -1, dtype=np.int64)
+    line_of[shown] = number
+    own = line_of[cell]
+    inside = own >= 0
+    out = np.zeros(lines, dtype=np.uint64)
+    np.add.at(out, own[inside], scope.words[inside])  # sums of 64 bits wrap, as they should
+    return out
 
 
 def _places(scope: Scope, nodes: Sequence[Node], cell: NDArray[Any], cells: int) -> Ints:

@@ -13,6 +13,7 @@ from sfumato.gate.case import Case
 from sfumato.gate.criteria import attribution, dominance, extremes, interval, sap
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.margin import Margin, Node
+from sfumato.gate.noise import allowed
 from sfumato.gate.policy import Policy
 from sfumato.gate.records import Records
 from sfumato.gate.stages.exact import Joint
@@ -145,6 +146,9 @@ def judge(
     wanted = data.structure.canonical(request)
     if is_known(data, held, wanted):
         return Decision("granted", ("known",), "known", 0, Case.of(data, held))
+    if wanted.noise:
+        verdict = allowed([*held, wanted], policy)
+        return Decision("granted" if verdict.holds else "refused", verdict.reasons, "noise", 0, Case.of(data, held))
     case = Case.of(data, [*held, wanted])
     if policy.simulatable:
         return Decision("refused", ("simulatable",), "known", 0, case)
@@ -155,7 +159,12 @@ def together(data: Records, knowledge: Iterable[Margin], policy: Policy, *, effo
     """Decide whether somebody may know some margins together: when people join, or share."""
     held = sorted(set(map(data.structure.canonical, knowledge)))
     case = Case.of(data, held)
-    return _decided(case, holds(case, policy, effort=effort)) if held else Decision("granted", (), "known", 0, case)
+    noise = allowed(held, policy, given=True)
+    if not noise.holds:
+        return Decision("refused", noise.reasons, "noise", 0, case)
+    if all(margin.noise for margin in held):
+        return Decision("granted", (), "known", 0, case)
+    return _decided(case, holds(case, policy, effort=effort))
 
 
 def _decided(case: Case, found: dict[str, Verdict]) -> Decision:
@@ -168,7 +177,7 @@ def _decided(case: Case, found: dict[str, Verdict]) -> Decision:
     return Decision(answer, reasons, max((verdict.stage for verdict in told), key=_ORDER.index), work, case)
 
 
-_ORDER = ("known", "open", "released", "cover", "exchange", "exact")
+_ORDER = ("known", "noise", "open", "released", "cover", "exchange", "exact")
 
 
 def holds(case: Case, policy: Policy, beside: Case | None = None, effort: float = EFFORT) -> dict[str, Verdict]:

@@ -60,6 +60,8 @@ class Margin:
         The variable that weights each record; empty for none. A weighted count brings the unweighted one.
     version
         Name of the version.
+    noise
+        The variance of the noise of a perturbed table; empty where the table is true.
 
     Examples
     --------
@@ -73,33 +75,38 @@ class Margin:
     value: str = ""
     weight: str = ""
     version: str = FIRST
+    noise: str = ""
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], value: str = "", weight: str = "", version: str = FIRST) -> Margin:
+    def of(
+        cls, nodes: Iterable[Node], value: str = "", weight: str = "", version: str = FIRST, noise: str = ""
+    ) -> Margin:
         """A margin of nodes in any order."""
-        return cls(tuple(sorted(set(nodes))), value, weight, version)
+        return cls(tuple(sorted(set(nodes))), value, weight, version, noise)
 
     @property
     def label(self) -> str:
         """As commands write it: `cost|A,B`."""
         by = ",".join(map(str, self.nodes))
         summed = f"{self.value}*{self.weight}" if self.value and self.weight else self.value or self.weight
-        return f"{summed}|{by}" if summed else by
+        perturbed = "~" if self.noise else ""
+        return perturbed + (f"{summed}|{by}" if summed else by)
 
     def to_plain(self) -> dict[str, Any]:
         """The canonical form, for JSON."""
-        return {
+        exact = {
             "by": [[node.variable, node.level] for node in self.nodes],
             "value": self.value,
             "version": self.version,
             "weight": self.weight,
         }
+        return exact | ({"noise": self.noise} if self.noise else {})
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Margin:
         """Read what `to_plain` wrote."""
         nodes = [Node(variable, level) for variable, level in plain["by"]]
-        return cls.of(nodes, plain["value"], plain["weight"], plain["version"])
+        return cls.of(nodes, plain["value"], plain["weight"], plain["version"], plain.get("noise", ""))
 
     @property
     def digest(self) -> str:

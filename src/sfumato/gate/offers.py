@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sfumato.gate.margin import Margin, Node
@@ -23,12 +23,12 @@ class Offer:
     Parameters
     ----------
     kind
-        `coarser`: a variable by one of its levels. `smaller`: a variable less.
+        `coarser`: a variable by one of its levels. `smaller`: a variable less. `perturbed`: the table with noise.
     margin
         The table.
     """
 
-    kind: Literal["coarser", "smaller"]
+    kind: Literal["coarser", "smaller", "perturbed"]
     margin: Margin
 
     def to_plain(self) -> dict[str, Any]:
@@ -36,7 +36,9 @@ class Offer:
         return {"kind": self.kind, "by": [str(node) for node in self.margin.nodes]}
 
 
-def offered(structure: Structure, request: Margin, grants: Callable[[Margin], bool]) -> tuple[Offer, ...]:
+def offered(
+    structure: Structure, request: Margin, grants: Callable[[Margin], bool], noise: str = ""
+) -> tuple[Offer, ...]:
     """Look for tables to offer: first those that lose least, never more than a dozen are tried.
 
     Parameters
@@ -47,9 +49,11 @@ def offered(structure: Structure, request: Margin, grants: Callable[[Margin], bo
         What was not granted.
     grants
         Decides one; it is asked for each that is tried, and every answer belongs into the ledger.
+    noise
+        Variance of a perturbed table, where one may be offered.
     """
     out: list[Offer] = []
-    for tried, offer in enumerate(_candidates(structure, request)):
+    for tried, offer in enumerate(_candidates(structure, request, noise)):
         if len(out) == MOST or tried == _TRIED:
             break
         if grants(offer.margin):
@@ -57,8 +61,10 @@ def offered(structure: Structure, request: Margin, grants: Callable[[Margin], bo
     return tuple(out)
 
 
-def _candidates(structure: Structure, request: Margin) -> Iterator[Offer]:
-    """Every coarser table, finest first, then every smaller one, largest first."""
+def _candidates(structure: Structure, request: Margin, noise: str) -> Iterator[Offer]:
+    """Every coarser table, finest first, then every smaller one, largest first; the perturbed one."""
+    if request.noise:
+        return
     coarser = []
     for node in request.nodes:
         for variable, level in sorted(structure.levels):
@@ -66,9 +72,13 @@ def _candidates(structure: Structure, request: Margin) -> Iterator[Offer]:
             if variable == node.variable and 1 < structure.size(other) < structure.size(node):
                 coarser.append((-structure.size(other) / structure.size(node), _with(request, node, other)))
     smaller = [(structure.size(node), _with(request, node, None)) for node in request.nodes if len(request.nodes) > 1]
-    for kind, found in (("coarser", coarser), ("smaller", smaller)):
-        for _, margin in sorted(found):
-            yield Offer(kind, structure.canonical(margin))  # type: ignore[arg-type]
+    true = [Offer("coarser", structure.canonical(margin)) for _, margin in sorted(coarser)]
+    true += [Offer("smaller", structure.canonical(margin)) for _, margin in sorted(smaller)]
+    if noise and not request.value and not request.weight:
+        yield from true[: MOST - 1]
+        yield Offer("perturbed", replace(request, noise=noise))
+        true = true[MOST - 1 :]
+    yield from true
 
 
 def _with(request: Margin, node: Node, other: Node | None) -> Margin:

@@ -253,6 +253,14 @@ class Policy(Described):
         """What knowledge must meet: all but limits of a day, and rules for what is asked anew."""
         return self.interval, self.attribution, self.dominance, self.sap, self.simulatable
 
+    @model_validator(mode="after")
+    def _noisy_enough(self) -> Policy:
+        if self.interval is not None and self.perturbed is not None:
+            least = (self.interval.width / 4) ** 2
+            if self.perturbed.variance < least:
+                raise ValueError(f"`variance` must be {least:g} or more: less noise than the interval's width hides")
+        return self
+
     @property
     def digest(self) -> str:
         """SHA-256 of what it asks."""

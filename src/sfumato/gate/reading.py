@@ -16,12 +16,14 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.expression import parse
 from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.roles import Role
+from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import FIRST
 from sfumato.gate.plain_files import read_plain
 from sfumato.gate.records import Codes, Records
 from sfumato.gate.structure import MISSING, Structure
 from sfumato.kernels.tabular.combinations import LARGEST
+from sfumato.kernels.tabular.keys import BITS
 
 __all__ = ["MISSING", "read_levels", "read_never", "records_of"]
 
@@ -44,6 +46,7 @@ def records_of(
     cohorts: Mapping[str, str] | None = None,
     versions: Sequence[tuple[str, pl.DataFrame]] = (),
     first: str = FIRST,
+    secret: bytes | None = None,
 ) -> Records:
     """Code a table of records, or of counts, and its further versions.
 
@@ -67,6 +70,8 @@ def records_of(
         Further versions, with their names.
     first
         Name of the first version.
+    secret
+        What the keys of perturbed tables are drawn with; without it none can be made.
 
     Raises
     ------
@@ -111,6 +116,7 @@ def records_of(
         None if weights is None else weights[held],
         tuple(names),
         None if len(names) == 1 else lives.life[held],
+        _words(lives, record, secret, held),
         lives.arrivals,
     )
 
@@ -206,6 +212,16 @@ def _arrivals(life: Ints, counts: Ints | None, versions: int) -> Ints:
     has = (life[:, None] >> np.arange(versions) & 1).astype(np.int64)
     weighted = has if counts is None else has * counts[:, None]
     return np.asarray(weighted.T @ (1 - has), dtype=np.int64)
+
+
+def _words(lives: _Lives, record: str | None, secret: bytes | None, held: Any) -> NDArray[np.uint64] | None:
+    """Random bits of each line, that hang on its record id, or on its codes where it is a cell of counts."""
+    if secret is None or (record is None and lives.weights is None):
+        return None
+    names = [record] if record is not None else lives.frame.columns
+    who = lives.frame.select(pl.concat_str(pl.col(n).cast(pl.String).fill_null(MISSING) for n in names)).to_series()
+    word = Draws(secret).words(units(lives.frame[record] if record is not None else who), Purpose("cell_key"))[:, 0]
+    return np.asarray((word >> np.uint64(64 - BITS))[held], dtype=np.uint64)
 
 
 def _weights(frame: pl.DataFrame, count: str | None) -> Ints | None:

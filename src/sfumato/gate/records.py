@@ -19,6 +19,7 @@ __all__ = ["Records", "Scope"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
 Codes = NDArray[np.unsignedinteger[Any]]
 
 _KEPT = 400 << 20
@@ -43,6 +44,8 @@ class Records:
         Names of the versions, oldest first.
     life
         Of each line the versions that it stands in, a bit for each; None with one version.
+    words
+        Of each line 53 random bits, of which perturbed tables make the keys of cells; None where there is no secret.
     arrivals : ndarray of int64, shape (versions, versions)
         How many people stand in one version (line) and not in another (column), changed or not.
     """
@@ -53,6 +56,7 @@ class Records:
     counts: Ints | None = None
     versions: tuple[str, ...] = (FIRST,)
     life: Ints | None = None
+    words: Words | None = None
     arrivals: Ints | None = None
     _scopes: dict[tuple[str, ...], Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -74,7 +78,7 @@ class Records:
     def _scope(self, wanted: tuple[str, ...]) -> Scope:
         structure = self.structure.over(wanted)
         if self.life is None:
-            return Scope(structure, self.codes, self.numbers, self.counts)
+            return Scope(structure, self.codes, self.numbers, self.counts, self.words)
         bits = [self.versions.index(version) for version in wanted]
         life = sum(((self.life >> bit & 1) << i for i, bit in enumerate(bits)), np.zeros(len(self.life), np.int64))
         rows = np.flatnonzero(life)
@@ -83,7 +87,8 @@ class Records:
             told: Codes = (life[rows] - 1).astype(np.uint16)
             codes[LIFE] = told
         numbers = {name: own[rows] for name, own in self.numbers.items()}
-        return Scope(structure, codes, numbers, None if self.counts is None else self.counts[rows])
+        words = None if self.words is None else self.words[rows]
+        return Scope(structure, codes, numbers, None if self.counts is None else self.counts[rows], words)
 
     def distinct(self, variable: str) -> float:
         """How many different values a variable has, in all versions; endless where there are too many to be codes."""
@@ -97,7 +102,7 @@ class Scope:
 
     Parameters
     ----------
-    structure, codes, numbers, counts
+    structure, codes, numbers, counts, words
         As in `Records`, of these versions alone.
     """
 
@@ -105,6 +110,7 @@ class Scope:
     codes: Mapping[str, Codes]
     numbers: Mapping[str, Floats]
     counts: Ints | None
+    words: Words | None = None
     _columns: dict[Node, Codes] = field(default_factory=dict, init=False, repr=False)
     _margins: dict[tuple[Node, ...], Counted] = field(default_factory=dict, init=False, repr=False)
     _small: dict[tuple[tuple[Node, ...], int], Ints] = field(default_factory=dict, init=False, repr=False)

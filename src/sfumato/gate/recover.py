@@ -76,7 +76,10 @@ def recovered(data: Records, knowledge: Iterable[Margin], *, shown: int = _SHOWN
     >>> found.zeros, found.ones, found.narrowest["count"].to_list()
     (1, 1, [1, 3, 4])
     """
-    case = Case.of(data, sorted(set(map(data.structure.canonical, knowledge))))
+    held_true = sorted({data.structure.canonical(margin) for margin in knowledge if not margin.noise})
+    if not held_true:
+        return Recovered(0, 0, 0, True, pl.DataFrame())
+    case = Case.of(data, held_true)
     joint = case.scope.joint(case.nodes)
     held = np.flatnonzero(joint.count)
     first = np.zeros(len(joint.count), dtype=np.int64)

@@ -21,6 +21,7 @@ from sfumato.gate.derived import Described, Version
 from sfumato.gate.margin import canonical_json
 from sfumato.gate.reading import read_levels, records_of
 from sfumato.gate.records import Records
+from sfumato.release.secret import Secret
 
 __all__ = ["Sources", "codebook_hashes", "copied", "database_table", "sha256_of"]
 
@@ -223,7 +224,14 @@ class Sources:
             cohorts=said.cohorts,
             versions=[(own, later) for own, later, _ in more],
             first=first,
+            secret=self._secret(),
         )
+
+    def _secret(self) -> bytes | None:
+        """What the noise of perturbed tables is drawn with, where a policy allows these."""
+        if all(policy.perturbed is None for policy in self.config.policies.values()):
+            return None
+        return Secret.find(self.config.path(self.config.secret_file)).value
 
     def refuse_shared_people(self, name: str, version: Version, datasets: Mapping[str, Described]) -> None:
         """Refuse a version that has people of another data set.

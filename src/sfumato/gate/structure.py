@@ -153,10 +153,12 @@ class Structure:
         for node in sorted(kept, key=lambda n: (self.size(n), n)):
             if self.tells([n for n in kept if n != node], node):
                 kept.remove(node)
-        return Margin.of(kept, margin.value, margin.weight, margin.version)
+        return Margin.of(kept, margin.value, margin.weight, margin.version, margin.noise)
 
     def covers(self, margin: Margin, other: Margin) -> bool:
-        """Whether a margin gives another one by summing."""
+        """Whether a margin gives another one by summing; a perturbed one gives itself alone."""
+        if margin.noise:
+            return self.canonical(margin) == self.canonical(other)
         if margin.version != other.version or other.weight not in ("", margin.weight):
             return False
         if other.value and (other.value, other.weight) != (margin.value, margin.weight):

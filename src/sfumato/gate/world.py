@@ -279,4 +279,4 @@ def _outcome(
     return Outcome("granted", () if decisions else ("known",), stage, work, grown, edges)
 
 
-_ORDER = ("known", "open", "released", "cover", "exchange", "exact", "exception")
+_ORDER = ("known", "noise", "open", "released", "cover", "exchange", "exact", "exception")

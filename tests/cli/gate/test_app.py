@@ -59,6 +59,10 @@ def test_a_day(gate):
     assert (gate / "a.csv").read_text() == "A,count\nplanted1,5\nplanted2,3\n"
     assert "planted" not in said.stderr + said.stdout
 
+    found = asked(gate, "recover", "ann")
+    assert (found["joint_cells"], [line["count"] for line in found["narrowest"]]) == (2, [3, 5])
+    assert asked(gate, "recover", "eve")["narrowest"] == []
+
     assert asked(gate, "join", "ann", "study")["decision"] == "granted"
     assert asked(gate, "leave", "ann", "study")["decision"] == "granted"
     assert asked(gate, "share", "north", "study")["decision"] == "granted"
@@ -97,6 +101,7 @@ def test_a_day(gate):
         ["ask", "ann", "A", "--dataset", "nosuch"],
         ["user", "add", "ann", "--policy", "research"],
         ["user", "add", "tom", "--policy", "nosuch"],
+        ["recover", "nobody"],
         ["join", "ann", "nowhere"],
         ["dataset", "add", "ward", "v9"],
         ["policy", "set", "nosuch"],

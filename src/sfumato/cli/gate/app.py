@@ -17,6 +17,7 @@ from sfumato.cli.gate import (
     organisation,
     policy,
     queue,
+    recover,
     replay,
     share,
     simulate,
@@ -51,6 +52,7 @@ app.command(epilog=join.EXAMPLE)(join.join)
 app.command(epilog=leave.EXAMPLE)(leave.leave)
 app.command(epilog=share.EXAMPLE)(share.share)
 app.command(epilog=work.EXAMPLE)(work.work)
+app.command(epilog=recover.EXAMPLE)(recover.recover)
 
 _users = _group("user", "People who may ask, and those who keep the gate.", user.ADD)
 _users.command("add", epilog=user.ADD)(user.add)

@@ -28,6 +28,9 @@ def ask(
         list[str] | None,
         typer.Option(metavar="NODE=GROUP", help="Show only this group. Repeat it. Decided is the whole table."),
     ] = None,
+    perturbed: Annotated[
+        bool, typer.Option("--perturbed", help="Counts with noise, where the policy allows it.")
+    ] = False,
     key: Annotated[str | None, typer.Option(help="Of the request: the same key gets the same answer.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write the table to (.csv).")] = None,
     json: Json = False,
@@ -42,7 +45,7 @@ def ask(
     with opened(config) as gate:
         chosen = chosen_dataset(gate, dataset)
         margin, shown = gate.read_request(chosen, table, version, _parts(where))
-        answer = gate.ask(who, chosen, margin, shown, key)
+        answer = gate.ask(who, chosen, margin, shown, key, perturbed=perturbed)
     if json:
         print_json(answer.to_plain())
     else:

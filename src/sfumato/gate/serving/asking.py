@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, LimitReached
@@ -15,6 +15,7 @@ from sfumato.gate.decide import margin_of
 from sfumato.gate.derived import State
 from sfumato.gate.ledger import Entry, now
 from sfumato.gate.margin import Margin, Node, canonical_json
+from sfumato.gate.noise import written
 from sfumato.gate.offers import Offer, offered
 from sfumato.gate.public import Publishing
 from sfumato.gate.records import Records
@@ -99,6 +100,8 @@ class Asking(Core):
         margin: Margin,
         where: Where | None = None,
         key: str | None = None,
+        *,
+        perturbed: bool = False,
     ) -> Answer:
         """Decide a request, write it down, and give what is granted.
 
@@ -114,6 +117,8 @@ class Asking(Core):
             By node the groups that are shown. Decided and remembered is the whole table.
         key
             Of the request: the same key gets the same answer, and nothing is decided again.
+        perturbed
+            The counts with noise, of the variance that their policy has. It is of another budget than true tables.
 
         Raises
         ------
@@ -127,6 +132,9 @@ class Asking(Core):
         from sfumato.gate.store.store import digest
 
         with self._lock:
+            if perturbed and (margin.value or margin.weight):
+                raise DataError("Only counts are perturbed: ask for the table without a sum and without a weight.")
+            margin = replace(margin, noise="asked" if perturbed else "")
             text = digest(canonical_json(asked_of(dataset, margin, dict(where or {}))))
             if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
                 raise DataError("The key of a request has 1 to 200 printable characters.")
@@ -136,6 +144,8 @@ class Asking(Core):
                 self._state = self._ahead(view)
                 self._refuse_others(self._state, who)
                 self._within_limits(view, self._state, who)
+                if perturbed:
+                    margin = replace(margin, noise=_noise(self._state, who) or "1")
             return self._settled(
                 lambda state: self._decided(state, who, dataset, margin, where or {}),
                 lambda writer, state, found: self._answered(writer, state, found, key, text),
@@ -261,7 +271,11 @@ class Asking(Core):
             tried.append((one, decide(one)))
             return tried[-1][1].granted
 
-        offers = offered(asked.records.structure, asked.margin, grants) if outcome.decision == "refused" else ()
+        offers = (
+            offered(asked.records.structure, asked.margin, grants, _noise(state, who))
+            if outcome.decision == "refused"
+            else ()
+        )
         return _Found(asked, outcome, tuple(tried), offers, self._content(state, asked) if outcome.granted else None)
 
     @staticmethod
@@ -361,6 +375,12 @@ class Asking(Core):
         offers = tuple(Offer(one["kind"], Margin.from_plain(one["margin"])) for one in plain["offers"])
         head = int(plain["seq"]), str(plain["hash"])
         return Answer(plain["id"], plain["decision"], tuple(plain["reasons"]), offers, release, head)
+
+
+def _noise(state: State, who: str) -> str:
+    """The variance of tables that are perturbed for somebody; empty where none are."""
+    own = state.policies[state.people[who].principal.policy][1].perturbed
+    return "" if own is None else written(own.variance)
 
 
 def where_of(plain: Sequence[Sequence[Any]]) -> dict[Node, tuple[str, ...]]:

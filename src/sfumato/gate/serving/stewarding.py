@@ -13,6 +13,7 @@ from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.derived import Described, State, Version
 from sfumato.gate.margin import Margin
 from sfumato.gate.policy import Policy
+from sfumato.gate.recover import Recovered, recovered
 from sfumato.gate.replay import too_near
 from sfumato.gate.serving.asking import Asking, _Found, where_of
 from sfumato.gate.serving.core import COMMAND_LINE, Settled
@@ -159,6 +160,19 @@ class Stewarding(Asking):
         if not settled.granted and path.startswith(f"{COPIES}/"):
             self.config.path(path).unlink(missing_ok=True)
         return settled
+
+    def recovered(self, who: str, dataset: str, shown: int = 20) -> Recovered:
+        """What somebody can recover now from all that they may know; for stewards alone.
+
+        Raises
+        ------
+        DataError
+            Unknown names.
+        """
+        self._catch_up()
+        self._refuse_unknown(self._state, who)
+        records = self._records(self._state, dataset)
+        return recovered(records, self._state.knowledge.get((who, dataset), frozenset()), shown=shown)
 
     def queue(self) -> list[Waiting]:
         """Requests that are undecided, oldest first."""

@@ -1,0 +1,116 @@
+"""The budget of noise: what all perturbed tables that somebody may know tell together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.gate.margin import Margin
+from sfumato.gate.policy import Noise, Policy
+from sfumato.kernels.tabular.keys import BITS, written_keys
+from sfumato.tables.perturb.counts import count_noise, transitions
+
+__all__ = ["Allowed", "allowed", "largest_change", "mu", "perturbed", "written"]
+
+Ints = NDArray[np.int64]
+_BUDGET = Noise(mu_at_most=3)
+"""Of a policy that says nothing."""
+
+
+def written(variance: float) -> str:
+    """A variance as requests hold it.
+
+    Examples
+    --------
+    >>> written(6.25), written(9.0)
+    ('25/4', '9')
+    """
+    return str(Fraction(variance).limit_denominator(10**6))
+
+
+def mu(margins: Iterable[Margin]) -> float:
+    """What perturbed tables tell together, to somebody who knows all other people: d' of the one he does not.
+
+    The root of the sum of 1/variance over different tables; his area under the curve is the normal distribution's
+    function of it over the root of 2: .76, .92, .98 at 1, 2, 3.
+
+    Examples
+    --------
+    >>> mu([Margin(noise="4"), Margin(version="v2", noise="4"), Margin()])
+    0.7071067811865476
+    """
+    return math.sqrt(sum(1 / Fraction(one.noise) for one in set(margins) if one.noise))
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """Whether perturbed tables may be known, and what stands against it."""
+
+    holds: bool
+    reasons: tuple[str, ...] = ()
+
+
+def allowed(margins: Iterable[Margin], policy: Policy, *, given: bool = False) -> Allowed:
+    """Whether somebody may know some perturbed tables together.
+
+    Parameters
+    ----------
+    margins
+        All that they would know.
+    policy
+        Theirs: whether tables may be perturbed for them, by how much noise at least, and what all together may tell.
+    given
+        The tables were given to others, and would reach them: then the budget alone counts.
+    """
+    noisy = [one for one in set(margins) if one.noise]
+    if not noisy:
+        return Allowed(True)
+    least = policy.perturbed
+    if not given and (least is None or any(float(Fraction(one.noise)) < least.variance * (1 - 1e-9) for one in noisy)):
+        return Allowed(False, ("perturbed",))
+    return Allowed(True) if mu(noisy) <= (policy.noise or _BUDGET).mu_at_most else Allowed(False, ("noise",))
+
+
+def largest_change(variance: float) -> int:
+    """The largest change of a count: four standard deviations, and no less than the variance, which a count of 1 has.
+
+    Examples
+    --------
+    >>> largest_change(6.25), largest_change(25)
+    (10, 25)
+    """
+    return math.ceil(max(variance, 4 * math.sqrt(variance)))
+
+
+def perturbed(count: Ints, key: NDArray[np.uint64], noise: str) -> Ints:
+    """Counts with noise by cell keys: of mean 0, the same for the same people in every table; a zero stays zero.
+
+    Parameters
+    ----------
+    count
+        True counts, shape (cells,).
+    key
+        Sums of the keys of all who are in each cell; their last 53 bits count.
+    noise
+        The variance, as requests hold it.
+
+    Notes
+    -----
+    Whoever asks again gets the same figures: there is nothing to average. A positive count proves that somebody is
+    there, so that a policy that protects existence allows no perturbed tables.
+
+    Examples
+    --------
+    >>> perturbed(np.array([0, 40]), np.array([5, 5], dtype=np.uint64), "4")[0]
+    0
+    """
+    variance = float(Fraction(noise))
+    rows = transitions(largest_change(variance), variance, 0)
+    share = written_keys(key & np.uint64((1 << BITS) - 1))
+    value = count.astype(np.float64)
+    return np.asarray(np.rint(value + count_noise(value, share, rows)), dtype=np.int64)
