@@ -7,7 +7,8 @@
                       stderr, blanks and line breaks apart; a line `…` stands for anything
 ```` ```python ````   run
 ```` ```pycon ````    run as a doctest
-```` ```yaml ````     with `<!-- file: name -->` before it, written to that file; else it must be (part of) a plan
+```` ```yaml ````     with `<!-- file: name -->` before it, written to that file; else it must be (part of) a plan;
+                      a gate's configuration, and a file `policies.yaml`, must be one
 ====================  ===============================================================================================
 
 `<!-- not run: reason -->` before a block leaves it out.
@@ -23,6 +24,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sfumato.data.yaml import load_yaml
+from sfumato.gate.config import Config
+from sfumato.gate.policies import policies_of
 from sfumato.plan.plan import Plan
 from tests.e2e.command import sfumato
 
@@ -120,8 +124,13 @@ class Page:
         self.scope.update(test.globs)
 
     def yaml(self, text, said):
-        whole = text if text.startswith("sfumato:") else f"sfumato: 1\n{text}"
-        assert whole != text or text.partition(":")[0] not in PARTS
-        Plan.from_yaml(whole)
+        if text.startswith("gate:"):
+            Config.model_validate(load_yaml(text)[0])
+        elif said.get("file") == "policies.yaml":
+            policies_of(*load_yaml(text), self.path.name)
+        else:
+            whole = text if text.startswith("sfumato:") else f"sfumato: 1\n{text}"
+            assert whole != text or text.partition(":")[0] not in PARTS
+            Plan.from_yaml(whole)
         if "file" in said:
             Path(said["file"]).write_text(text, encoding="utf-8")

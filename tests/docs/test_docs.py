@@ -27,7 +27,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"])
 MODULES = sorted(m.name for m in pkgutil.walk_packages(sfumato.__path__, "sfumato."))
 RUNNABLE = [
-    p for p in PAGES if p.parent == DOCS or p.parent.name in ("howto", "methods", "tables") or p.name == "release.md"
+    p
+    for p in PAGES
+    if p.parent == DOCS or p.parent.name in ("howto", "methods", "tables", "gate") or p.name == "release.md"
 ]
 SLOW = {"docs/howto/tune.md", "docs/index.md", "docs/titanic.md", "docs/noise.md", "docs/fit.md"}
 NOT_RUN = {
