@@ -692,7 +692,7 @@ def _said(folder: Path, suffix: str) -> tuple[str, ...]:
 
 def python() -> str:
     """The public names."""
-    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "steps", "tables")]
+    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "gate", "steps", "tables")]
     functions = [name for name in names if inspect.isfunction(getattr(sf, name))]
     classes = [name for name in names if inspect.isclass(getattr(sf, name))]
     steps = {cls.__name__: (name, cls) for name, cls in methods().items()}
@@ -707,15 +707,8 @@ def python() -> str:
         ),
         "## Classes",
         *(_described(name, getattr(sf, name)) for name in classes),
-        "## sf.tables",
-        "Tables of totals. Functions take what `sf.read` gives, or a table.",
-        *(
-            f"### sf.tables.{n}\n\n```text\n{_signature(getattr(sf.tables, n), f'tables.{n}')}\n```\n\n"
-            f"{summary(getattr(sf.tables, n))}"
-            for n in dir(sf.tables)
-            if inspect.isfunction(getattr(sf.tables, n))
-        ),
-        *(_described(f"tables.{n}", cls) for n in dir(sf.tables) if inspect.isclass(cls := getattr(sf.tables, n))),
+        *_package("tables", sf.tables, "Tables of totals. Functions take what `sf.read` gives, or a table."),
+        *_package("gate", sf.gate, "What may be told to whom: [The gate](../gate/index.md)."),
         "## sf.steps",
         "The steps of a plan, with the parameters of its YAML.",
         _table(
@@ -734,6 +727,22 @@ def python() -> str:
         "```text\n" + _tree(inspect.getdoc(sf.errors) or "") + "\n```",
     ]
     return "\n\n".join(parts)
+
+
+def _package(name: str, package: Any, said: str) -> list[str]:
+    """The functions and classes of a package that is a name of `sf` itself."""
+    names = dir(package)
+    return [
+        f"## sf.{name}",
+        said,
+        *(
+            f"### sf.{name}.{n}\n\n```text\n{_signature(getattr(package, n), f'{name}.{n}')}\n```\n\n"
+            f"{summary(getattr(package, n))}"
+            for n in names
+            if inspect.isfunction(getattr(package, n))
+        ),
+        *(_described(f"{name}.{n}", cls) for n in names if inspect.isclass(cls := getattr(package, n))),
+    ]
 
 
 def _signature(function: Callable[..., Any], name: str) -> str:
