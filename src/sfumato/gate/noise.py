@@ -106,7 +106,7 @@ def perturbed(count: Ints, key: NDArray[np.uint64], noise: str) -> Ints:
 
     Examples
     --------
-    >>> perturbed(np.array([0, 40]), np.array([5, 5], dtype=np.uint64), "4")[0]
+    >>> int(perturbed(np.array([0, 40]), np.array([5, 5], dtype=np.uint64), "4")[0])
     0
     """
     variance = float(Fraction(noise))
