@@ -314,11 +314,15 @@ class Stewarding(Asking):
         if not rows:
             raise DataError("There is no such exception.")
         row = rows[0]
-        margin = Margin.from_plain(json.loads(row.asked)["margin"])
+        with self.store.reading() as view:
+            proposal = next(iter(view.entries(int(row.seq) - 1, int(row.seq))), None)
+        if proposal is None or (proposal.kind, proposal.who, proposal.dataset) != ("exception", row.who, row.dataset):
+            raise DataError("What was proposed is not what stands in the ledger: verify it first.")
+        margin, proposer = Margin.from_plain(proposal.body["margin"]), str(proposal.body["by"])
 
         def decide(state: State) -> tuple[_Found, list[list[Any]]]:
             self._refuse_no_steward(state, by)
-            if by in (row.who, row.proposed_by):
+            if by in (row.who, proposer):
                 raise DataError("An exception is confirmed by a second steward, who is not the one that it is for.")
             return self._excepted(state, row.who, row.dataset, margin)
 
@@ -326,7 +330,7 @@ class Stewarding(Asking):
             if writer.exceptions(exception_id)[0].state != "open":
                 raise DataError("This exception waits no more.")
             one, broken = found
-            more = {"step": "confirmed", "broken": broken, "by": by, "proposed_by": row.proposed_by}
+            more = {"step": "confirmed", "broken": broken, "by": by, "proposed_by": proposer}
             entry, _ = self._written(writer, state, one, {**more, "reason": row.reason}, "exception")
             writer.close_exception(exception_id, "confirmed", entry.seq)
             return Settled("granted", ("exception",), entry.head)

@@ -58,6 +58,7 @@ class Verifying(Core):
         with self.store.reading() as view:
             faults, derived, contents = self._chain(view, head)
             faults += _contents(view, contents)
+            faults += _answers(view) + _proposals(view)
             stored = view.state()
         if derived is not None:
             faults += _differences(derived, stored)
@@ -130,6 +131,36 @@ def _contents(view: View, contents: dict[int, tuple[str, str, str]]) -> list[str
         seen = int(rows[-1].seq)
     faults += [f"The release of entry {seq} is gone." for seq in sorted(missing)]
     return faults
+
+
+def _answers(view: View) -> list[str]:
+    """Answers that are not what their entries say: a key that comes again is answered by them."""
+    faults = []
+    for seq, who, told in view.answers():
+        entry = _entry(view, seq)
+        same = entry is not None and (told["seq"], told["hash"], who) == (entry.seq, entry.hash, entry.who)
+        if not same or entry is None or any(told[what] != entry.body[what] for what in ("decision", "reasons")):
+            faults.append(f"The answer of entry {seq} is not what was answered.")
+        elif told["release"] is not None:
+            row = view.release(told["release"])
+            if row is None or int(row.seq) != seq:
+                faults.append(f"The answer of entry {seq} names another release.")
+    return faults
+
+
+def _proposals(view: View) -> list[str]:
+    """Exceptions that are not what their entries propose."""
+    faults = []
+    for row in view.proposals():
+        entry = _entry(view, int(row.seq))
+        own = (row.who, row.dataset, row.proposed_by, row.reason, json.loads(row.asked)["margin"])
+        if entry is None or own != (entry.who, entry.dataset, *(entry.body.get(k) for k in ("by", "reason", "margin"))):
+            faults.append(f"The exception of entry {row.seq} is not what was proposed.")
+    return faults
+
+
+def _entry(view: View, seq: int) -> Entry | None:
+    return next(iter(view.entries(seq - 1, seq)), None)
 
 
 def _differences(derived: State, stored: State) -> list[str]:

@@ -187,6 +187,16 @@ class View:
         row = self.connection.execute(select(c.who, c.answer).where(c.id == name)).one_or_none()
         return None if row is None else (row[0], json.loads(row[1]))
 
+    def answers(self) -> list[tuple[int, str, dict[str, Any]]]:
+        """All answers: number of the entry, to whom, what."""
+        c = t.answers.c
+        rows = self._rows(select(c.seq, c.who, c.answer).order_by(c.seq))
+        return [(int(row.seq), row.who, json.loads(row.answer)) for row in rows]
+
+    def proposals(self) -> list[Any]:
+        """All exceptions that were ever proposed."""
+        return self._rows(select(t.exceptions).order_by(t.exceptions.c.seq))
+
     def today(self, who: str, day: str) -> tuple[int, int]:
         """How many requests (repeats and offers too) and how many grants somebody had on a day."""
         c, r = t.ledger.c, t.releases.c
