@@ -532,3 +532,17 @@ def test_what_does_not_look_at_data_gives_noise_alone(configured):
         assert (answer.decision, answer.reasons) == ("refused", ("simulatable",))
         assert [offer.kind for offer in answer.offers] == ["perturbed"]
         assert gate.ask("ann", "ward", A, perturbed=True).decision == "granted"
+
+
+def test_parts_of_a_perturbed_table_are_sums_of_its_cells(configured):
+    """Were each part drawn anew, differences of many parts would average the noise away, for one table's budget."""
+    config = configured(policies=NOISY)
+    config.path(config.secret_file).write_bytes(bytes(range(32)))
+    Gate.init(config)
+    with Gate.open(config) as gate:
+        gate.add_user("ann", None, "analyst", "research")
+        cells = {(a, b): n for a, b, n in gate.ask("ann", "ward", AB, perturbed=True).release.rows}
+        for groups in (["1"], ["2"], ["1", "2"]):
+            part = gate.ask("ann", "ward", A, {Node("B"): groups}, perturbed=True)
+            assert part.reasons == ("known",)
+            assert part.release.rows == [[a, sum(cells[a, b] for b in groups)] for a in ("1", "2")]

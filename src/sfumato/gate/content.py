@@ -157,7 +157,10 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
     for node, groups in where.items():
         names = scope.structure.groups(node)
         shown &= np.isin(own[:, nodes.index(node)], [names.index(group) for group in groups])
-    own, counts = own[shown], counted.count[shown]
+    counts = counted.count
+    if request.noise:  # cell by cell of the whole table: sums over other parts of it would be drawn anew, and averaged
+        counts = perturbed(counts, _keys(scope, counted.cell, len(counts)), request.noise)
+    own, counts = own[shown], counts[shown]
     sums = [one[shown] for one in _sums(scope, request, counted.cell, len(counted.count))]
     by = [nodes.index(node) for node in request.nodes]
     lines, number = np.unique(own[:, by], axis=0, return_inverse=True)
@@ -166,8 +169,6 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
         raise DataError(f"The table has more than {_MOST_ROWS:,} lines.")
     total = np.zeros(len(lines), dtype=np.int64)
     np.add.at(total, number, counts)
-    if request.noise:
-        total = perturbed(total, _keys(scope, shown, counted.cell, number, len(lines)), request.noise)
     added = [np.bincount(number, weights=one, minlength=len(lines)) for one in sums]
     labels = [scope.structure.groups(node) for node in request.nodes]
     rows: list[list[Any]] = []
@@ -179,18 +180,14 @@ def _rows(records: Records, request: Margin, where: Where) -> list[list[Any]]:
     return rows
 
 
-def _keys(scope: Scope, shown: NDArray[np.bool_], cell: NDArray[Any], number: Ints, lines: int) -> NDArray[np.uint64]:
-    """The key of each line: the sum of the keys of all who are in it."""
+def _keys(scope: Scope, cell: NDArray[Any], cells: int) -> NDArray[np.uint64]:
+    """The key of each cell: the sum of the keys of all who are in it."""
     if scope.words is None:
         raise DataError(
             "Perturbed tables need each person's key: name the column of record ids (`record`) and the secret's file."
         )
-    line_of = np.full(len(shown), -1, dtype=np.int64)
-    line_of[shown] = number
-    own = line_of[cell]
-    inside = own >= 0
-    out = np.zeros(lines, dtype=np.uint64)
-    np.add.at(out, own[inside], scope.words[inside])  # sums of 64 bits wrap, as they should
+    out = np.zeros(cells, dtype=np.uint64)
+    np.add.at(out, cell, scope.words)  # sums of 64 bits wrap, as they should
     return out
 
 
