@@ -448,7 +448,7 @@ def test_slices_are_no_requests():
     for text in ("region=a", "region,sex=F", "region[a]", "region@a"):
         with pytest.raises(sf.errors.DataError):
             margin_of(text, records)
-    assert set(Margin.__dataclass_fields__) == {"nodes", "value", "weight", "version", "noise"}
+    assert set(Margin.__dataclass_fields__) == {"nodes", "value", "weight", "version", "noise", "fit"}
 
 
 def test_told_and_margin_are_written_alike():

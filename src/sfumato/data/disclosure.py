@@ -24,6 +24,7 @@ __all__ = [
     "Dropped",
     "Imputed",
     "Misclassified",
+    "Protected",
     "Sampled",
     "Suppressed",
     "Swapped",
@@ -175,8 +176,31 @@ class Sampled(_Disclosed):
         return text + (f"; the weights in {self.weight} were divided by it." if self.weight else ".")
 
 
+class Protected(_Disclosed):
+    """A fit of `columns` that no record can move far, of a subsample, with noise on its score.
+
+    `subsample` is the share of records that it looks at; `tau` the noise's standard deviation as a multiple of what one
+    record can move the standardised score by; `n` the records, to a multiple of 10; `widening` how many times as wide
+    as without protection intervals are.
+    """
+
+    what: Literal["protected"] = "protected"
+    subsample: float = Field(gt=0, le=1)
+    tau: float = Field(gt=0)
+    n: int = Field(ge=0)
+    widening: float = Field(ge=0)
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        return (
+            f"{', '.join(self.columns)}: fitted to {self.subsample:.0%} of the records, of whom none counts for more "
+            f"than a bound, with normal noise of {self.tau:g} times that bound on the score; standard errors hold it, "
+            f"and the intervals are {self.widening:g} times as wide as they would be without."
+        )
+
+
 Disclosed = Annotated[
-    Additive | Averaged | Coarsened | Dropped | Imputed | Misclassified | Sampled | Suppressed | Swapped,
+    Additive | Averaged | Coarsened | Dropped | Imputed | Misclassified | Protected | Sampled | Suppressed | Swapped,
     Field(discriminator="what"),
 ]
 _KINDS = get_args(get_args(Disclosed)[0])

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.gate.analyses.scope import apart
 from sfumato.gate.case import Case
 from sfumato.gate.criteria import attribution, dominance, extremes, interval, sap
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.noise import allowed
-from sfumato.gate.policy import Policy
+from sfumato.gate.policy import Policy, protected_count
 from sfumato.gate.records import Records
 from sfumato.gate.stages.exact import Joint
 from sfumato.gate.stages.verdict import Verdict
@@ -147,8 +148,7 @@ def judge(
     if is_known(data, held, wanted):
         return Decision("granted", ("known",), "known", 0, Case.of(data, held))
     if wanted.noise:
-        verdict = allowed([*held, wanted], policy)
-        return Decision("granted" if verdict.holds else "refused", verdict.reasons, "noise", 0, Case.of(data, held))
+        return _noisy(data, [*held, wanted], policy, Case.of(data, held), given=False)
     case = Case.of(data, [*held, wanted])
     if policy.simulatable:
         return Decision("refused", ("simulatable",), "known", 0, case)
@@ -159,12 +159,20 @@ def together(data: Records, knowledge: Iterable[Margin], policy: Policy, *, effo
     """Decide whether somebody may know some margins together: when people join, or share."""
     held = sorted(set(map(data.structure.canonical, knowledge)))
     case = Case.of(data, held)
-    noise = allowed(held, policy, given=True)
-    if not noise.holds:
-        return Decision("refused", noise.reasons, "noise", 0, case)
-    if all(margin.noise for margin in held):
-        return Decision("granted", (), "known", 0, case)
+    noisy = _noisy(data, held, policy, case, given=True)
+    if not noisy.granted or all(margin.noise for margin in held):
+        return noisy
     return _decided(case, holds(case, policy, effort=effort))
+
+
+def _noisy(data: Records, held: Sequence[Margin], policy: Policy, case: Case, *, given: bool) -> Decision:
+    """Whether all noisy releases may be known together: within the budget, and about records that are far apart."""
+    verdict = allowed(held, policy, given=given)
+    if not verdict.holds:
+        return Decision("refused", verdict.reasons, "noise", 0, case)
+    if not apart(data, held, protected_count(policy)):
+        return Decision("refused", ("scope",), "noise", 0, case)
+    return Decision("granted", (), "noise" if any(margin.noise for margin in held) else "known", 0, case)
 
 
 def _decided(case: Case, found: dict[str, Verdict]) -> Decision:

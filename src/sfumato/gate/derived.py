@@ -201,8 +201,9 @@ class State:
         elif entry.kind == "version":
             self._version(entry.dataset, body)
         elif entry.kind == "request" or (entry.kind == "exception" and body["step"] == "confirmed"):
-            margin = Margin.from_plain(body["margin"])
-            grown = self._told(self.reach(entry.who), [(entry.dataset, margin)])
+            told = body["margins"] if "margins" in body else [body["margin"]]
+            margins = [(entry.dataset, Margin.from_plain(one)) for one in told]
+            grown = self._told(self.reach(entry.who), margins)
         broken = {(who, dataset): bool(is_so) for who, dataset, is_so in body.get("broken", ())}
         self.broken -= {key for key, is_so in broken.items() if not is_so}
         self.broken |= {key for key, is_so in broken.items() if is_so}

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.errors import DataError
@@ -61,7 +61,10 @@ class Margin:
     version
         Name of the version.
     noise
-        The variance of the noise of a perturbed table; empty where the table is true.
+        The variance of the noise of a perturbed table, or the square of a protected fit's tau; empty where what is
+        told is true.
+    fit
+        The canonical form of a protected fit, as JSON; empty where it is a table.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Margin:
     weight: str = ""
     version: str = FIRST
     noise: str = ""
+    fit: str = ""
 
     @classmethod
     def of(
@@ -87,6 +91,9 @@ class Margin:
     @property
     def label(self) -> str:
         """As commands write it: `cost|A,B`."""
+        if self.fit:
+            told = json.loads(self.fit)
+            return f"~{told['kind']}: {told['formula']}"
         by = ",".join(map(str, self.nodes))
         summed = f"{self.value}*{self.weight}" if self.value and self.weight else self.value or self.weight
         perturbed = "~" if self.noise else ""
@@ -100,13 +107,14 @@ class Margin:
             "version": self.version,
             "weight": self.weight,
         }
-        return exact | ({"noise": self.noise} if self.noise else {})
+        return exact | ({"noise": self.noise} if self.noise else {}) | ({"fit": self.fit} if self.fit else {})
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Margin:
         """Read what `to_plain` wrote."""
         nodes = [Node(variable, level) for variable, level in plain["by"]]
-        return cls.of(nodes, plain["value"], plain["weight"], plain["version"], plain.get("noise", ""))
+        table = cls.of(nodes, plain["value"], plain["weight"], plain["version"], plain.get("noise", ""))
+        return replace(table, fit=plain["fit"]) if plain.get("fit") else table
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""The budget of noise: what all perturbed tables that somebody may know tell together."""
+"""The budget of noise: what all perturbed tables and protected fits that somebody may know tell together."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ def written(variance: float) -> str:
 
 
 def mu(margins: Iterable[Margin]) -> float:
-    """What perturbed tables tell together, to somebody who knows all other people: d' of the one he does not.
+    """What noisy releases tell together, to somebody who knows all other people: d' of the one he does not.
 
-    The root of the sum of 1/variance over different tables; his area under the curve is the normal distribution's
+    The root of the sum of 1/variance over different tables and fits (of a fit: the square of its tau); his area under
+    the curve is the normal distribution's
     function of it over the root of 2: .76, .92, .98 at 1, 2, 3.
 
     Examples
@@ -71,7 +72,12 @@ def allowed(margins: Iterable[Margin], policy: Policy, *, given: bool = False) -
     if not noisy:
         return Allowed(True)
     least = policy.perturbed
-    if not given and (least is None or any(float(Fraction(one.noise)) < least.variance * (1 - 1e-9) for one in noisy)):
+    tables = [one for one in noisy if not one.fit]
+    if (
+        tables
+        and not given
+        and (least is None or any(float(Fraction(one.noise)) < least.variance * (1 - 1e-9) for one in tables))
+    ):
         return Allowed(False, ("perturbed",))
     return Allowed(True) if mu(noisy) <= (policy.noise or _BUDGET).mu_at_most else Allowed(False, ("noise",))
 

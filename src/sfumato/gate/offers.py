@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -24,16 +25,22 @@ class Offer:
     ----------
     kind
         `coarser`: a variable by one of its levels. `smaller`: a variable less. `perturbed`: the table with noise.
+        `analysis`: a model.
     margin
-        The table.
+        The table, or the model.
     """
 
-    kind: Literal["coarser", "smaller", "perturbed"]
+    kind: Literal["coarser", "smaller", "perturbed", "analysis"]
     margin: Margin
 
     def to_plain(self) -> dict[str, Any]:
-        """For JSON."""
-        return {"kind": self.kind, "by": [str(node) for node in self.margin.nodes]}
+        """For JSON; a model with all that asks for it."""
+        plain: dict[str, Any] = {"kind": self.kind, "by": [str(node) for node in self.margin.nodes]}
+        if not self.margin.fit:
+            return plain
+        model = json.loads(self.margin.fit)
+        where = {f"{v}@{level}" if level else v: groups for v, level, groups in model.pop("where")}
+        return {**plain, "analysis": {**model, "where": where, "version": self.margin.version}}
 
 
 def offered(

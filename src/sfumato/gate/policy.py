@@ -25,6 +25,7 @@ __all__ = [
     "PublicRule",
     "Sap",
     "of_criteria",
+    "protected_count",
 ]
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -296,6 +297,18 @@ def _as_decimals(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_decimals(one) for key, one in value.items()}
     return [_as_decimals(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def protected_count(policy: Policy) -> int:
+    """The largest group that is protected; that of research where a policy has no interval.
+
+    Examples
+    --------
+    >>> protected_count(Policy(preset="public"))
+    9
+    """
+    count = PRESETS["research"]["interval"]["count"] if policy.interval is None else policy.interval.count
+    return int(count)
 
 
 def of_criteria(interval: tuple[int, int] | None, attribution: Mapping[str, str] | None = None) -> Policy:

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.design import is_factor
 from sfumato.data.expression import parse
 from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.roles import Role
@@ -104,6 +105,7 @@ def records_of(
         lines,
         sensitive=frozenset(n for n in whole.columns if n in book and book[n].role == Role.SENSITIVE),
         signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
+        missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items()},
     )
     held = slice(None) if weights is None else weights > 0
     own: dict[str, Codes] = {name: column[held] for name, (column, _) in coded.items()}
@@ -118,6 +120,7 @@ def records_of(
         None if len(names) == 1 else lives.life[held],
         _words(lives, record, secret, held),
         lives.arrivals,
+        frozenset(n for n in numbers if is_factor(n, whole.schema[n], book)),
     )
 
 
@@ -256,6 +259,16 @@ def _coded(column: pl.Series) -> tuple[Codes, tuple[str, ...]] | None:
         labels = [*labels, MISSING]
     small = np.uint8 if len(labels) <= 256 else np.uint16 if len(labels) <= 1 << 16 else np.uint32
     return place.to_numpy().astype(small), tuple(map(str, labels))
+
+
+def _missing(name: str, labels: Sequence[str], column: pl.Series, book: Codebook) -> frozenset[str]:
+    """The codes that say that a value is missing: none is there, or one that the codebook names."""
+    gone = {MISSING} & set(labels[-1:])
+    if name in book and book[name].missing:
+        held = column.drop_nulls().unique().to_frame(name)
+        named = held.filter(book.missing(name, column.dtype)).select(as_texts(pl.col(name), column.dtype))
+        gone |= set(named.to_series().to_list())
+    return frozenset(gone)
 
 
 def _numbers(column: pl.Series, name: str, book: Codebook) -> NDArray[np.float64]:

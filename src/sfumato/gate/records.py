@@ -48,6 +48,8 @@ class Records:
         Of each line 53 random bits, of which perturbed tables make the keys of cells; None where there is no secret.
     arrivals : ndarray of int64, shape (versions, versions)
         How many people stand in one version (line) and not in another (column), changed or not.
+    factors
+        Variables of numbers whose kind says that they are categories.
     """
 
     structure: Structure
@@ -58,6 +60,9 @@ class Records:
     life: Ints | None = None
     words: Words | None = None
     arrivals: Ints | None = None
+    factors: frozenset[str] = frozenset()
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What was worked out about parts of them and may be wanted again."""
     _scopes: dict[tuple[str, ...], Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def scope(self, versions: Iterable[str]) -> Scope:

@@ -9,6 +9,7 @@ from sfumato.errors import DataError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.derived import Described, State
 from sfumato.gate.policy import Policy
+from sfumato.gate.serving.analysing import Analysing
 from sfumato.gate.serving.asking import Answer
 from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
 from sfumato.gate.serving.people import People
@@ -19,7 +20,7 @@ from sfumato.gate.world import PUBLIC
 __all__ = ["Answer", "Gate", "Release", "Settled", "Waiting", "verify_file"]
 
 
-class Gate(People, Stewarding, Verifying):
+class Gate(Analysing, People, Stewarding, Verifying):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.

@@ -15,6 +15,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.files import read_table
 from sfumato.data.files.atomic import replacing
+from sfumato.draws import Draws
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.derived import Described, Version
@@ -228,10 +229,16 @@ class Sources:
         )
 
     def _secret(self) -> bytes | None:
-        """What the noise of perturbed tables is drawn with, where a policy allows these."""
-        if all(policy.perturbed is None for policy in self.config.policies.values()):
+        """What noise and subsamples are drawn with; needed at once where a policy allows perturbed tables."""
+        path = self.config.path(self.config.secret_file)
+        if not path.exists() and all(policy.perturbed is None for policy in self.config.policies.values()):
             return None
-        return Secret.find(self.config.path(self.config.secret_file)).value
+        return Secret.find(path).value
+
+    def draws(self) -> Draws | None:
+        """Draws from the gate's secret, where there is one."""
+        value = self._secret()
+        return None if value is None else Draws(value)
 
     def refuse_shared_people(self, name: str, version: Version, datasets: Mapping[str, Described]) -> None:
         """Refuse a version that has people of another data set.

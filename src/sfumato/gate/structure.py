@@ -17,12 +17,14 @@ from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
 from sfumato.kernels.tabular.combinations import Rule, projected
 
-__all__ = ["LIFE", "MISSING", "Structure"]
+__all__ = ["KNOWN", "LIFE", "MISSING", "Structure"]
 
 Ints = NDArray[np.int64]
 
 MISSING = "(missing)"
 """The category of a missing value."""
+KNOWN = "(known)"
+"""The level that every variable has by itself: whether its value is there or missing. Complete cases are cut by it."""
 LIFE = "@versions"
 """The variable that says in which versions a record stands as it is; no variable of the data can be named so."""
 
@@ -48,6 +50,8 @@ class Structure:
         Variables that must not be learned.
     signed
         Variables that may be negative and have no range in the codebook.
+    missing
+        By variable, the codes that say that a value is missing.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class Structure:
     versions: tuple[str, ...] = ()
     sensitive: frozenset[str] = frozenset()
     signed: frozenset[str] = frozenset()
+    missing: Mapping[str, frozenset[str]] = field(default_factory=dict)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,12 +121,17 @@ class Structure:
             if not node.level:
                 self._cache[node] = codes, np.arange(len(codes), dtype=np.int64)
             else:
-                own = self.levels[node.variable, node.level]
+                own = self._known(node.variable) if node.level == KNOWN else self.levels[node.variable, node.level]
                 names = tuple(sorted(set(own)))
                 number = {name: i for i, name in enumerate(names)}
                 self._cache[node] = names, np.array([number[group] for group in own], dtype=np.int64)
         found: tuple[tuple[str, ...], Ints] = self._cache[node]
         return found
+
+    def _known(self, variable: str) -> tuple[str, ...]:
+        """Of each code whether it is a value, or says that there is none."""
+        gone = self.missing.get(variable, frozenset())
+        return tuple(MISSING if code in gone else KNOWN for code in self.codes[variable])
 
     def refinement(self, nodes: Iterable[Node]) -> tuple[Ints, int]:
         """The common refinement of nodes of one variable: the number of each code's cell, and how many there are."""
@@ -148,7 +158,9 @@ class Structure:
         return bool(self._cache[key])
 
     def canonical(self, margin: Margin) -> Margin:
-        """Without nodes that the others of a margin tell."""
+        """Without nodes that the others of a margin tell; a protected fit stays as it is."""
+        if margin.fit:
+            return margin
         kept = [node for node in margin.nodes if self.size(node) > 1]
         for node in sorted(kept, key=lambda n: (self.size(n), n)):
             if self.tells([n for n in kept if n != node], node):
@@ -156,7 +168,9 @@ class Structure:
         return Margin.of(kept, margin.value, margin.weight, margin.version, margin.noise)
 
     def covers(self, margin: Margin, other: Margin) -> bool:
-        """Whether a margin gives another one by summing; a perturbed one gives itself alone."""
+        """Whether a margin gives another one by summing; a perturbed one, and a fit, give themselves alone."""
+        if margin.fit or other.fit:
+            return margin == other
         if margin.noise:
             return self.canonical(margin) == self.canonical(other)
         if margin.version != other.version or other.weight not in ("", margin.weight):

@@ -7,8 +7,8 @@ changes the future alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sfumato.errors import DataError
@@ -168,22 +168,30 @@ class World:
 
         `effort` is as for `judge`.
         """
+        return self.ask_all(who, dataset, [request], effort=effort)
+
+    def ask_all(self, who: str, dataset: str, requests: Sequence[Margin], *, effort: float = EFFORT) -> Outcome:
+        """Decide several margins as one: all of them are told, or none. An exact fit follows from such.
+
+        Nothing is changed; `effort` is as for `judge`.
+        """
         self._refuse_unknown(who)
         data = self.datasets[dataset]
-        if is_known(data, self.knows(who, dataset), request):
+        if not _unknown(data, self.knows(who, dataset), requests):
             return Outcome("granted", ("known",))
         grown, done = {}, {}
         for one in sorted(self.reach(who)):
             held = self.knows(one, dataset)
-            if is_known(data, held, request):
+            more = _unknown(data, held, requests)
+            if not more:
                 continue
             broken = (one, dataset) in self.broken
             key = held, self.principals[one].policy, broken
             if key not in done:
-                done[key] = judge(data, held, request, self.policy(one), broken=broken, effort=effort)
+                done[key] = _judged(data, held, more, self.policy(one), broken, effort)
                 if done[key].decision == "refused":
                     break
-            grown[one, dataset] = held | {request}
+            grown[one, dataset] = held | more
         return _outcome(list(done.values()), grown, None)
 
     def exception(self, who: str, dataset: str, request: Margin) -> Outcome:
@@ -264,6 +272,21 @@ class World:
         for name in names:
             if name not in self.principals:
                 raise DataError(f"There is nobody named {name!r}.")
+
+
+def _unknown(data: Records, held: Knowledge, requests: Iterable[Margin]) -> Knowledge:
+    """Those that nothing that is held gives."""
+    return frozenset(one for one in requests if not is_known(data, held, one))
+
+
+def _judged(data: Records, held: Knowledge, more: Knowledge, policy: Policy, broken: bool, effort: float) -> Decision:
+    """Decide one margin, or several that are told together."""
+    if len(more) == 1:
+        return judge(data, held, next(iter(more)), policy, broken=broken, effort=effort)
+    if policy.simulatable or broken:
+        one = judge(data, held, min(more), policy, broken=broken, effort=effort)
+        return replace(one, decision="refused", reasons=("interval",)) if one.granted else one
+    return together(data, held | more, policy, effort=effort)
 
 
 def _outcome(

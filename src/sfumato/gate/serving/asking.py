@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, LimitReached
+from sfumato.gate.analyses.request import Request
+from sfumato.gate.analyses.tables import of_table
 from sfumato.gate.content import Where, checked_where, content, refuse_unknown, whole
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.decide import margin_of
@@ -16,7 +18,7 @@ from sfumato.gate.derived import State
 from sfumato.gate.ledger import Entry, now
 from sfumato.gate.margin import Margin, Node, canonical_json
 from sfumato.gate.noise import written
-from sfumato.gate.offers import Offer, offered
+from sfumato.gate.offers import MOST, Offer, offered
 from sfumato.gate.public import Publishing
 from sfumato.gate.records import Records
 from sfumato.gate.serving.core import Core, Release, asked_of, knowledge_hash, plain_where
@@ -77,6 +79,7 @@ class _Asked:
     where: Mapping[Node, tuple[str, ...]]
     margin: Margin
     records: Records
+    analysis: Request | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class _Found:
     tried: tuple[tuple[Margin, Outcome], ...] = ()
     offers: tuple[Offer, ...] = ()
     content: Mapping[str, Any] | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Asking(Core):
@@ -102,6 +106,7 @@ class Asking(Core):
         key: str | None = None,
         *,
         perturbed: bool = False,
+        analysis: Request | None = None,
     ) -> Answer:
         """Decide a request, write it down, and give what is granted.
 
@@ -119,6 +124,8 @@ class Asking(Core):
             Of the request: the same key gets the same answer, and nothing is decided again.
         perturbed
             The counts with noise, of the variance that their policy has. It is of another budget than true tables.
+        analysis
+            What is worked out from the table, where it is more than the table: see `analyse`.
 
         Raises
         ------
@@ -135,7 +142,7 @@ class Asking(Core):
             if perturbed and (margin.value or margin.weight):
                 raise DataError("Only counts are perturbed: ask for the table without a sum and without a weight.")
             margin = replace(margin, noise="asked" if perturbed else "")
-            text = digest(canonical_json(asked_of(dataset, margin, dict(where or {}))))
+            text = digest(canonical_json(asked_of(dataset, margin, dict(where or {}), analysis)))
             if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
                 raise DataError("The key of a request has 1 to 200 printable characters.")
             with self.store.reading() as view:
@@ -147,7 +154,7 @@ class Asking(Core):
                 if perturbed:
                     margin = replace(margin, noise=_noise(self._state, who) or "1")
             return self._settled(
-                lambda state: self._decided(state, who, dataset, margin, where or {}),
+                lambda state: self._decided(state, who, dataset, margin, where or {}, analysis=analysis),
                 lambda writer, state, found: self._answered(writer, state, found, key, text),
                 datasets=[dataset],
                 inputs=lambda state: self._inputs(state, who, dataset),
@@ -253,9 +260,16 @@ class Asking(Core):
         return _Asked(who, dataset, margin, chosen, whole(margin, chosen), records)
 
     def _decided(
-        self, state: State, who: str, dataset: str, margin: Margin, where: Where, effort: float = EFFORT
+        self,
+        state: State,
+        who: str,
+        dataset: str,
+        margin: Margin,
+        where: Where,
+        effort: float = EFFORT,
+        analysis: Request | None = None,
     ) -> _Found:
-        asked = self._checked(state, who, dataset, margin, where)
+        asked = replace(self._checked(state, who, dataset, margin, where), analysis=analysis)
         world = state.world({dataset: asked.records})
 
         def decide(one: Margin) -> Outcome:
@@ -276,12 +290,21 @@ class Asking(Core):
             if outcome.decision == "refused"
             else ()
         )
+        if outcome.decision == "refused" and analysis is None and len(offers) < MOST:
+            for one, own in self._models_instead(state, asked):
+                tried.append((one, own))
+                offers += (Offer("analysis", one),) if own.granted else ()
         return _Found(asked, outcome, tuple(tried), offers, self._content(state, asked) if outcome.granted else None)
+
+    def _models_instead(self, state: State, asked: _Asked) -> Iterable[tuple[Margin, Outcome]]:
+        """Models that may be had in place of a table that is refused, each decided."""
+        return ()
 
     @staticmethod
     def _content(state: State, asked: _Asked) -> dict[str, Any]:
         policy = state.policies[state.people[asked.who].principal.policy][1]
-        return content(asked.dataset, asked.records, asked.request, asked.where, policy)
+        table = content(asked.dataset, asked.records, asked.request, asked.where, policy)
+        return table if asked.analysis is None else of_table(table, asked.analysis, asked.records)
 
     def _may_be_public(self, state: State, asked: _Asked, margin: Margin) -> bool:
         """The rule for the public, where its policy has one."""
@@ -336,7 +359,8 @@ class Asking(Core):
         }
         writer.remember(answer.id, entry, key, text, plain)
         if outcome.decision == "undecided":
-            writer.enqueue(answer.id, entry, asked_of(asked.dataset, asked.request, asked.where))
+            plain_asked = asked_of(asked.dataset, asked.request, asked.where, asked.analysis)
+            writer.enqueue(answer.id, entry, plain_asked)
         return answer
 
     def _written(
@@ -358,6 +382,8 @@ class Asking(Core):
             "policy": policy.digest,
             "knowledge": knowledge_hash(state.knows(asked.who, asked.dataset)),
             "content": hashlib.sha256(text.encode()).hexdigest() if text else "",
+            **({} if asked.analysis is None else {"analysis": asked.analysis.to_plain()}),
+            **found.more,
             **more,
         }
         repeat = outcome.granted and outcome.reasons == ("known",)

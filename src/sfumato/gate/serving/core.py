@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sfumato.errors import DataError, DataStopped
+from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import Config
 from sfumato.gate.decision import together
 from sfumato.gate.derived import State
@@ -95,18 +96,23 @@ class Release:
     @property
     def rows(self) -> list[list[Any]]:
         """Its rows; sums as numbers of three significant digits."""
-        sums = [i for i, name in enumerate(self.content["columns"]) if i > len(self.content["by"])]
-        return [[float(one) if i in sums else one for i, one in enumerate(row)] for row in self.content["rows"]]
+        labels = max(len(self.content["by"]), 1 if "count" not in self.content["columns"] else 0)
+        return [
+            [float(one) if i >= labels and isinstance(one, str) else one for i, one in enumerate(row)]
+            for row in self.content["rows"]
+        ]
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
-        return {
+        plain = {
             "id": self.id,
             "columns": self.columns,
             "rows": self.rows,
             "exact": self.content["exact"],
-            "disclosure": self.content["disclosure"],
+            "disclosure": told(self.content["disclosure"]),
         }
+        statistics = self.content.get("statistics")
+        return plain if statistics is None else {**plain, "statistics": told(statistics)}
 
 
 def knowledge_hash(held: Knowledge) -> str:
@@ -232,11 +238,28 @@ class Core:
         return Release(row.id, row.who, row.dataset, row.at, content, row.digest, (int(row.seq), row.hash))
 
 
+def told(kept: Any) -> Any:
+    """What a release keeps beside its rows, with numbers as numbers: canonical JSON holds no floats."""
+    if isinstance(kept, Mapping):
+        return {name: _number(one) if name != "sentence" else one for name, one in kept.items()}
+    return kept
+
+
+def _number(kept: Any) -> Any:
+    try:
+        return float(kept) if isinstance(kept, str) else kept
+    except ValueError:
+        return kept
+
+
 def plain_where(where: Mapping[Any, Iterable[str]]) -> list[list[Any]]:
     """Groups by node, for JSON."""
     return [[node.variable, node.level, list(groups)] for node, groups in sorted(where.items())]
 
 
-def asked_of(dataset: str, request: Margin, where: Mapping[Any, Iterable[str]]) -> dict[str, Any]:
+def asked_of(
+    dataset: str, request: Margin, where: Mapping[Any, Iterable[str]], analysis: Request | None = None
+) -> dict[str, Any]:
     """What was asked, for JSON."""
-    return {"dataset": dataset, "margin": request.to_plain(), "where": plain_where(where)}
+    table = {"dataset": dataset, "margin": request.to_plain(), "where": plain_where(where)}
+    return table if analysis is None else {**table, "analysis": analysis.to_plain()}

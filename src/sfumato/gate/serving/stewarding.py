@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, DataStopped
+from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import TableSource
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.derived import Described, State, Version
@@ -203,9 +204,10 @@ class Stewarding(Asking):
         row = self._queued(name)
         asked = json.loads(row.asked)
         margin, where = Margin.from_plain(asked["margin"]), where_of(asked["where"])
+        analysis = Request.from_plain(asked["analysis"], margin.version) if "analysis" in asked else None
 
         def decide(state: State) -> _Found:
-            return self._decided(state, row.who, row.dataset, margin, where, effort)
+            return self._decided(state, row.who, row.dataset, margin, where, effort, analysis)
 
         def write(writer: Writer, state: State, found: _Found) -> Settled:
             outcome = found.outcome

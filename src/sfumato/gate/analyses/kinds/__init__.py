@@ -1,0 +1,1 @@
+"""Kinds of analysis, a file for each."""

@@ -1,0 +1,197 @@
+"""From a scope to the arrays that kernels take, and what is looked at before anything is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.design import build_design
+from sfumato.data.formula import Factor, Term
+from sfumato.errors import DataError
+from sfumato.gate.analyses.kind import Threshold
+from sfumato.gate.analyses.request import Request
+from sfumato.gate.analyses.scope import lines_of
+from sfumato.gate.analyses.values import is_number, node_of, sides
+from sfumato.gate.margin import Node
+from sfumato.gate.records import Records
+
+__all__ = ["Problem", "problem_of", "unmet"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+_LARGEST = 2 * 10**8
+"""Most numbers of a design matrix."""
+_MOST_CELLS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The people that an analysis is about.
+
+    Parameters
+    ----------
+    request
+        What is asked.
+    records
+        The data.
+    lines : ndarray of int64, shape (n,)
+        The line of each person: a line of counts stands as often as it counts.
+    """
+
+    request: Request
+    records: Records
+    lines: Ints
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return len(self.lines)
+
+    @cached_property
+    def y(self) -> Floats:
+        """The response, shape (n,): numbers, or 1 for the side of a binary one that counts."""
+        name = self.request.formula.response
+        if self.request.kind.response == "binary":
+            return self.binary(name)
+        return self.records.numbers[name][self.lines]
+
+    @cached_property
+    def event(self) -> Floats:
+        """Whether each had the event, shape (n,), 0 or 1."""
+        return self.binary(self.request.event)
+
+    @cached_property
+    def cluster(self) -> Ints:
+        """The number of each one's cluster, shape (n,)."""
+        node = node_of(self.request.cluster)
+        return self._codes(node.variable, node.level)
+
+    @cached_property
+    def design(self) -> tuple[tuple[str, ...], Floats]:
+        """Labels of coefficients, and the design matrix, shape (n, p)."""
+        formula = self.request.formula
+        terms, intercept = formula.terms, formula.intercept
+        if self.request.kind.name == "mean" and terms:
+            intercept = False  # the means themselves, not contrasts
+        if self.request.kind.name == "cox":
+            intercept = True  # so that factors are contrasts; its column is taken out again
+        frame = pl.DataFrame({name: self._column(name) for name in self.request.covariates})
+        frame = frame if frame.width else pl.DataFrame({"@": np.zeros(self.n, dtype=np.int8)})
+        design = build_design(frame, Codebook(), self._plain(terms), intercept=intercept)
+        if self.n * len(design.labels) > _LARGEST:
+            raise DataError(
+                "The model has too many coefficients for so large a data set: take fewer, or coarser levels."
+            )
+        labels, matrix = design.labels, design.matrix()
+        return (labels[1:], matrix[:, 1:]) if self.request.kind.name == "cox" else (labels, matrix)
+
+    @staticmethod
+    def _plain(terms: Iterable[Term]) -> tuple[Term, ...]:
+        return tuple(tuple(Factor(one.name, one.categorical, one.power) for one in term) for term in terms)
+
+    def binary(self, name: str) -> Floats:
+        """1 for the second of two values, shape (n,)."""
+        node = node_of(name)
+        groups = self.records.structure.groups(node)
+        _, one = sides(name, self.request, self.records)
+        return (self._codes(node.variable, node.level) == groups.index(one)).astype(np.float64)
+
+    def _codes(self, variable: str, level: str) -> Ints:
+        codes = self.records.codes[variable][self.lines].astype(np.int64)
+        place: Ints = self.records.structure.place(Node(variable, level))
+        return place[codes] if level else codes
+
+    def _column(self, name: str) -> pl.Series:
+        """A covariate: numbers, or categories in the order of the codebook."""
+        categorical = any(f.categorical for term in self.request.formula.terms for f in term if f.name == name)
+        if is_number(name, categorical, self.records):
+            return pl.Series(name, self.records.numbers[name][self.lines])
+        node = node_of(name)
+        groups = self.records.structure.groups(node)
+        return pl.Series(name, self._codes(node.variable, node.level).astype(np.uint32)).cat.to(pl.Enum(list(groups)))
+
+    def factors(self) -> list[list[tuple[Ints, int]]]:
+        """For each term with factors, the codes of these and how many groups each has."""
+        out = []
+        for term in self.request.formula.terms:
+            own = [f.name for f in term if not is_number(f.name, f.categorical, self.records)]
+            if own:
+                nodes = [node_of(name) for name in own]
+                sizes = [self.records.structure.size(node) for node in nodes]
+                out.append([(self._codes(n.variable, n.level), size) for n, size in zip(nodes, sizes, strict=True)])
+        return out
+
+
+def problem_of(records: Records, request: Request) -> Problem:
+    """The people that a request is about."""
+    lines = np.flatnonzero(lines_of(records, request))
+    if records.counts is not None:
+        many = records.counts[lines]
+        if int(many.sum()) > _LARGEST:
+            raise DataError("The data set counts too many people for a fit.")
+        lines = np.repeat(lines, many)
+    return Problem(request, records, lines.astype(np.int64))
+
+
+def unmet(problem: Problem, limits: Iterable[Threshold], count: int) -> tuple[str, ...]:
+    """Names of the thresholds that an analysis does not keep to.
+
+    Parameters
+    ----------
+    problem
+        The people.
+    limits
+        What must hold.
+    count
+        A group up to this size is protected.
+    """
+    wanted = {one.name: one for one in limits}
+    if problem.n <= count:
+        return ("levels",)
+    if "levels" in wanted and not _levels_hold(problem, count):
+        return ("levels",)
+    p = len(problem.design[0])
+    failed = []
+    if "residual_df" in wanted and problem.n - p < float(wanted["residual_df"].value or 0):
+        failed.append("residual_df")
+    if "parameters" in wanted and p > float(wanted["parameters"].value or 0) * problem.n:
+        failed.append("parameters")
+    return tuple(failed)
+
+
+def _levels_hold(problem: Problem, count: int) -> bool:
+    """Whether every level, and every level of either side of a binary response or event, holds enough people."""
+    side = _side(problem)
+    if side is not None and min(np.count_nonzero(side == 0), np.count_nonzero(side)) <= count:
+        return False
+    if side is None and problem.request.kind.shape == "fit" and np.ptp(problem.y) == 0:
+        return False
+    return all(_cells_hold(term, side, problem.n, count) for term in problem.factors())
+
+
+def _side(problem: Problem) -> Floats | None:
+    if problem.request.kind.response == "binary":
+        return problem.y
+    return problem.event if problem.request.event else None
+
+
+def _cells_hold(term: list[tuple[Ints, int]], side: Floats | None, n: int, count: int) -> bool:
+    cell, cells = np.zeros(n, dtype=np.int64), 1
+    for codes, size in term:
+        cell, cells = cell * size + codes, cells * size
+        if cells > _MOST_CELLS:
+            return False
+    many = np.bincount(cell, minlength=cells)
+    if ((many > 0) & (many <= count)).any():
+        return False
+    if side is None:
+        return True
+    ones = np.bincount(cell, weights=side, minlength=cells)
+    held = many > 0
+    return bool(((ones > count) & (many - ones > count))[held].all())

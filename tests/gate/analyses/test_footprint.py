@@ -1,0 +1,72 @@
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.gate.analyses.fitting import exact_fit
+from sfumato.gate.analyses.footprint import footprint
+from sfumato.gate.analyses.problem import problem_of
+from sfumato.gate.analyses.request import read_analysis
+from sfumato.gate.margin import Node
+from sfumato.gate.reading import records_of
+from tests.gate.analyses.people import records
+
+DATA = records()
+
+
+def labels(kind, formula, data=DATA, **more):
+    found = footprint(data, read_analysis(data, kind, formula, **more))
+    return None if found is None else {margin.label for margin in found}
+
+
+@pytest.mark.parametrize(
+    ("kind", "formula", "wanted"),
+    [
+        ("logistic", "died ~ sex + ward", {"died,sex", "died,ward", "sex,ward"}),
+        ("logistic", "died ~ sex*ward", {"died,sex,ward"}),
+        ("logistic", "died ~ sex:ward", {"died,sex,ward"}),
+        ("logistic", "died ~ sex", {"died,sex"}),
+        ("probit", "died ~ sex + ward", {"died,sex,ward"}),
+        ("logistic", "died ~ `age@band` + sex", {"age@band,died", "died,sex", "age@band,sex"}),
+        ("poisson", "visits ~ sex + ward", {"sex,visits", "visits,ward", "sex,ward"}),
+        ("linear", "age ~ sex", {"age,sex"}),
+        ("mean", "age ~ 1", {"age"}),
+        ("quantile", "age ~ 1", {"age"}),
+        ("correlation", "age ~ visits", {"age,visits"}),
+    ],
+)
+def test_the_tables_that_a_fit_follows_from(kind, formula, wanted):
+    assert labels(kind, formula) == wanted
+
+
+def test_what_cuts_the_scope_is_in_every_table():
+    got = labels("logistic", "died ~ sex", where={Node("ward"): ["a"]})
+    assert got == {"died,sex,ward"}
+    assert labels("logistic", "died ~ smoker + sex") == {"died,sex,smoker@(known)", "died,smoker", "sex,smoker"}
+
+
+def test_too_large_a_table_is_none():
+    assert labels("linear", "cost ~ age + stay + days + gp") is None
+
+
+def pattern(count, seed):
+    """People of a 2 x 2 x 2 table, all cells well filled."""
+    rng = np.random.default_rng(seed)
+    cells = list(itertools.product("01", repeat=3))
+    return {cell: int(many) for cell, many in zip(cells, rng.integers(20, 60, 8) + count, strict=True)}
+
+
+def fitted(kind, table):
+    frame = pl.DataFrame([{"y": y, "a": a, "b": b, "n": n} for (y, a, b), n in table.items()])
+    data = records_of(frame, count="n")
+    return exact_fit(problem_of(data, read_analysis(data, kind, "y ~ a + b"))).estimate
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fits_are_equal_where_the_tables_are(seed):
+    """A move that changes no two-way table changes no logit of main effects; it changes the saturated one."""
+    one = pattern(0, seed)
+    other = {cell: many + (-1) ** cell.count("1") * 7 for cell, many in one.items()}
+    np.testing.assert_allclose(fitted("logistic", one), fitted("logistic", other), atol=1e-8)
+    assert np.abs(fitted("probit", one) - fitted("probit", other)).max() > 1e-4
