@@ -10,8 +10,8 @@ import statsmodels.api as sm
 from sfumato.errors import DataError
 from sfumato.kernels.glm import fit, predict
 
-FAMILIES = ("linear", "logistic", "probit")
-MODELS = {"linear": sm.OLS, "logistic": sm.Logit, "probit": sm.Probit}
+FAMILIES = ("linear", "logistic", "probit", "poisson")
+MODELS = {"linear": sm.OLS, "logistic": sm.Logit, "probit": sm.Probit, "poisson": sm.Poisson}
 
 
 def reference(X, y, family):
@@ -35,6 +35,8 @@ def draw(n=400, seed=0, strength=1.0):
 def response(eta, rng, family):
     if family == "linear":
         return eta + rng.normal(size=len(eta))
+    if family == "poisson":
+        return rng.poisson(np.exp(np.clip(eta, -4, 4))).astype(float)
     noise = rng.logistic(size=len(eta)) if family == "logistic" else rng.normal(size=len(eta))
     return (eta + noise > 0).astype(float)
 

@@ -1,4 +1,4 @@
-"""Plain linear, logistic and probit regression by Newton's method, in blocks of rows.
+"""Plain linear, logistic, probit and Poisson regression by Newton's method, in blocks of rows.
 
 Columns are centred (where there is a constant column), scaled and made orthogonal before Newton's method, so that
 neither large offsets nor strong correlations cost digits. Columns that depend on earlier ones are left out.
@@ -15,17 +15,17 @@ from typing import Literal, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import expit, log_expit, log_ndtr, ndtr
+from scipy.special import expit, gammaln, log_expit, log_ndtr, ndtr
 
 from sfumato.errors import DataError
+from sfumato.kernels.orthogonal import Basis, Columns, centred, orthogonal
 
-__all__ = ["Blocks", "Family", "Fit", "fit", "predict"]
+__all__ = ["Blocks", "Family", "Fit", "Model", "fit", "predict"]
 
 Floats = NDArray[np.float64]
 Family = Literal["linear", "logistic", "probit"]
+Model = Family | Literal["poisson"]
 
-ALIASED = 1e-5
-"""A column is left out where earlier columns explain all but this share of its spread (norm)."""
 _ROWS = 1 << 14  # rows a block: small enough for the cache, large enough for BLAS
 _MANY = 100_000
 _HALVINGS = 30
@@ -87,25 +87,25 @@ class Fit:
 def fit(
     X: Floats | Blocks,
     y: Floats | None,
-    family: Family,
+    family: Model,
     weights: Floats | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 50,
 ) -> Fit:
-    """Fit a linear, logistic or probit regression by maximum likelihood.
+    """Fit a linear, logistic, probit or Poisson regression by maximum likelihood.
 
-    Standard errors are those that statsmodels' `OLS`, `Logit` and `Probit` report: from the observed information
-    (which for the probit is not the expected one that R's `glm` uses), and for the linear model with the residual
-    variance of divisor n − p.
+    Standard errors are those that statsmodels' `OLS`, `Logit`, `Probit` and `Poisson` report: from the observed
+    information (which for the probit is not the expected one that R's `glm` uses), and for the linear model with the
+    residual variance of divisor n − p.
 
     Parameters
     ----------
     X : ndarray, shape (n, p), or Blocks
         The design matrix with its constant column, if any. Blocks are for more rows than memory holds at once.
     y : ndarray, shape (n,), or None
-        The response; 0 or 1 for logistic and probit. None where `X` is blocks, which hold it.
+        The response; 0 or 1 for logistic and probit, a count for Poisson. None where `X` is blocks, which hold it.
     family
-        `linear`, `logistic` or `probit`.
+        `linear`, `logistic`, `probit` or `poisson` (with the logarithm as link).
     weights : ndarray, shape (n,), optional
         Zero or positive. For the linear model the inverse of each row's variance (statsmodels' WLS), for the others
         how many rows each row stands for.
@@ -122,7 +122,7 @@ def fit(
     ------
     DataError
         For no rows, shapes that do not fit, values that are missing or infinite, negative weights, or a response other
-        than 0 and 1 for logistic and probit.
+        than 0 and 1 for logistic and probit, or than counts for Poisson.
 
     Examples
     --------
@@ -131,14 +131,14 @@ def fit(
     [1.0, 2.0]
     """
     rows = _Rows(X, y, weights)
-    columns = _look_at_columns(rows, family)
-    with _one_thread(columns.n):
-        basis = _orthogonal(rows, columns)
+    columns, log_weights = _look_at_columns(rows, family)
+    with one_thread(columns.n):
+        basis = orthogonal(lambda: (X for X, _, _ in rows()), columns)
         top, steps, converged, separated = _maximise(rows, basis, family, tolerance, max_iterations)
     kept, p = basis.kept, len(columns.middle)
     log_likelihood, inverse = top.log_likelihood, top.inverse()
     if family == "linear":
-        log_likelihood, variance = _gaussian(-2 * log_likelihood, columns, len(kept))
+        log_likelihood, variance = _gaussian(-2 * log_likelihood, columns.n, log_weights, len(kept))
         inverse = inverse * variance
     coefficients, covariance = np.full(p, np.nan), np.full((p, p), np.nan)
     coefficients[kept] = basis.back @ top.gamma
@@ -147,8 +147,8 @@ def fit(
     return Fit(coefficients, covariance, log_likelihood, converged, steps, aliased, separated, columns.n)
 
 
-def predict(X: Floats, coefficients: Floats, family: Family) -> Floats:
-    """Give the fitted mean of each row: a number, or the probability of a 1.
+def predict(X: Floats, coefficients: Floats, family: Model) -> Floats:
+    """Give the fitted mean of each row: a number, the probability of a 1, or the expected count.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def predict(X: Floats, coefficients: Floats, family: Family) -> Floats:
     coefficients : ndarray, shape (p,)
         As in a `Fit`; columns with NaN are left out.
     family
-        `linear`, `logistic` or `probit`.
+        `linear`, `logistic`, `probit` or `poisson`.
 
     Returns
     -------
@@ -171,10 +171,12 @@ def predict(X: Floats, coefficients: Floats, family: Family) -> Floats:
     eta = X @ np.nan_to_num(coefficients, nan=0.0)
     if family == "linear":
         return np.asarray(eta)
+    if family == "poisson":
+        return np.exp(eta)
     return np.asarray(expit(eta) if family == "logistic" else ndtr(eta))
 
 
-def _one_thread(n: int) -> AbstractContextManager[object]:
+def one_thread(n: int) -> AbstractContextManager[object]:
     """Keep BLAS to one thread for long tables: on blocks this small, its threads mostly wait for each other."""
     if n < _MANY:
         return nullcontext()
@@ -215,26 +217,17 @@ class _Rows:
             raise DataError("There must be one weight for each row.")
 
 
-@dataclass
-class _Columns:
-    """What a first look says of the columns."""
-
-    n: int
-    constant: int | None  # a column that is the same, not zero, in every row
-    middle: Floats  # what is taken off each column
-    scale: Floats  # what it is divided by then
-    log_weights: float  # sum of the logarithms of the weights
-
-
-def _look_at_columns(rows: _Rows, family: Family) -> _Columns:
-    """Range and mean of each column, with a check of all values."""
+def _look_at_columns(rows: _Rows, family: Model) -> tuple[Columns, float]:
+    """Range and mean of each column, with a check of all values, and the sum of the logarithms of the weights."""
     n, log_weights = 0, 0.0
     low = high = total = np.zeros(0)
     for X, y, weights in rows():
         if not len(y):
             continue
-        if family != "linear" and not np.isin(y, (0.0, 1.0)).all():
+        if family in ("logistic", "probit") and not np.isin(y, (0.0, 1.0)).all():
             raise DataError(f"The response of a {family} model must be 0 or 1 in every row.")
+        if family == "poisson" and not ((y >= 0) & (y == np.round(y))).all():
+            raise DataError("The response of a Poisson model must be a whole number, not below 0, in every row.")
         with np.errstate(over="ignore", invalid="ignore"):
             least, most, sums = X.min(axis=0), X.max(axis=0), X.sum(axis=0)
         if not (np.isfinite(sums).all() and np.isfinite(y).all()):
@@ -245,66 +238,7 @@ def _look_at_columns(rows: _Rows, family: Family) -> _Columns:
         log_weights += 0.0 if weights is None else float(np.log(weights).sum())
     if not n:
         raise DataError("A model needs at least one row with a value in every column that it uses.")
-    return _centred(n, low, high, total / n, log_weights)
-
-
-def _centred(n: int, low: Floats, high: Floats, mean: Floats, log_weights: float) -> _Columns:
-    flat = low == high
-    constants = np.flatnonzero(flat & (low != 0))
-    constant = int(constants[0]) if len(constants) else None
-    middle = np.zeros(len(mean)) if constant is None else np.where(flat, low, mean)
-    scale = np.maximum(np.abs(low - middle), np.abs(high - middle))
-    scale[scale == 0] = 1.0
-    if constant is not None:
-        middle[constant], scale[constant] = 0.0, low[constant]
-    return _Columns(n, constant, middle, scale, log_weights)
-
-
-@dataclass
-class _Basis:
-    """The kept columns, centred, scaled and made orthogonal: E = (X[:, kept] − middle) @ turn."""
-
-    kept: NDArray[np.int64]
-    middle: Floats
-    turn: Floats
-    back: Floats  # coefficients of the kept columns of X are back @ those of E
-
-    def apply(self, X: Floats) -> Floats:
-        """E of one block."""
-        kept = X if len(self.kept) == X.shape[1] else X[:, self.kept]
-        return np.asarray((kept - self.middle) @ self.turn)
-
-
-def _orthogonal(rows: _Rows, columns: _Columns) -> _Basis:
-    """Decompose the cross-products of the centred and scaled columns, leaving out the dependent ones."""
-    p = len(columns.middle)
-    products = np.zeros((p, p))
-    for X, _, _ in rows():
-        Z = (X - columns.middle) / columns.scale
-        products += Z.T @ Z
-    kept, L = _cholesky(products)
-    triangle = solve_triangular(L, np.eye(len(kept)), lower=True).T * math.sqrt(columns.n)
-    middle, scale = columns.middle[kept], columns.scale[kept]
-    turn = triangle / scale[:, None]
-    back = turn.copy()
-    if columns.constant is not None:
-        back[kept == columns.constant] -= (middle @ turn) / scale[kept == columns.constant]
-    return _Basis(kept, middle, turn, back)
-
-
-def _cholesky(products: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Independent columns in order, and the lower triangle of the Cholesky decomposition of their products."""
-    p = len(products)
-    L = np.zeros((p, p))
-    kept: list[int] = []
-    for j in range(p):
-        k = len(kept)
-        row = solve_triangular(L[:k, :k], products[kept, j], lower=True) if k else np.zeros(0)
-        left = products[j, j] - row @ row
-        if left > ALIASED**2 * products[j, j]:
-            L[k, :k], L[k, k] = row, math.sqrt(left)
-            kept.append(j)
-    return np.array(kept, dtype=np.int64), L[: len(kept), : len(kept)]
+    return centred(n, low, high, total / n), log_weights
 
 
 @dataclass
@@ -347,7 +281,7 @@ class _State:
             return np.full(self.information.shape, np.nan)
 
 
-def _look(rows: _Rows, basis: _Basis, family: Family, gamma: Floats, step: Floats) -> _State:
+def _look(rows: _Rows, basis: Basis, family: Model, gamma: Floats, step: Floats) -> _State:
     """Evaluate everything at `gamma`, reached by `step`, in one pass over the rows."""
     k = len(gamma)
     state = _State(gamma, 0.0, np.zeros(k), np.zeros((k, k)), 0.0)
@@ -366,11 +300,15 @@ def _look(rows: _Rows, basis: _Basis, family: Family, gamma: Floats, step: Float
     return state
 
 
-def _rowwise(eta: Floats, y: Floats, family: Family) -> tuple[Floats, Floats, Floats]:
+def _rowwise(eta: Floats, y: Floats, family: Model) -> tuple[Floats, Floats, Floats]:
     """Log-likelihood of each row, its derivative by the linear predictor, and minus its second derivative."""
     if family == "linear":
         residual = y - eta
         return -(residual**2) / 2, residual, np.ones(len(y))
+    if family == "poisson":
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.exp(eta)
+            return y * eta - mean - gammaln(y + 1), y - mean, mean
     sign = 2 * y - 1
     t = sign * eta
     if family == "logistic":
@@ -382,7 +320,7 @@ def _rowwise(eta: Floats, y: Floats, family: Family) -> tuple[Floats, Floats, Fl
 
 
 def _maximise(
-    rows: _Rows, basis: _Basis, family: Family, tolerance: float, max_iterations: int
+    rows: _Rows, basis: Basis, family: Model, tolerance: float, max_iterations: int
 ) -> tuple[_State, int, bool, bool]:
     """Newton's method with step halving: the last state, steps, whether it converged, whether rows are separated."""
     zero = np.zeros(len(basis.kept))
@@ -408,7 +346,7 @@ def _maximise(
     return state, max_iterations, False, parted
 
 
-def _climb(rows: _Rows, basis: _Basis, family: Family, state: _State, step: Floats) -> _State | None:
+def _climb(rows: _Rows, basis: Basis, family: Model, state: _State, step: Floats) -> _State | None:
     """Take the longest of step, step/2, step/4, … that does not lower the log-likelihood."""
     slack = 1e-13 * abs(state.log_likelihood)
     for _ in range(_HALVINGS):
@@ -419,7 +357,7 @@ def _climb(rows: _Rows, basis: _Basis, family: Family, state: _State, step: Floa
     return None
 
 
-def _least_squares(rows: _Rows, basis: _Basis, state: _State) -> tuple[_State, int]:
+def _least_squares(rows: _Rows, basis: Basis, state: _State) -> tuple[_State, int]:
     """One step solves; a second one takes out the rounding errors of the first."""
     for _ in range(2):
         step = state.newton()
@@ -429,9 +367,8 @@ def _least_squares(rows: _Rows, basis: _Basis, state: _State) -> tuple[_State, i
     return state, 2
 
 
-def _gaussian(rss: float, columns: _Columns, rank: int) -> tuple[float, float]:
+def _gaussian(rss: float, n: int, log_weights: float, rank: int) -> tuple[float, float]:
     """Log-likelihood of a linear model and the estimated residual variance."""
-    n = columns.n
     log_likelihood = math.inf if rss <= 0 else -n / 2 * (math.log(2 * math.pi * rss / n) + 1)
     variance = rss / (n - rank) if n > rank else math.nan
-    return log_likelihood + columns.log_weights / 2, variance
+    return log_likelihood + log_weights / 2, variance
