@@ -14,8 +14,8 @@ from sfumato.draws import Draws, Purpose
 from sfumato.errors import DataError
 from sfumato.gate.analyses.problem import Problem
 from sfumato.gate.analyses.scope import digest_of, lines_of
-from sfumato.kernels.protected.fitted import SUBSAMPLE, ProtectedFit, Unfit
 from sfumato.kernels.protected.fit import draws_of, fit, plain
+from sfumato.kernels.protected.fitted import SUBSAMPLE, ProtectedFit, Unfit
 
 __all__ = ["Protected", "Unfit", "exact_fit", "protected_fit"]
 

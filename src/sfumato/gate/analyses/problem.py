@@ -59,7 +59,8 @@ class Problem:
         name = self.request.formula.response
         if self.request.kind.response == "binary":
             return self.binary(name)
-        return self.records.numbers[name][self.lines]
+        own: Floats = self.records.numbers[name][self.lines]
+        return own
 
     @cached_property
     def event(self) -> Floats:

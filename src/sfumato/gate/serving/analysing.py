@@ -174,13 +174,11 @@ class Analysing(Asking):
         content = content_of_fit(asked.dataset, problem, fit, None)
         return _Found(asked, outcome, content=content, more={"margins": plain}), {}
 
-    def _protected(
-        self, world: World, asked: _Asked, problem: Problem, count: int, earlier: Margin | None
-    ) -> _Found:
+    def _protected(self, world: World, asked: _Asked, problem: Problem, count: int, earlier: Margin | None) -> _Found:
         """An answer with noise, if the budget of all who may come to know it allows; what was given is given again."""
         request = problem.request
         try:
-            fit = protected_fit(problem, self.sources.draws(), count, earlier and earlier.noise)
+            fit = protected_fit(problem, self.sources.draws(), count, earlier.noise if earlier else None)
         except Unfit:
             return _Found(asked, Outcome("refused", ("model",), "noise"))
         margin = request.protected_by(fit.noise)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels import glm
-from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit
+from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit
 from sfumato.kernels.protected.regression import Family, regression
 from sfumato.kernels.protected.simple import correlation, plain_correlation, plain_quantile, quantile
 
@@ -41,7 +41,7 @@ def fit(
     y: Floats,
     *,
     keep: Mask,
-    noise: Floats,
+    noise: Noise,
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
@@ -97,7 +97,7 @@ def fit(
     _check(kind, X, y)
     if keep.shape != y.shape[:1] or keep.dtype != np.bool_:
         raise DataError("A subsample is told by true or false for each record.")
-    if noise.shape != (draws_of(kind, X.shape[1]),):
+    if not callable(noise) and noise.shape != (draws_of(kind, X.shape[1]),):
         raise DataError("There must be one draw of noise for each estimate.")
     if tau is not None and not tau > 0:
         raise DataError("The strength of noise must be above 0.")

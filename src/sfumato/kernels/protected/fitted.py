@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,9 +13,23 @@ from scipy.special import ndtr
 
 from sfumato.errors import DataError
 
-__all__ = ["SHARE", "SUBSAMPLE", "ProtectedFit", "Reason", "Unfit", "mu_of", "significant", "tau_of"]
+__all__ = [
+    "SHARE",
+    "SUBSAMPLE",
+    "Noise",
+    "ProtectedFit",
+    "Reason",
+    "Unfit",
+    "drawn",
+    "mu_of",
+    "significant",
+    "tau_of",
+    "to_place_of",
+]
 
 Floats = NDArray[np.float64]
+Noise = Floats | Callable[[float], Floats]
+"""Standard normal numbers, or what gives them once the strength is known: other strengths must have other draws."""
 Reason = Literal["separated", "singular", "constant", "few", "exact", "noise", "edge"]
 
 SUBSAMPLE = 0.95
@@ -34,6 +48,11 @@ _SAYS: dict[Reason, str] = {
     "noise": "The model has too few records for the noise that protects them.",
     "edge": "The quantile lies too near the least or the largest values.",
 }
+
+
+def drawn(noise: Noise, tau: float) -> Floats:
+    """The normal numbers for a strength."""
+    return noise(tau) if callable(noise) else noise
 
 
 class Unfit(DataError, ValueError):
@@ -180,13 +199,13 @@ class ProtectedFit:
 
     def rounded(self) -> ProtectedFit:
         """What is told: standard errors to 2 digits, estimates to the last of them, n to a multiple of 10."""
-        estimate = [_to_place_of(x, se) for x, se in zip(self.estimate, self.se, strict=True)]
+        estimate = [to_place_of(x, se) for x, se in zip(self.estimate, self.se, strict=True)]
         se, added = ([significant(x, 2) for x in figures] for figures in (self.se, self.se_added))
         n = 10 * round(self.n / 10)
         return replace(self, estimate=np.array(estimate), se=np.array(se), se_added=np.array(added), n=n)
 
 
-def _to_place_of(x: float, se: float) -> float:
+def to_place_of(x: float, se: float) -> float:
     """Round to the place of a standard error's second digit; where there is none, to 3 digits."""
     if not (math.isfinite(se) and se > 0):
         return significant(x, 3)

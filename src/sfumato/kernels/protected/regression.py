@@ -20,7 +20,7 @@ from sfumato.errors import DataError
 from sfumato.kernels import glm
 from sfumato.kernels.orthogonal import Basis, basis_of
 from sfumato.kernels.protected.bounds import Leverage, blocks, ends, leverage, up, within
-from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit, tau_of
+from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 from sfumato.kernels.protected.residuals import CLIP, Count, Logit, Number, Probit, Residual
 
 __all__ = ["Family", "regression"]
@@ -46,7 +46,7 @@ def regression(
     y: Floats,
     *,
     keep: Mask,
-    noise: Floats,
+    noise: Noise,
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
@@ -99,7 +99,7 @@ def regression(
         bounded = _BOUNDED[family](rows)
         n, p = rows.E.shape
         strength = tau_of(n, share, bounded.relative) if tau is None else tau
-        target = strength * bounded.b * (bounded.leverage.L @ noise)
+        target = strength * bounded.b * (bounded.leverage.L @ drawn(noise, strength))
         top = _solve(rows, bounded.leverage.w, bounded.residual, target, bounded.start)
         own = top.squares * (n / (n - p))
         added = (strength * bounded.b) ** 2 * bounded.leverage.L @ bounded.leverage.L.T

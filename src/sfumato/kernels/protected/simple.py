@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.protected.bounds import up, within
-from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit, tau_of
+from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 
 __all__ = ["correlation", "plain_correlation", "plain_quantile", "quantile"]
 
@@ -28,7 +28,7 @@ def quantile(
     count: int,
     *,
     keep: Mask,
-    noise: Floats,
+    noise: Noise,
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
@@ -69,7 +69,7 @@ def quantile(
     most, sd = max(probability, 1 - probability), math.sqrt(probability * (1 - probability))
     strength = tau_of(n, share, most / sd) if tau is None else tau
     added = strength * most
-    at = n * probability + added * float(noise[0])
+    at = n * probability + added * float(drawn(noise, strength)[0])
     estimate = _around(ordered, at, side)
     se = _spread(ordered, at, math.sqrt(n * sd**2 + added**2), side)
     se_added = se * added / math.sqrt(n * sd**2 + added**2)
@@ -122,7 +122,7 @@ def correlation(
     y: Floats,
     *,
     keep: Mask,
-    noise: Floats,
+    noise: Noise,
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
@@ -157,7 +157,7 @@ def correlation(
     cloud = _Cloud.of(pair)
     bound = cloud.most / 2
     strength = tau_of(n, share, bound) if tau is None else tau
-    r = cloud.solve(strength * bound * float(noise[0]))
+    r = cloud.solve(strength * bound * float(drawn(noise, strength)[0]))
     slope, own = cloud.slope(r), float((cloud.scores(r) ** 2).sum()) * n / (n - 2)
     added = (strength * bound) ** 2
     figures = r, math.sqrt(own + added) / slope, math.sqrt(added) / slope
