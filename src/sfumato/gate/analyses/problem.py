@@ -106,7 +106,8 @@ class Problem:
     def _codes(self, variable: str, level: str) -> Ints:
         codes = self.records.codes[variable][self.lines].astype(np.int64)
         place: Ints = self.records.structure.place(Node(variable, level))
-        return place[codes] if level else codes
+        groups: Ints = place[codes] if level else codes
+        return groups
 
     def _column(self, name: str) -> pl.Series:
         """A covariate: numbers, or categories in the order of the codebook."""
