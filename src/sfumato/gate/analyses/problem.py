@@ -101,7 +101,8 @@ class Problem:
         node = node_of(name)
         groups = self.records.structure.groups(node)
         _, one = sides(name, self.request, self.records)
-        return (self._codes(node.variable, node.level) == groups.index(one)).astype(np.float64)
+        is_one: NDArray[np.bool_] = self._codes(node.variable, node.level) == groups.index(one)
+        return is_one.astype(np.float64)
 
     def _codes(self, variable: str, level: str) -> Ints:
         codes = self.records.codes[variable][self.lines].astype(np.int64)
