@@ -8,7 +8,10 @@
     │   ├── EmptyRelease       nothing is left to release: no column, or no record
     │   ├── FileError          a file that cannot be read or written
     │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
-    │   └── LimitReached       no more requests, or grants, on this day
+    │   ├── LimitReached       no more requests, or grants, on this day
+    │   ├── KeyUsed            a request's key that stood with another request
+    │   └── NotThere           an id that there is not
+    ├── NoEntry                somebody who cannot come in, or may not do this
     ├── FormulaError           a formula or expression outside our grammar
     ├── SecretError            a secret that is missing, too short or unreadable
     ├── ReleaseExists          the release folder is there already
@@ -29,9 +32,12 @@ __all__ = [
     "EmptyRelease",
     "FileError",
     "FormulaError",
+    "KeyUsed",
     "LimitExceeded",
     "LimitReached",
     "MissingExtra",
+    "NoEntry",
+    "NotThere",
     "PlanError",
     "Problem",
     "ReleaseExists",
@@ -113,6 +119,18 @@ class DataStopped(DataError):
 
 class LimitReached(DataError):
     """Somebody asked for more on one day than their policy lets them."""
+
+
+class KeyUsed(DataError):
+    """The key of a request stood with another request."""
+
+
+class NotThere(DataError):
+    """There is nothing of this id, or it is nothing of theirs."""
+
+
+class NoEntry(SfumatoError):
+    """Somebody cannot come in with what they gave, or may not do this with it."""
 
 
 class FormulaError(SfumatoError):

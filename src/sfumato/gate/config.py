@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
@@ -16,10 +17,11 @@ from sfumato.errors import DataError
 from sfumato.gate.plain_files import read_plain
 from sfumato.gate.policy import Policy
 
-__all__ = ["Config", "DatasetConfig", "TableSource", "read_config"]
+__all__ = ["Config", "DatasetConfig", "OidcConfig", "ServerConfig", "TableSource", "read_config"]
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_HOST = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*")
 _STORES = ("sqlite:///", "postgresql://")
 
 
@@ -94,6 +96,71 @@ class DatasetConfig(Described):
         return self
 
 
+class OidcConfig(Described):
+    """An identity provider, whose users come in without a password of the gate's.
+
+    Parameters
+    ----------
+    issuer
+        Its address: `https://login.example.org`.
+    client_id
+        By which it knows this gate.
+    client_secret_file
+        The file with what the gate proves that by; not needed where the provider asks for none.
+    claim
+        Of the provider's statement about somebody, what is their name here.
+    """
+
+    model_config = _FROZEN
+
+    issuer: str = Field(min_length=8, max_length=500)
+    client_id: str = Field(min_length=1, max_length=200)
+    client_secret_file: str | None = None
+    claim: str = Field(default="preferred_username", min_length=1, max_length=100)
+
+    @field_validator("issuer")
+    @classmethod
+    def _safe(cls, issuer: str) -> str:
+        parts = urlsplit(issuer)
+        loopback = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
+        if not (parts.scheme == "https" or loopback) or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("an issuer is https://..., as its own configuration names it")
+        return issuer.rstrip("/")
+
+
+class ServerConfig(Described):
+    """How a gate is served.
+
+    Parameters
+    ----------
+    hosts
+        Names by which it is called from other machines; without any it is served to this one alone.
+    secure_cookies
+        Whether browsers send cookies over https alone; true where there are hosts.
+    oidc
+        An identity provider.
+    """
+
+    model_config = _FROZEN
+
+    hosts: tuple[str, ...] = Field(default=(), max_length=50)
+    secure_cookies: bool | None = None
+    oidc: OidcConfig | None = None
+
+    @field_validator("hosts")
+    @classmethod
+    def _names(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        for host in hosts:
+            if not _HOST.fullmatch(host):
+                raise ValueError("a host is a name such as gate.example.org: no scheme, no port, no star")
+        return tuple(host.lower() for host in hosts)
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers send cookies over https alone."""
+        return bool(self.hosts) if self.secure_cookies is None else self.secure_cookies
+
+
 class Config(Described):
     """What a gate is run with.
 
@@ -109,6 +176,8 @@ class Config(Described):
         By name.
     policies
         By name; one is named `public`.
+    server
+        How it is served.
     """
 
     model_config = _FROZEN
@@ -118,6 +187,7 @@ class Config(Described):
     secret_file: str = Field(min_length=1)
     datasets: dict[str, DatasetConfig] = Field(default_factory=dict)
     policies: dict[str, Policy] = Field(min_length=1)
+    server: ServerConfig = ServerConfig()
 
     _base: Path = PrivateAttr(default_factory=Path)
 

@@ -12,15 +12,17 @@ from sfumato.gate.policy import Policy
 from sfumato.gate.serving.analysing import Analysing
 from sfumato.gate.serving.asking import Answer
 from sfumato.gate.serving.core import COMMAND_LINE, Release, Settled
+from sfumato.gate.serving.describing import Describing
+from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
 from sfumato.gate.serving.people import People
 from sfumato.gate.serving.stewarding import Stewarding, Waiting
 from sfumato.gate.serving.verifying import Verifying, verify_file
 from sfumato.gate.world import PUBLIC
 
-__all__ = ["Answer", "Gate", "Release", "Settled", "Waiting", "verify_file"]
+__all__ = ["Answer", "Gate", "Login", "Release", "Settled", "Token", "Visitor", "Waiting", "verify_file"]
 
 
-class Gate(Analysing, People, Stewarding, Verifying):
+class Gate(Analysing, People, Stewarding, Verifying, Describing, Doors):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.
@@ -91,11 +93,16 @@ class Gate(Analysing, People, Stewarding, Verifying):
         Raises
         ------
         DataError, FileError
-            There is no store, it is of another version, or cannot be reached.
+            There is no store, it is of another version or was made with another secret, or cannot be reached.
         MissingExtra
             Without the packages of the extra `server`.
         """
-        return cls(config, _store().open(config.store_url))
+        store = _store().open(config.store_url)
+        try:
+            return cls(config, store)
+        except BaseException:
+            store.close()
+            raise
 
     def close(self) -> None:
         """Let go of the store."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.files import read_table
 from sfumato.data.files.atomic import replacing
+from sfumato.data.kinds import sniff_kinds
 from sfumato.draws import Draws
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
@@ -140,9 +141,13 @@ class Sources:
     ----------
     config
         Where the files are, and what is said about them.
+    seen
+        Is shown the secret whenever it is read.
     """
 
     config: Config
+    seen: Callable[[Secret], None] | None = None
+    _books: dict[str, Codebook] = field(default_factory=dict, init=False, repr=False)
     _records: dict[str, tuple[tuple[Version, ...], Records]] = field(default_factory=dict, init=False, repr=False)
     _seen: dict[str, _Seen] = field(default_factory=dict, init=False, repr=False)
     _hashes: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
@@ -215,9 +220,13 @@ class Sources:
         for column in (said.record, said.count):
             if column is not None and column not in frame.columns:
                 raise DataError(f"The data set {name!r} has no column {column!r}.")
+        known = Codebook({**book, **said.variables})
+        self._books[name] = sniff_kinds(
+            frame.select(c for c in frame.columns if c not in (said.record, said.count)), known
+        )
         return records_of(
             frame,
-            Codebook({**book, **said.variables}),
+            known,
             count=said.count,
             record=said.record,
             levels=read_levels(said.levels, self.config.folder),
@@ -228,12 +237,26 @@ class Sources:
             secret=self._secret(),
         )
 
+    def codebook(self, name: str, described: Described) -> Codebook:
+        """Roles and kinds of the variables of a data set, as they are said or told from its first version.
+
+        Raises
+        ------
+        DataStopped
+            As `records`.
+        """
+        self.records(name, described)
+        return self._books[name]
+
     def _secret(self) -> bytes | None:
         """What noise and subsamples are drawn with; needed at once where a policy allows perturbed tables."""
         path = self.config.path(self.config.secret_file)
         if not path.exists() and all(policy.perturbed is None for policy in self.config.policies.values()):
             return None
-        return Secret.find(path).value
+        secret = Secret.find(path)
+        if self.seen is not None:
+            self.seen(secret)
+        return secret.value
 
     def draws(self) -> Draws | None:
         """Draws from the gate's secret, where there is one."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import DataError, LimitReached
+from sfumato.errors import DataError, KeyUsed, LimitReached
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.analyses.tables import of_table
 from sfumato.gate.content import Where, checked_where, content, refuse_unknown, whole
@@ -80,6 +80,11 @@ class _Asked:
     margin: Margin
     records: Records
     analysis: Request | None = None
+    mean: bool = False
+
+    def to_plain(self) -> dict[str, Any]:
+        """What was asked, for JSON."""
+        return asked_of(self.dataset, self.request, self.where, self.analysis, mean=self.mean)
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,7 @@ class Asking(Core):
         *,
         perturbed: bool = False,
         analysis: Request | None = None,
+        mean: bool = False,
     ) -> Answer:
         """Decide a request, write it down, and give what is granted.
 
@@ -126,6 +132,8 @@ class Asking(Core):
             The counts with noise, of the variance that their policy has. It is of another budget than true tables.
         analysis
             What is worked out from the table, where it is more than the table: see `analyse`.
+        mean
+            Whether a column of means stands beside the sums; they follow from what else is given.
 
         Raises
         ------
@@ -141,8 +149,11 @@ class Asking(Core):
         with self._lock:
             if perturbed and (margin.value or margin.weight):
                 raise DataError("Only counts are perturbed: ask for the table without a sum and without a weight.")
+            if mean and not margin.value:
+                raise DataError("A mean is of a variable that is summed.")
             margin = replace(margin, noise="asked" if perturbed else "")
-            text = digest(canonical_json(asked_of(dataset, margin, dict(where or {}), analysis)))
+            told = asked_of(dataset, margin, dict(where or {}), analysis, mean=mean)
+            text = digest(canonical_json(told))
             if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
                 raise DataError("The key of a request has 1 to 200 printable characters.")
             with self.store.reading() as view:
@@ -154,7 +165,7 @@ class Asking(Core):
                 if perturbed:
                     margin = replace(margin, noise=_noise(self._state, who) or "1")
             return self._settled(
-                lambda state: self._decided(state, who, dataset, margin, where or {}, analysis=analysis),
+                lambda state: self._decided(state, who, dataset, margin, where or {}, analysis=analysis, mean=mean),
                 lambda writer, state, found: self._answered(writer, state, found, key, text),
                 datasets=[dataset],
                 inputs=lambda state: self._inputs(state, who, dataset),
@@ -230,7 +241,7 @@ class Asking(Core):
         if found is None:
             return None
         if found[0] != text:
-            raise DataError("This key stood with another request. Give every request a key of its own.")
+            raise KeyUsed("This key stood with another request. Give every request a key of its own.")
         return self._answer_of(view, found[1])
 
     def _within_limits(self, view: View, state: State, who: str) -> int | None:
@@ -267,9 +278,11 @@ class Asking(Core):
         margin: Margin,
         where: Where,
         effort: float = EFFORT,
+        *,
         analysis: Request | None = None,
+        mean: bool = False,
     ) -> _Found:
-        asked = replace(self._checked(state, who, dataset, margin, where), analysis=analysis)
+        asked = replace(self._checked(state, who, dataset, margin, where), analysis=analysis, mean=mean)
         world = state.world({dataset: asked.records})
 
         def decide(one: Margin) -> Outcome:
@@ -303,8 +316,9 @@ class Asking(Core):
     @staticmethod
     def _content(state: State, asked: _Asked) -> dict[str, Any]:
         policy = state.policies[state.people[asked.who].principal.policy][1]
-        table = content(asked.dataset, asked.records, asked.request, asked.where, policy)
-        return table if asked.analysis is None else of_table(table, asked.analysis, asked.records)
+        made = content(asked.dataset, asked.records, asked.request, asked.where, policy)
+        made |= {"mean": True} if asked.mean else {}
+        return made if asked.analysis is None else of_table(made, asked.analysis, asked.records)
 
     def _may_be_public(self, state: State, asked: _Asked, margin: Margin) -> bool:
         """The rule for the public, where its policy has one."""
@@ -359,8 +373,7 @@ class Asking(Core):
         }
         writer.remember(answer.id, entry, key, text, plain)
         if outcome.decision == "undecided":
-            plain_asked = asked_of(asked.dataset, asked.request, asked.where, asked.analysis)
-            writer.enqueue(answer.id, entry, plain_asked)
+            writer.enqueue(answer.id, entry, asked.to_plain())
         return answer
 
     def _written(

@@ -6,12 +6,14 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sfumato.errors import DataError, DataStopped
+from sfumato.errors import DataError, DataStopped, SecretError
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import Config
+from sfumato.gate.content import rounded
 from sfumato.gate.decision import together
 from sfumato.gate.derived import State
 from sfumato.gate.ledger import Entry, now
@@ -19,6 +21,7 @@ from sfumato.gate.margin import Margin, canonical_json
 from sfumato.gate.records import Records
 from sfumato.gate.sources import Sources
 from sfumato.gate.world import Knowledge, Outcome, World
+from sfumato.release.secret import Secret
 
 if TYPE_CHECKING:
     from sfumato.gate.store.store import Store, Writer
@@ -91,16 +94,19 @@ class Release:
     @property
     def columns(self) -> list[str]:
         """Names of its columns."""
-        return list(self.content["columns"])
+        return [*self.content["columns"], *(["mean"] if self.content.get("mean") else [])]
 
     @property
     def rows(self) -> list[list[Any]]:
-        """Its rows; sums as numbers of three significant digits."""
+        """Its rows; sums as numbers of three significant digits, and means from what else was given."""
         labels = max(len(self.content["by"]), 1 if "count" not in self.content["columns"] else 0)
-        return [
+        rows = [
             [float(one) if i >= labels and isinstance(one, str) else one for i, one in enumerate(row)]
             for row in self.content["rows"]
         ]
+        if self.content.get("mean"):
+            rows = [[*row, float(rounded(row[-1] / row[-2])) if row[-2] else None] for row in rows]
+        return rows
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
@@ -126,10 +132,28 @@ class Core:
     def __init__(self, config: Config, store: Store) -> None:
         self.config = config
         self.store = store
-        self.sources = Sources(config)
+        self.sources = Sources(config, self._refuse_other_secret)
+        self._fingerprint: str | None = None
+        with suppress(SecretError):  # one that is missing is missed where it is needed
+            self._refuse_other_secret(Secret.find(config.path(config.secret_file)))
         self._lock = threading.RLock()
         with store.reading() as view:
             self._state = view.state()
+
+    def _refuse_other_secret(self, secret: Secret) -> None:
+        """Refuse a secret that is not the one that the store was made with: noise drawn anew could be averaged."""
+        own = secret.fingerprint
+        if self._fingerprint is None:
+            with self.store.looking() as look:
+                self._fingerprint = look.fingerprint()
+        if self._fingerprint is None:
+            with self.store.doors() as doors:
+                self._fingerprint = doors.remember_fingerprint(own)
+        if self._fingerprint != own:
+            raise DataError(
+                "The secret is another one than this store was made with: what was given with noise would be given "
+                "with other noise. Bring the secret's file back."
+            )
 
     def _settled(
         self,
@@ -258,8 +282,14 @@ def plain_where(where: Mapping[Any, Iterable[str]]) -> list[list[Any]]:
 
 
 def asked_of(
-    dataset: str, request: Margin, where: Mapping[Any, Iterable[str]], analysis: Request | None = None
+    dataset: str,
+    request: Margin,
+    where: Mapping[Any, Iterable[str]],
+    analysis: Request | None = None,
+    *,
+    mean: bool = False,
 ) -> dict[str, Any]:
     """What was asked, for JSON."""
     table = {"dataset": dataset, "margin": request.to_plain(), "where": plain_where(where)}
+    table |= {"mean": True} if mean else {}
     return table if analysis is None else {**table, "analysis": analysis.to_plain()}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import DataError, MissingExtra
+from sfumato.errors import DataError
 from sfumato.gate.derived import Person, State
 from sfumato.gate.serving.core import COMMAND_LINE, Core, Settled
+from sfumato.gate.serving.passwords import one_time
 from sfumato.gate.world import PUBLIC, Kind, Outcome, Principal
 
 if TYPE_CHECKING:
@@ -255,14 +255,4 @@ class People(Core):
 
 def _password() -> tuple[str, str]:
     """A password for the first login, and its hash."""
-    try:
-        from pwdlib import PasswordHash
-        from pwdlib.exceptions import HasherNotAvailable
-    except ImportError:  # pragma: no cover - tests have the extra
-        raise MissingExtra("The gate's passwords", "server") from None
-    try:
-        hasher = PasswordHash.recommended()
-    except HasherNotAvailable:  # pragma: no cover
-        raise MissingExtra("The gate's passwords", "server") from None
-    password = secrets.token_urlsafe(15)
-    return password, hasher.hash(password)
+    return one_time()

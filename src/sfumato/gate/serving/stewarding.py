@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import DataError, DataStopped
+from sfumato.errors import DataError, DataStopped, NotThere
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import TableSource
 from sfumato.gate.criteria.interval import EFFORT
@@ -207,7 +207,8 @@ class Stewarding(Asking):
         analysis = Request.from_plain(asked["analysis"], margin.version) if "analysis" in asked else None
 
         def decide(state: State) -> _Found:
-            return self._decided(state, row.who, row.dataset, margin, where, effort, analysis)
+            more = {"analysis": analysis, "mean": bool(asked.get("mean"))}
+            return self._decided(state, row.who, row.dataset, margin, where, effort, **more)
 
         def write(writer: Writer, state: State, found: _Found) -> Settled:
             outcome = found.outcome
@@ -314,7 +315,7 @@ class Stewarding(Asking):
         with self.store.reading() as view:
             rows = view.exceptions(exception_id)
         if not rows:
-            raise DataError("There is no such exception.")
+            raise NotThere("There is no such exception.")
         row = rows[0]
         with self.store.reading() as view:
             proposal = next(iter(view.entries(int(row.seq) - 1, int(row.seq))), None)
@@ -355,7 +356,7 @@ class Stewarding(Asking):
         with self.store.reading() as view:
             rows = view.queued(name)
         if not rows:
-            raise DataError("There is no such request in the queue.")
+            raise NotThere("There is no such request in the queue.")
         return rows[0]
 
     def _refuse_no_steward(self, state: State, by: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, FileError, MissingExtra
-from sfumato.gate.store.schema import NEWEST
+from sfumato.gate.store.schema import NEWEST, OLDER
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -179,7 +179,7 @@ def migrated(engine: Engine) -> None:
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":  # two that make it at once take turns
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7266277)")
-        if _revision(connection) not in (None, NEWEST):
+        if _revision(connection) not in (None, *OLDER, NEWEST):
             _refuse_newer()
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
@@ -194,7 +194,7 @@ def refuse_other_revisions(connection: Connection) -> None:
         What to do about it.
     """
     found = _revision(connection)
-    if found is None:
+    if found is None or found in OLDER:
         raise DataError("The store has no tables yet, or is of an older version. Bring it up with: sfumato gate init")
     if found != NEWEST:
         _refuse_newer()

@@ -23,7 +23,9 @@ except ImportError:  # pragma: no cover - tests have the extra
 
 __all__ = [
     "NEWEST",
+    "OLDER",
     "answers",
+    "attempts",
     "broken",
     "chain",
     "credentials",
@@ -37,11 +39,16 @@ __all__ = [
     "principals",
     "queue",
     "releases",
+    "secret",
+    "sessions",
+    "tokens",
     "versions",
 ]
 
-NEWEST = "0001"
+NEWEST = "0002"
 """The newest revision: that of these tables."""
+OLDER = ("0001",)
+"""Those before it, oldest first."""
 _HASH = String(64)
 _NAME = String(200)
 _AT = String(27)
@@ -186,3 +193,42 @@ credentials = Table(
     Column("once", Boolean, nullable=False),
 )
 """Hashes of passwords; `once` says that the first use sets another one."""
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("who", _NAME, ForeignKey("principals.name"), nullable=False),
+    Column("hash", _HASH, nullable=False, unique=True),
+    Column("scopes", _NAME, nullable=False),
+    Column("at", _AT, nullable=False),
+    Column("until", _AT, nullable=False),
+    Column("revoked", Boolean, nullable=False),
+    Index("tokens_who", "who"),
+)
+"""What programs come in with: hashes of 256 random bits, what each may be used for, and until when."""
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("hash", _HASH, primary_key=True),
+    Column("who", _NAME, ForeignKey("principals.name"), nullable=False),
+    Column("seen", _AT, nullable=False),
+    Column("until", _AT, nullable=False),
+    Index("sessions_who", "who"),
+)
+"""Who is logged in: hashes of the cookies, when each was seen last, and until when it holds at most."""
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("account", _HASH, nullable=False),
+    Column("at", _AT, nullable=False),
+    Index("attempts_account", "account", "at"),
+)
+"""Who tried to log in of late: hashes of the names, whether or not anybody has them."""
+secret = Table(
+    "secret",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("fingerprint", String(40), nullable=False),
+)
+"""One row: by what the secret is known again that all draws are keyed on."""

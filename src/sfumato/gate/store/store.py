@@ -18,6 +18,7 @@ from sfumato.gate.margin import Margin, canonical_json
 from sfumato.gate.policy import Policy
 from sfumato.gate.store import engine as engines
 from sfumato.gate.store import schema as t
+from sfumato.gate.store.doors import Doors
 from sfumato.gate.world import PUBLIC, Principal
 
 if TYPE_CHECKING:
@@ -91,6 +92,18 @@ class Store:
         """See one state of it."""
         with engines.reading(self.engine) as connection:
             yield View(connection)
+
+    @contextmanager
+    def doors(self) -> Iterator[Doors]:
+        """Look up and change who may come in. The ledger is neither read nor held."""
+        with engines.writing(self.engine) as connection:
+            yield Doors(connection)
+
+    @contextmanager
+    def looking(self) -> Iterator[Doors]:
+        """Look up who may come in."""
+        with engines.reading(self.engine) as connection:
+            yield Doors(connection)
 
     @contextmanager
     def writing(self, datasets: Sequence[str]) -> Iterator[Writer]:
@@ -292,7 +305,8 @@ class Writer(View):
 
     def _person(self, person: Person) -> None:
         one = person.principal
-        self.connection.execute(delete(t.credentials).where(t.credentials.c.who == one.name))
+        for own in (t.credentials, t.tokens, t.sessions):  # who is removed is out at once
+            self.connection.execute(delete(own).where(own.c.who == one.name))
         if person.active:
             row = {"name": one.name, "kind": one.kind, "policy": one.policy}
             self.connection.execute(insert(t.principals).values(**row, role=person.role, active=True))

@@ -1,0 +1,51 @@
+"""Requests for analyses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import Field, StringConstraints
+
+from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who, refuse_absent_dataset
+from sfumato.web.gate.tables import Key, Where
+
+__all__ = ["AnalysisRequest", "router"]
+
+router = APIRouter(tags=["analyses"])
+Option = bool | int | float | Annotated[str, StringConstraints(max_length=100)]
+
+
+class AnalysisRequest(Body):
+    """An analysis."""
+
+    kind: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+    formula: Annotated[str, StringConstraints(min_length=1, max_length=2000)] = Field(description="`y ~ a + C(b)`")
+    where: Where = Field(default_factory=dict)
+    version: Name | None = Field(default=None, description="The newest where it is null.")
+    event: Name | None = Field(default=None, description="For survival: the variable that says who had the event.")
+    cluster: Name | None = Field(default=None, description="For mixed models: the variable of the clusters.")
+    options: dict[Annotated[str, StringConstraints(min_length=1, max_length=40)], Option] = Field(
+        default_factory=dict, max_length=20
+    )
+
+
+@router.post("/datasets/{dataset}/analyses", status_code=201)
+def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
+    """Ask for an analysis: it is decided, written into the ledger, and given where it is granted."""
+    refuse_absent_dataset(gate, dataset)
+    analysing: Any = gate
+    answer = analysing.analyse(
+        who.who,
+        dataset,
+        body.kind,
+        body.formula,
+        where=gate.groups(dataset, body.where),
+        version=body.version,
+        event=body.event,
+        cluster=body.cluster,
+        key=key,
+        options=body.options,
+    )
+    plain: dict[str, Any] = answer.to_plain()
+    return plain

@@ -1,0 +1,127 @@
+"""The gate's application: its routes, behind its door, in the shell."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from sfumato.errors import SfumatoError
+from sfumato.gate.service import Gate
+from sfumato.web.gate import (
+    analyses,
+    datasets,
+    decisions,
+    health,
+    metrics,
+    public,
+    releases,
+    session,
+    tables,
+    tokens,
+)
+from sfumato.web.gate.access import TABLE, Table
+from sfumato.web.gate.door import Door, cookie_name
+from sfumato.web.gate.watch import Watch
+from sfumato.web.problems import Problem, from_validation
+from sfumato.web.shell import Face, application, told
+from sfumato.web.static_files import StaticFiles
+
+__all__ = ["ROUTERS", "face", "routes", "serve"]
+
+ROUTERS = (
+    *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, tokens.router),
+    *(public.router, session.router, health.router, metrics.router),
+)
+"""One for each file."""
+STATIC = Path(__file__).parents[1] / "static"
+_SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+
+
+def routes(gate: Gate, watch: Watch) -> FastAPI:
+    """The routes alone, without a door: for `face`, and for what describes them.
+
+    Parameters
+    ----------
+    gate
+        Which answers.
+    watch
+        Which counts.
+    """
+    app = FastAPI(
+        title="sfumato gate",
+        description="What may be told to whom. Bearer tokens, or a session with the header `X-Sfumato: 1` on changes.",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        telemetry=_SILENT,
+        dependencies=[Depends(_guard)],
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_api_route("/openapi.json", lambda: app.openapi(), methods=["GET"], include_in_schema=False)
+    app.state.gate, app.state.watch = gate, watch
+    app.state.secure = gate.config.server.secure
+    for kind in (SfumatoError, Problem, Exception):
+        app.add_exception_handler(kind, _error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
+    return app
+
+
+def face(gate: Gate, port: int | None = None, watch: Watch | None = None) -> Face:
+    """The gate as a face of the shell.
+
+    Parameters
+    ----------
+    gate
+        Which answers.
+    port
+        Where it is served, by which its cookie is named.
+    watch
+        Which logs and counts.
+    """
+    seen = watch or Watch()
+    server = gate.config.server
+    return Face(
+        "gate",
+        routes(gate, seen),
+        partial(Door, gate=gate, table=Table(TABLE), cookie=cookie_name(port, server.secure)),
+        StaticFiles([STATIC]),
+        hosts=server.hosts,
+        secure=server.secure,
+        watch=seen.around,
+    )
+
+
+def serve(gate: Gate, port: int | None = None, watch: Watch | None = None) -> ASGIApp:
+    """What a server runs: see `face`."""
+    return application(face(gate, port, watch))
+
+
+def _guard(request: Request) -> None:
+    """Refuse a route that is not the one that the door opened."""
+    if getattr(request.scope.get("route"), "path", None) != request.scope.get("sfumato.route"):
+        raise Problem(403, "This cannot be reached.")
+
+
+def _error(request: Request, error: Exception) -> Response:
+    return told(error).response()
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return from_validation(error.errors()).response()
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return Problem(error.status_code, "This cannot be had.", {}, dict(error.headers or {})).response()
