@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.gate.config import read_config
+from sfumato.gate.service import Gate
 from sfumato.gate.serving.doors import SCOPES
 from sfumato.gate.serving.passwords import hashed
-from sfumato.gate.service import Gate
 from sfumato.web.gate.application import serve
 from sfumato.web.gate.watch import Watch
 

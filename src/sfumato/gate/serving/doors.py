@@ -122,6 +122,8 @@ class Doors(Core):
             known = look.password(who) if look.role(who) is not None else None
         if not matches(password, None if known is None else known[0]) or known is None:
             raise NoEntry(_WRONG)
+        with self.store.doors() as doors:
+            doors.forget_attempt(attempt)
         chosen = None
         if new_password is not None:
             if secrets.compare_digest(new_password.encode(), password.encode()):
@@ -130,7 +132,6 @@ class Doors(Core):
         elif known[1]:
             raise NoEntry("This password holds for one login: choose a new one with it (`new_password`).")
         with self.store.doors() as doors:
-            doors.forget_attempt(attempt)
             if doors.password(who) != known:  # somebody else changed it meanwhile
                 raise NoEntry(_WRONG)
             if chosen is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import DataError, DataStopped, NotThere
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.config import TableSource
+from sfumato.gate.content import whole
 from sfumato.gate.criteria.interval import EFFORT
 from sfumato.gate.derived import Described, State, Version
 from sfumato.gate.margin import Margin
@@ -68,6 +69,11 @@ class Stewarding(Asking):
         """Policies in force, by name."""
         self._catch_up()
         return {name: policy for name, (_, policy) in self._state.policies.items()}
+
+    def policy_versions(self) -> dict[str, tuple[int, Policy]]:
+        """Policies in force, with the numbers of their versions."""
+        self._catch_up()
+        return dict(self._state.policies)
 
     def set_policy(self, name: str, policy: Policy, *, by: str = COMMAND_LINE) -> Settled:
         """Let a policy be in force from now on.
@@ -299,6 +305,31 @@ class Stewarding(Asking):
 
         self._catch_up()
         return self._settled(decide, write, datasets=[dataset])
+
+    def propose_waiting(self, queue_id: str, by: str, reason: str) -> str:
+        """Propose a request that waits as an exception; it waits on until that is confirmed.
+
+        Parameters
+        ----------
+        queue_id
+            Its id.
+        by
+            A steward; not who asked.
+        reason
+            Why; it stands in the ledger.
+
+        Returns
+        -------
+        str
+            The exception's id.
+        """
+        row = self._queued(queue_id)
+        if row.state != "open":
+            raise DataError("This request waits no more.")
+        asked = json.loads(row.asked)
+        shown = where_of(asked["where"])
+        margin = Margin.from_plain(asked["margin"])
+        return self.propose_exception(row.who, row.dataset, whole(margin, shown), by, reason)
 
     def confirm_exception(self, exception_id: str, by: str) -> Settled:
         """Give what another steward proposed to give.

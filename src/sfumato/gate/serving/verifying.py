@@ -32,6 +32,23 @@ class Verifying(Core):
         with self.store.reading() as view:
             return list(view.entries(after, upto))
 
+    def search(
+        self, dataset: str | None = None, who: str | None = None, after: int = 0, limit: int = 100
+    ) -> list[Entry]:
+        """Entries of a data set, or about somebody, in order.
+
+        Parameters
+        ----------
+        dataset, who
+            Which; all where they are None.
+        after
+            Only those with larger numbers.
+        limit
+            At most so many.
+        """
+        with self.store.reading() as view:
+            return view.search(dataset, who, after, limit)
+
     def export(self, path: Path) -> int:
         """Write the ledger as lines of JSON; give how many there are."""
         many = 0

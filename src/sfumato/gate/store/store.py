@@ -143,6 +143,14 @@ class View:
                 return
             after = rows[-1].seq
 
+    def search(self, dataset: str | None, who: str | None, after: int, limit: int) -> list[Entry]:
+        """Entries of a data set or about somebody, in order."""
+        c = t.ledger.c
+        wanted = select(t.ledger).where(c.seq > after).order_by(c.seq).limit(limit)
+        for column, name in ((c.dataset, dataset), (c.who, who)):
+            wanted = wanted if name is None else wanted.where(column == name)
+        return [_entry(row) for row in self._rows(wanted)]
+
     def state(self) -> State:
         """What follows from the entries, as it is stored."""
         people = {

@@ -18,11 +18,17 @@ from sfumato.web.gate import (
     analyses,
     datasets,
     decisions,
+    exceptions,
     health,
+    ledger,
     metrics,
+    people,
+    policies,
     public,
+    queue,
     releases,
     session,
+    sharing,
     tables,
     tokens,
 )
@@ -37,6 +43,7 @@ __all__ = ["ROUTERS", "face", "routes", "serve"]
 
 ROUTERS = (
     *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, tokens.router),
+    *(people.router, sharing.router, policies.router, queue.router, exceptions.router, ledger.router),
     *(public.router, session.router, health.router, metrics.router),
 )
 """One for each file."""

@@ -1,0 +1,46 @@
+"""Exceptions: proposed by one steward, confirmed by a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import Field
+
+from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who
+from sfumato.web.gate.queue import Reason
+from sfumato.web.gate.tables import TableRequest
+
+__all__ = ["Proposal", "router"]
+
+router = APIRouter(tags=["exceptions"])
+
+
+class Proposal(Body):
+    """What is to be given to whom though it was not proved safe, and why."""
+
+    who: Name
+    dataset: Name
+    request: TableRequest = Field(description="The table, as it would be asked for. Given is the whole of it.")
+    reason: Reason
+
+
+@router.get("/exceptions")
+def list_exceptions(gate: TheGate, who: Who) -> dict[str, Any]:
+    """Exceptions that wait for a second steward."""
+    return {"items": [one.to_plain() for one in gate.exceptions()], "next": None}
+
+
+@router.post("/exceptions", status_code=201)
+def propose(body: Proposal, gate: TheGate, who: Who) -> dict[str, Any]:
+    """Propose an exception."""
+    asked = body.request
+    by = [*asked.by, *asked.where]
+    margin, _ = gate.request(body.dataset, by, value=asked.summed, weight=asked.weight or "", version=asked.version)
+    return {"id": gate.propose_exception(body.who, body.dataset, margin, who.who, body.reason)}
+
+
+@router.post("/exceptions/{exception}/confirm")
+def confirm(exception: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
+    """Give what another steward proposed to give."""
+    return gate.confirm_exception(exception, who.who).to_plain()
