@@ -22,6 +22,7 @@ from sfumato.web.gate import (
     health,
     ledger,
     metrics,
+    oidc,
     people,
     policies,
     public,
@@ -44,7 +45,7 @@ __all__ = ["ROUTERS", "face", "routes", "serve"]
 ROUTERS = (
     *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, tokens.router),
     *(people.router, sharing.router, policies.router, queue.router, exceptions.router, ledger.router),
-    *(public.router, session.router, health.router, metrics.router),
+    *(public.router, session.router, oidc.router, health.router, metrics.router),
 )
 """One for each file."""
 STATIC = Path(__file__).parents[1] / "static"
@@ -77,6 +78,7 @@ def routes(gate: Gate, watch: Watch) -> FastAPI:
     app.add_api_route("/openapi.json", lambda: app.openapi(), methods=["GET"], include_in_schema=False)
     app.state.gate, app.state.watch = gate, watch
     app.state.secure = gate.config.server.secure
+    app.state.provider = oidc.Provider(gate.config)
     for kind in (SfumatoError, Problem, Exception):
         app.add_exception_handler(kind, _error)
     app.add_exception_handler(RequestValidationError, _invalid)
