@@ -12,7 +12,6 @@ import polars as pl
 from sfumato.data.yaml import dump_yaml
 from sfumato.examples.warehouse import warehouse, warehouse_codebook, warehouse_levels, warehouse_never
 from sfumato.gate.config import read_config
-from sfumato.gate.margin import Margin
 from sfumato.gate.service import Gate
 
 __all__ = ["Demo", "DemoUser", "set_up"]
