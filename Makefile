@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-portable lint docs bench build clean lock
+.PHONY: help demo serve vendor test test-all test-portable lint docs bench build clean lock
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -19,14 +19,22 @@ $(READY): requirements/dev.txt pyproject.toml
 demo: $(READY)  ## Protect an invented cohort and say where the report is.
 	$(BIN)/sfumato demo --out demo
 
-test: $(READY)  ## Layers, types, style and all fast tests (about 5 minutes on two cores).
+serve: $(READY) vendor  ## Serve a demo of the gate on this machine, with people to log in as.
+	$(BIN)/sfumato serve --demo
+
+vendor: $(READY)  ## Fetch htmx and Pico CSS for the pages, checked by their hashes (needs npm's registry, once).
+	$(BIN)/python src/sfumato/web/vendor/fetch.py $(IF_POSSIBLE)
+
+test test-all: IF_POSSIBLE := --if-possible
+
+test: $(READY) vendor  ## Layers, types, style and all fast tests (about 5 minutes on two cores).
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
-test-all: $(READY)  ## The slower tests too: simulations, large inputs, a real browser.
+test-all: $(READY) vendor  ## The slower tests too: simulations, large inputs, a real browser.
 	$(BIN)/pytest -n auto --dist loadfile -m "slow or browser"
 
 test-portable: $(READY)  ## Numeric tests and releases under the arithmetic of other processors.
@@ -42,12 +50,14 @@ docs: $(READY)  ## Build the documentation into site/.
 bench: $(READY)  ## Run the benchmarks and write their results.
 	$(BIN)/python -m benchmarks
 
-build: $(READY)  ## Build the wheel and the source archive into dist/.
+build: $(READY) vendor  ## Build the wheel and the source archive into dist/, and look whether they are whole.
+	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+	$(BIN)/python src/sfumato/web/vendor/fetch.py --look dist/*
 
 lock:  ## Resolve the requirements anew (needs uv).
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
 	    pyproject.toml --all-extras --group dev -o requirements/dev.txt
 
 clean:  ## Remove everything that was built.
-	rm -rf .venv demo site dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv demo site dist build src/sfumato/web/static/vendor .pytest_cache .mypy_cache .ruff_cache .hypothesis
