@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["render", "template"]
 
+_SHARED = Path(__file__).parents[1] / "web" / "static"
+"""Where `tokens.css` is: colours and type that the report has in common with pages of the web."""
 _MOST_GROUPS = 40
 _FORCED = "The data were released all the same, by the custodian's decision."
 _STOPPED = "The data are not released unless the custodian insists."
@@ -99,10 +102,10 @@ def _together(report: TablesReport) -> tuple[str, str]:
 @cache
 def template(name: str) -> Template:
     """A template of a page; what is put into it is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("sfumato.render"),
+        loader=ChoiceLoader([PackageLoader("sfumato.render"), FileSystemLoader(_SHARED)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
