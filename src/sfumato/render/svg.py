@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "MUTED", "ORIGINAL", "PAPER", "RELEASED", "RISKY", "RULE", "settings", "to_svg"]
+__all__ = ["INK", "MUTED", "ORIGINAL", "PAPER", "RELEASED", "RISKY", "RULE", "VARIABLES", "settings", "to_svg"]
 
 INK, MUTED, RULE, PAPER = "#000001", "#000002", "#000003", "#000004"
 ORIGINAL, RELEASED, RISKY = "#000005", "#000006", "#000007"
-_VARIABLES: Mapping[str, str] = {
+VARIABLES: Mapping[str, str] = {
     INK: "var(--ink, #23272b)",
     MUTED: "var(--muted, #5d646c)",
     RULE: "var(--rule, #d9d5cc)",
@@ -29,6 +29,7 @@ _VARIABLES: Mapping[str, str] = {
     RELEASED: "var(--released, #0a6aa1)",
     RISKY: "var(--risky, #c2410c)",
 }
+"""What each place-holder becomes."""
 _GEOMETRY = ("d", "x", "y", "width", "height", "transform", "points", "viewBox")
 _DROPPED_TAGS = ("metadata", "style")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
@@ -173,4 +174,4 @@ def _style(style: str) -> str:
     """A style in variables, without font families (the page's is inherited)."""
     parts = (part.strip().partition(":") for part in style.split(";") if part.strip())
     kept = {key.strip(): value.strip() for key, _, value in parts if key.strip() != "font-family"}
-    return "; ".join(f"{key}: {_VARIABLES.get(value, value)}" for key, value in kept.items())
+    return "; ".join(f"{key}: {VARIABLES.get(value, value)}" for key, value in kept.items())

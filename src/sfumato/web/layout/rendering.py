@@ -1,0 +1,75 @@
+"""Pages from templates: everything is escaped, nothing is missing without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from sfumato.web.problems import Problem
+from sfumato.web.static_files import StaticFiles
+
+__all__ = ["VENDOR", "refuse_without_vendor", "rendered", "shown"]
+
+_TEMPLATES = Path(__file__).parents[1]
+VENDOR = ("vendor/htmx.min.js", "vendor/pico.min.css")
+"""Files of others that pages need."""
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["thousands"] = lambda number: f"{number:,}"
+    environment.filters["figure"] = _figure
+    return environment
+
+
+def _figure(value: Any) -> str:
+    """A figure as people read it."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}".replace("-", "−")
+    return f"{value:.6g}".replace("-", "−")
+
+
+def refuse_without_vendor(static: StaticFiles) -> None:
+    """Refuse to show pages whose files were not fetched.
+
+    Raises
+    ------
+    Problem
+        With what to do.
+    """
+    if any(name not in static for name in VENDOR):
+        raise Problem(503, "Pages need two files that are not here (htmx, Pico CSS). In a clone run: make vendor")
+
+
+def rendered(template: str, static: StaticFiles, context: Mapping[str, Any]) -> str:
+    """A template as text.
+
+    Parameters
+    ----------
+    template
+        Its path below `web`.
+    static
+        Files that it links to.
+    context
+        What it says.
+    """
+    return _environment().get_template(template).render(static=static.url, **context)
+
+
+def shown(template: str, static: StaticFiles, context: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+    """A template as what is sent."""
+    return HTMLResponse(rendered(template, static, context), status)

@@ -1,0 +1,80 @@
+// What all pages need: the header of changes, focus and a word after parts of a page came, the switch of themes.
+
+const said = document.getElementById("said");
+
+function say(text) {
+  if (!said) return;
+  said.textContent = "";
+  requestAnimationFrame(() => { said.textContent = text; });
+}
+
+document.addEventListener("htmx:configRequest", (event) => {
+  event.detail.headers["X-Sfumato"] = "1";
+});
+
+document.addEventListener("htmx:beforeRequest", (event) => {
+  event.detail.elt.closest("form")?.setAttribute("aria-busy", "true");
+});
+
+document.addEventListener("htmx:afterRequest", (event) => {
+  event.detail.elt.closest?.("form")?.removeAttribute("aria-busy");
+});
+
+document.addEventListener("htmx:afterSwap", (event) => {
+  const part = event.detail.target;
+  const first = part.matches("[data-focus]") ? part : part.querySelector("[data-focus]");
+  if (first) {
+    if (!first.hasAttribute("tabindex")) first.tabIndex = -1;
+    first.focus({ preventScroll: false });
+  }
+  const word = part.querySelector("[data-say]");
+  if (word) say(word.dataset.say || word.textContent.trim());
+});
+
+for (const kind of ["htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(kind, () => say("The server cannot be reached. Try again."));
+}
+
+document.addEventListener("htmx:responseError", (event) => {
+  const status = event.detail.xhr.status;
+  if (status === 401) location.assign("/login");
+  else say("That could not be done (" + status + ").");
+});
+
+// A switch of themes: system, light, dark in turn.
+const themes = ["system", "light", "dark"];
+const button = document.getElementById("theme");
+
+function shown() {
+  return document.documentElement.dataset.theme || "system";
+}
+
+function label() {
+  button.textContent = "Theme: " + shown();
+}
+
+if (button) {
+  button.hidden = false;
+  label();
+  button.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(shown()) + 1) % themes.length];
+    if (next === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
+    try {
+      if (next === "system") localStorage.removeItem("theme");
+      else localStorage.setItem("theme", next);
+    } catch { /* it holds for this page */ }
+    label();
+    say("Theme: " + next);
+  });
+}
+
+// Buttons that choose all or none of a group of boxes.
+document.addEventListener("click", (event) => {
+  const chooser = event.target.closest("[data-choose]");
+  if (!chooser) return;
+  for (const box of chooser.closest("fieldset").querySelectorAll("input[type=checkbox]")) {
+    box.checked = chooser.dataset.choose === "all";
+  }
+  chooser.dispatchEvent(new Event("change", { bubbles: true }));
+});
