@@ -33,5 +33,13 @@ def test_the_gate_is_as_it_should_be(demo):
         assert len(gate.exceptions()) == 1
 
 
+def test_everybody_comes_in(demo):
+    with Gate.open(read_config(demo.config)) as gate:
+        for user in demo.users:
+            assert gate.bearer(user.token).role == user.role
+        first = demo.users[0]
+        assert gate.login(first.id, first.password).who == first.id
+
+
 def test_nobody_else_reads_the_secret(demo):
     assert stat.S_IMODE((demo.config.parent / "key").stat().st_mode) == 0o600

@@ -13,6 +13,7 @@ from sfumato.data.yaml import dump_yaml
 from sfumato.examples.warehouse import warehouse, warehouse_codebook, warehouse_levels, warehouse_never
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
+from sfumato.gate.serving.doors import SCOPES
 
 __all__ = ["Demo", "DemoUser", "set_up"]
 
@@ -45,14 +46,14 @@ class DemoUser:
     id, role, organisation
         Who they are.
     password, token
-        How they come in; there is no token where the gate gives none.
+        How they come in, by browser and by program.
     """
 
     id: str
     role: str
     organisation: str | None
     password: str
-    token: str | None = None
+    token: str
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
@@ -166,5 +167,7 @@ def _people(gate: Gate) -> tuple[DemoUser, ...]:
     out = []
     for name, organisation, role in _PEOPLE:
         password = gate.add_user(name, organisation, role, "research")
-        out.append(DemoUser(name, role, organisation, password, None))
+        gate.set_password(name, password)  # one that is kept: nobody here has to choose another one first
+        _, token = gate.issue_token(name, SCOPES[role])
+        out.append(DemoUser(name, role, organisation, password, token))
     return tuple(out)

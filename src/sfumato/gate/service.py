@@ -16,6 +16,7 @@ from sfumato.gate.serving.describing import Describing
 from sfumato.gate.serving.doors import Doors, Login, Token, Visitor
 from sfumato.gate.serving.people import People
 from sfumato.gate.serving.stewarding import Stewarding, Waiting
+from sfumato.gate.serving.surveying import Surveying
 from sfumato.gate.serving.trying import Tried, Trying
 from sfumato.gate.serving.verifying import Verifying, verify_file
 from sfumato.gate.world import PUBLIC
@@ -23,7 +24,7 @@ from sfumato.gate.world import PUBLIC
 __all__ = ["Answer", "Gate", "Login", "Release", "Settled", "Token", "Tried", "Visitor", "Waiting", "verify_file"]
 
 
-class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Doors):
+class Gate(Analysing, People, Stewarding, Verifying, Describing, Trying, Surveying, Doors):
     """What may be told to whom: decided with proofs and remembered.
 
     Parameters are not given here: `Gate.init` makes a store or brings it up to date, `Gate.open` opens one.
