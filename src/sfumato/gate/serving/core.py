@@ -290,6 +290,6 @@ def asked_of(
     mean: bool = False,
 ) -> dict[str, Any]:
     """What was asked, for JSON."""
-    table = {"dataset": dataset, "margin": request.to_plain(), "where": plain_where(where)}
+    table: dict[str, Any] = {"dataset": dataset, "margin": request.to_plain(), "where": plain_where(where)}
     table |= {"mean": True} if mean else {}
     return table if analysis is None else {**table, "analysis": analysis.to_plain()}

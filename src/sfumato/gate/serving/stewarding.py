@@ -213,8 +213,8 @@ class Stewarding(Asking):
         analysis = Request.from_plain(asked["analysis"], margin.version) if "analysis" in asked else None
 
         def decide(state: State) -> _Found:
-            more = {"analysis": analysis, "mean": bool(asked.get("mean"))}
-            return self._decided(state, row.who, row.dataset, margin, where, effort, **more)
+            mean = bool(asked.get("mean"))
+            return self._decided(state, row.who, row.dataset, margin, where, effort, analysis=analysis, mean=mean)
 
         def write(writer: Writer, state: State, found: _Found) -> Settled:
             outcome = found.outcome
