@@ -1,6 +1,7 @@
 import gc
 import hashlib
 import os
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # imported yet, and what was asked for stands
     for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(threads, "1")
+
+MEMORY = Path("/dev/shm")
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
+    # stores wait for the disk at every commit, as they should: in memory tests need not wait with them
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 hashlib.scrypt = cache(hashlib.scrypt)  # slow by design, and nearly every release has the same secret here
 typer.main.get_command = cache(typer.main.get_command)  # read off the annotations of every command, each time
