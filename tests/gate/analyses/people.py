@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.draws import Draws
+from sfumato.gate.analyses.fitting import protected_fit
+from sfumato.gate.analyses.problem import Problem, problem_of
+from sfumato.gate.analyses.request import read_analysis
 from sfumato.gate.reading import records_of
 from sfumato.gate.records import Records
 
@@ -48,3 +53,17 @@ def records(frame: pl.DataFrame | None = None, **more: object) -> Records:
     book = Codebook({"gp": Variable(kind="categorical")})
     given = {"record": "id", "levels": {"age": {"band": AGES}}, "secret": SECRET, **more}
     return records_of(people() if frame is None else frame, book, **given)  # type: ignore[arg-type]
+
+
+def asked(kind: str, formula: str, data: Records | None = None, **more: object) -> Problem:
+    """The problem of a request about the people."""
+    own = records() if data is None else data
+    return problem_of(own, read_analysis(own, kind, formula, **more))  # type: ignore[arg-type]
+
+
+def near(kind: str, formula: str, wanted: ArrayLike, data: Records | None = None, **more: object) -> None:
+    """Look whether a protected fit is as near to a figure of all people as its standard errors say."""
+    told = protected_fit(asked(kind, formula, data, **more), Draws(SECRET), 4).told
+    assert (np.abs(told.estimate - np.asarray(wanted)) <= 4 * told.se).all()
+    assert (told.se_added < told.se).all()
+    assert told.widening >= 1

@@ -1,0 +1,23 @@
+import numpy as np
+import statsmodels.api as sm
+
+from sfumato.gate.analyses.fitting import exact_fit
+from tests.gate.analyses.people import asked, near, people
+
+FRAME = people()
+
+
+def test_as_statsmodels_has_it():
+    own = asked("probit", "died ~ age + sex")
+    wanted = sm.Probit((FRAME["died"] == "yes").to_numpy().astype(float), own.design[1]).fit(disp=0)
+    fit = exact_fit(own)
+    np.testing.assert_allclose(fit.estimate, wanted.params, rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(fit.se, wanted.bse, rtol=1e-6)
+    near("probit", "died ~ age + sex", wanted.params)
+
+
+def test_who_lacks_a_value_is_left_out():
+    known = FRAME["smoker"].is_not_null().to_numpy()
+    own = asked("probit", "died ~ smoker")
+    assert own.n == known.sum()
+    assert own.design[0] == ("Intercept", "smoker[T.yes]")
