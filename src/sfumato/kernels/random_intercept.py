@@ -1,6 +1,6 @@
 """A linear model with a random intercept for each cluster, by restricted maximum likelihood.
 
-Errors within a cluster share one part: V = σ² (I + λ 1 1ᵀ). Given λ everything is closed, so that one number is searched.
+Errors within a cluster share one part: V = σ² (I + λ 1 1ᵀ). Given λ all is closed: one number is searched.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def fit(X: Floats, y: Floats, cluster: Ints) -> Intercepts:
     kept, p = basis.kept, X.shape[1]
     E = basis.apply(X)
     first = E.T @ y / len(y)  # columns of E are orthogonal: what least squares find
-    products = _Products.of(np.column_stack([E, y - E @ first]), cluster)
+    left = y - E @ first
+    if float(np.abs(left).max()) <= _CLOSE * float(np.abs(y).max()):
+        raise DataError("The columns of a model determine its response.")
+    products = _Products.of(np.column_stack([E, left]), cluster)
     share = _best(products)
     log_likelihood, gamma, covariance, within = products.at(share)
     coefficients, full = np.full(p, np.nan), np.full((p, p), np.nan)
@@ -146,16 +149,14 @@ class _Products:
         return cls(len(Z), len(starts), Z.T @ Z, sizes, counts, sums)
 
     def at(self, share: float) -> tuple[float, Floats, Floats, float]:
-        """Restricted log-likelihood, estimates, their covariance and σ² where intercepts have this share of variance."""
+        """Restricted log-likelihood, estimates, covariance and σ² where intercepts have this share of variance."""
         ratio = share / (1 - share)
         M = self.whole - np.einsum("s,sij->ij", ratio / (1 + ratio * self.sizes), self.sums)
         A, c, square = M[:-1, :-1], M[:-1, -1], float(M[-1, -1])
         L = np.linalg.cholesky(A)
         gamma = np.linalg.solve(A, c)
         left = self.n - len(A)
-        within = max(square - float(c @ gamma), 0.0) / left
-        if within <= 0:
-            raise DataError("The columns of a model determine its response.")
+        within = max(square - float(c @ gamma), _CLOSE * square) / left
         bend = float(self.counts @ np.log1p(ratio * self.sizes)) + 2 * float(np.log(np.diag(L)).sum())
         log_likelihood = -0.5 * (left * (math.log(2 * math.pi * within) + 1) + bend)
         return log_likelihood, np.asarray(gamma), np.asarray(within * np.linalg.inv(A)), within

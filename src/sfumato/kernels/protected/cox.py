@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from sfumato.errors import DataError
 from sfumato.kernels.cox import Hazards, Spans, hazards, look, lost, residuals, spans, without_constant
 from sfumato.kernels.likelihood.maximisation import Value, careful, newton
 from sfumato.kernels.protected.bounds import leverage, up, within
-from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit, tau_of
+from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 
 __all__ = ["cox"]
 
@@ -42,7 +41,7 @@ def cox(
     event: Mask,
     *,
     keep: Mask,
-    noise: Floats,
+    noise: Noise,
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
@@ -78,7 +77,7 @@ def cox(
     path = _path(rows)
     n, p = rows.E.shape
     strength = tau_of(n, share, path.b) if tau is None else tau
-    target = strength * path.b * (path.L @ noise)
+    target = strength * path.b * (path.L @ drawn(noise, strength))
     gamma, H = _top(path.E, path.w, path.order, path.start, target)
     scores = path.w[:, None] * residuals(path.E, path.order, gamma, hazards(path.E, path.w, path.order, gamma))
     own = scores.T @ scores * (n / (n - p))
@@ -98,8 +97,6 @@ class _Rows:
 
 
 def _look_at(X: Floats, time: Floats, event: Mask, keep: Mask) -> _Rows:
-    if event.shape != time.shape or event.dtype != np.bool_:
-        raise DataError("Events are told by true or false for each record.")
     X, time, event = X[keep], time[keep], event[keep]
     inside = within(X) if len(X) else np.zeros(0, dtype=bool)
     X, time, event = X[inside], time[inside], event[inside]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, cast, get_args
+from typing import Literal, TypedDict, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels import glm
+from sfumato.kernels import cox as plain_cox
+from sfumato.kernels import glm, random_intercept
+from sfumato.kernels.protected.cox import cox
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit
+from sfumato.kernels.protected.mixed import mixed
 from sfumato.kernels.protected.regression import Family, regression
 from sfumato.kernels.protected.simple import correlation, plain_correlation, plain_quantile, quantile
 
@@ -19,7 +22,7 @@ __all__ = ["Kind", "draws_of", "fit", "plain"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Kind = Literal["mean", "quantile", "correlation", "t", "linear", "logistic", "probit", "poisson"]
+Kind = Literal["mean", "quantile", "correlation", "t", "linear", "logistic", "probit", "poisson", "cox", "mixed"]
 
 _ONE = ("quantile", "correlation")
 
@@ -45,6 +48,8 @@ def fit(
     tau: float | None = None,
     share: float = SHARE,
     share_kept: float = SUBSAMPLE,
+    event: Mask | None = None,
+    cluster: Ints | None = None,
     probability: float = 0.5,
     count: int = 4,
 ) -> ProtectedFit:
@@ -54,13 +59,14 @@ def fit(
     ----------
     kind
         What to fit. A `mean` is a linear model of a constant column, a `t` one of a constant column and an indicator;
-        these, `linear`, `logistic`, `probit` and `poisson` give an estimate a column.
+        all models give an estimate a column. `mixed` is a linear model with a random intercept.
     X : ndarray, shape (n, p)
-        Design matrix, with its constant column. For a `correlation` the other column; not looked at for a `quantile`.
+        Design matrix, with its constant column (none for `cox`). For a `correlation` the other column; not looked at for
+        a `quantile`.
     y : ndarray, shape (n,)
-        Response.
+        Response; for `cox` the times.
     keep : ndarray, shape (n,)
-        Which records the subsample holds.
+        Which records the subsample holds; for `mixed` all or none of a cluster's.
     noise : ndarray, shape (`draws_of(kind, p)`,)
         Standard normal.
     tau
@@ -69,6 +75,10 @@ def fit(
         Share of an estimate's variance that noise may have.
     share_kept
         Share of records that subsamples hold.
+    event : ndarray, shape (n,), optional
+        For `cox`: which times end with an event.
+    cluster : ndarray, shape (n,), optional
+        For `mixed`: which cluster each record belongs to, in any whole numbers.
     probability
         Which quantile.
     count
@@ -94,28 +104,51 @@ def fit(
     (True, 3.0)
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    _check(kind, X, y)
+    _check(kind, X, y, event, cluster)
     if keep.shape != y.shape[:1] or keep.dtype != np.bool_:
         raise DataError("A subsample is told by true or false for each record.")
     if not callable(noise) and noise.shape != (draws_of(kind, X.shape[1]),):
         raise DataError("There must be one draw of noise for each estimate.")
     if tau is not None and not tau > 0:
         raise DataError("The strength of noise must be above 0.")
+    given: _Given = {"keep": keep, "noise": noise, "tau": tau, "share": share, "share_kept": share_kept}
     if kind == "quantile":
-        return quantile(y, probability, count, keep=keep, noise=noise, tau=tau, share=share, share_kept=share_kept)
+        return quantile(y, probability, count, **given)
     if kind == "correlation":
-        return correlation(X[:, 0], y, keep=keep, noise=noise, tau=tau, share=share, share_kept=share_kept)
-    family = cast(Family, "linear" if kind in ("mean", "t") else kind)
-    found = regression(family, X, y, keep=keep, noise=noise, tau=tau, share=share, share_kept=share_kept)
-    return replace(found, kind=kind)
+        return correlation(X[:, 0], y, **given)
+    if kind == "cox":
+        return cox(X, y, cast(Mask, event), **given)
+    if kind == "mixed":
+        return mixed(X, y, cast(Ints, cluster), **given)
+    return replace(regression(_family(kind), X, y, **given), kind=kind)
 
 
-def plain(kind: Kind, X: Floats, y: Floats, *, probability: float = 0.5) -> ProtectedFit:
+class _Given(TypedDict):
+    keep: Mask
+    noise: Floats
+    tau: float | None
+    share: float
+    share_kept: float
+
+
+def _family(kind: Kind) -> Family:
+    return cast(Family, "linear" if kind in ("mean", "t") else kind)
+
+
+def plain(
+    kind: Kind,
+    X: Floats,
+    y: Floats,
+    *,
+    event: Mask | None = None,
+    cluster: Ints | None = None,
+    probability: float = 0.5,
+) -> ProtectedFit:
     """Fit the same without protection: the plain kernels' estimates and standard errors.
 
     Parameters
     ----------
-    kind, X, y, probability
+    kind, X, y, event, cluster, probability
         As for `fit`.
 
     Examples
@@ -124,30 +157,42 @@ def plain(kind: Kind, X: Floats, y: Floats, *, probability: float = 0.5) -> Prot
     [2.5]
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    _check(kind, X, y)
+    _check(kind, X, y, event, cluster)
     if kind == "quantile":
         return plain_quantile(y, probability)
     if kind == "correlation":
         return plain_correlation(X[:, 0], y)
-    found = glm.fit(X, y, cast(Family, "linear" if kind in ("mean", "t") else kind))
+    n = len(y)
+    if n <= X.shape[1]:
+        raise Unfit("few")
+    if kind == "mixed":
+        found = random_intercept.fit(X, y, cast(Ints, cluster))
+        return _of(kind, found, found.clusters)
+    if kind == "cox":
+        if not cast(Mask, event).any():
+            raise Unfit("constant")
+        return _of(kind, plain_cox.fit(X, y, cast(Mask, event)), n)
+    return _of(kind, glm.fit(X, y, _family(kind)), n)
+
+
+def _of(kind: Kind, found: glm.Fit | random_intercept.Intercepts, n: int) -> ProtectedFit:
+    """An unprotected fit of estimates and their covariance."""
     if found.aliased:
         raise Unfit("singular")
-    if found.separated:
+    if isinstance(found, glm.Fit) and found.separated:
         raise Unfit("separated")
-    if found.residual_degrees < 1:
-        raise Unfit("few")
-    return of_covariance(kind, found.coefficients, found.covariance, found.n)
+    se = np.sqrt(np.diag(found.covariance))
+    return ProtectedFit(kind, found.coefficients, se, np.zeros(len(se)), n, None, 1.0, 0.0)
 
 
-def of_covariance(kind: str, estimate: Floats, covariance: Floats, n: int) -> ProtectedFit:
-    """An unprotected fit of estimates and their covariance."""
-    return ProtectedFit(kind, estimate, np.sqrt(np.diag(covariance)), np.zeros(len(estimate)), n, None, 1.0, 0.0)
-
-
-def _check(kind: Kind, X: Floats, y: Floats) -> None:
+def _check(kind: Kind, X: Floats, y: Floats, event: Mask | None, cluster: Ints | None) -> None:
     if kind not in get_args(Kind):
         raise DataError(f"There is no kind {kind!r} of fit. Kinds: {', '.join(get_args(Kind))}.")
     if X.ndim != 2 or y.ndim != 1 or len(X) != len(y):
         raise DataError("A design matrix of shape (n, p) needs a response of shape (n,).")
+    if kind == "cox" and (event is None or event.shape != y.shape or event.dtype != np.bool_):
+        raise DataError("A model of times needs to be told of each record whether it had an event, by true or false.")
+    if kind == "mixed" and (cluster is None or cluster.shape != y.shape or cluster.dtype.kind not in "iu"):
+        raise DataError("A model with a random intercept needs the number of each record's cluster.")
     if not (np.isfinite(X).all() and np.isfinite(y).all()):
         raise DataError("The columns of a model must hold finite numbers only.")

@@ -21,7 +21,7 @@ from sfumato.kernels import glm
 from sfumato.kernels.orthogonal import Basis, basis_of
 from sfumato.kernels.protected.bounds import Leverage, blocks, ends, leverage, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
-from sfumato.kernels.protected.residuals import CLIP, Count, Logit, Number, Probit, Residual
+from sfumato.kernels.protected.residuals import CLIP, SD, Count, Logit, Number, Probit, Residual
 
 __all__ = ["Family", "regression"]
 
@@ -32,8 +32,6 @@ Family = Literal["linear", "logistic", "probit", "poisson"]
 _STEPS = 60
 _HALVINGS = 30
 _CLOSE, _FLOOR = 1e-10, 1e-6
-_SD = 1.4826022185056018
-"""A normal's standard deviation over its median absolute deviation."""
 _TAIL = 0.995
 _ROUNDS = 2
 _FLAT = 1e-12
@@ -197,7 +195,7 @@ def _clip(rows: _Rows, gamma: Floats) -> tuple[float, float]:
     two numbers: there the mean would go with what is clipped.
     """
     r = np.abs(rows.y - rows.E @ gamma)
-    robust = _SD * float(np.median(r))
+    robust = SD * float(np.median(r))
     clip = max(CLIP * robust, up(float(np.quantile(r, _TAIL))))
     low, high = float(rows.y.min()), float(rows.y.max())
     if bool(((rows.y == low) | (rows.y == high)).all()):

@@ -19,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, ndtr, ndtri, pdtr, xlogy
 
-__all__ = ["CLIP", "Count", "Logit", "Number", "Probit", "Residual"]
+__all__ = ["CLIP", "SD", "Count", "Logit", "Number", "Probit", "Residual"]
 
 Floats = NDArray[np.float64]
 
 CLIP = 4.0
 """Residuals are clipped at this many standard deviations."""
+SD = 1.4826022185056018
+"""A normal's standard deviation over its median absolute deviation."""
 _ROOT = math.sqrt(2 * math.pi)
 
 
