@@ -105,7 +105,7 @@ def _given(problem: Problem) -> dict[str, Any]:
         X = X[:, 1:]
     given: dict[str, Any] = {"kind": request.kind.name, "X": X, "y": problem.y}
     if request.event:
-        given["event"] = problem.event
+        given["event"] = problem.event.astype(np.bool_)
     if request.cluster:
         given["cluster"] = problem.cluster
     if request.probability:
