@@ -45,9 +45,17 @@ HEAD = "<!-- Written by docs/generate.py from the code: change the code, then ru
 COMMANDS = (
     *("demo", "init", "protect", "risk", "compare", "check-links", "anonymise", "tune", "card", "fit"),
     *("table build", "table protect", "table audit", "table bounds"),
-    *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate join", "gate leave"),
+    *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate analyse"),
+    *("gate join", "gate leave"),
     *("gate share", "gate work", "gate user add", "gate user remove", "gate organisation add", "gate group add"),
-    *("gate policy list", "gate policy set", "gate dataset list", "gate dataset add", "gate queue list", "gate recover"),
+    *(
+        "gate policy list",
+        "gate policy set",
+        "gate dataset list",
+        "gate dataset add",
+        "gate queue list",
+        "gate recover",
+    ),
     *("gate queue refuse", "gate queue propose", "gate queue confirm"),
     *("gate ledger export", "gate ledger verify", "gate ledger head"),
     *("measures", "methods", "schema"),
@@ -56,7 +64,16 @@ COMMANDS = (
 
 def pages() -> dict[str, str]:
     """Every generated page by its path within docs."""
-    writers = {"cli": cli, "plan": plan, "measures": measures, "json": json_page, "files": files, "python": python}
+    writers = {
+        "cli": cli,
+        "plan": plan,
+        "measures": measures,
+        "json": json_page,
+        "files": files,
+        "python": python,
+        "analyses": analyses,
+        "rest": rest,
+    }
     reference = {f"reference/{name}.md": HEAD + write().rstrip() + "\n" for name, write in writers.items()}
     return reference | {f"methods/{name}.md": method(name) for name in methods()}
 
@@ -65,6 +82,75 @@ def main() -> None:
     """Write them."""
     for name, text in pages().items():
         (HERE / name).write_text(text, encoding="utf-8")
+
+
+def analyses() -> str:
+    """Kinds of analysis behind the gate, and what each must keep to."""
+    from sfumato.gate.analyses.registry import KINDS
+
+    out = [
+        "# Kinds of analysis",
+        "",
+        "What may be asked of the gate beside tables ([how they are decided](../gate/analyses.md)). A *table* is decided as",
+        "the table that it is; a *fit* is exact where the tables that give it are safe together, else it has noise. The",
+        "statbarn is the class of statistics that output checkers put it in (Green, Ritchie and White: *The statbarn*,",
+        "PSD 2024).",
+        "",
+    ]
+    rows = [
+        [
+            _code(kind.name),
+            kind.title,
+            kind.shape,
+            kind.statbarn,
+            _code(kind.example),
+            ", ".join(map(_code, kind.needs)),
+        ]
+        for kind in KINDS.values()
+    ]
+    out += [_table(["kind", "", "is a", "statbarn", "formula", "beside it"], rows), ""]
+    for kind in KINDS.values():
+        out += [f"## {kind.name}", "", textwrap.fill(kind.sentence, 120), ""]
+        if kind.shape == "fit":
+            exact = {
+                "canonical": "the response by each term, and all covariates together",
+                "joint": "all variables together",
+            }
+            out += [f"Exact where these tables are safe: {exact[kind.footprint]}.", ""]
+            lines = [
+                [preset or "any other", one.name, "" if one.value is None else f"{one.value:g}", one.source]
+                for preset, limits in kind.thresholds.items()
+                for one in limits
+            ]
+            out += [_table(["policy's preset", "threshold", "figure", "source"], lines), ""]
+    return "\n".join(out)
+
+
+def rest() -> str:
+    """Every route of the gate, from its own description."""
+    from types import SimpleNamespace
+
+    from sfumato.gate.config import ServerConfig
+    from sfumato.web.gate.access import ALL_SCOPES, ROLES, TABLE
+    from sfumato.web.gate.application import routes
+
+    config = SimpleNamespace(server=ServerConfig())
+    schema: Any = routes(SimpleNamespace(config=config), None).openapi()  # type: ignore[arg-type]
+    out = [
+        "# REST",
+        "",
+        f"Every route of `sfumato serve`, from its own description (OpenAPI {schema['openapi']}, at `/openapi.json` for",
+        "whoever is logged in). [Asking by program](../gate/analyst.md#by-program) shows how.",
+        "",
+    ]
+    rows = []
+    for path, verbs in schema["paths"].items():
+        for verb, what in verbs.items():
+            rule = TABLE[verb.upper(), path]
+            who = "everybody" if rule.anonymous else ", ".join(role for role in ROLES if role in rule.roles)
+            scopes = "" if rule.anonymous or rule.scopes == ALL_SCOPES else ", ".join(sorted(rule.scopes)) or "none"
+            rows.append([_code(f"{verb.upper()} {path}"), what["description"].split("\n")[0], who, scopes])
+    return "\n".join([*out, _table(["route", "", "who", "tokens with"], rows)])
 
 
 # Small things that several pages share.
@@ -692,7 +778,9 @@ def _said(folder: Path, suffix: str) -> tuple[str, ...]:
 
 def python() -> str:
     """The public names."""
-    names = [name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "gate", "steps", "tables")]
+    names = [
+        name for name in sf.__all__ if name not in ("__version__", "errors", "examples", "gate", "steps", "tables")
+    ]
     functions = [name for name in names if inspect.isfunction(getattr(sf, name))]
     classes = [name for name in names if inspect.isclass(getattr(sf, name))]
     steps = {cls.__name__: (name, cls) for name, cls in methods().items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from sfumato.cli.gate import (
+    analyse,
     ask,
     dataset,
     decide,
@@ -48,6 +49,7 @@ app.command(epilog=maximal.EXAMPLE)(maximal.maximal)
 app.command(epilog=simulate.EXAMPLE)(simulate.simulate)
 app.command(epilog=init.EXAMPLE)(init.init)
 app.command(epilog=ask.EXAMPLE)(ask.ask)
+app.command(epilog=analyse.EXAMPLE)(analyse.analyse)
 app.command(epilog=join.EXAMPLE)(join.join)
 app.command(epilog=leave.EXAMPLE)(leave.leave)
 app.command(epilog=share.EXAMPLE)(share.share)

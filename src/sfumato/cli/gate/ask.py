@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from sfumato.cli.gate.answering import parts, tell
 from sfumato.cli.gate.running import Config, chosen_dataset, opened
 from sfumato.cli.options import Json
-
-if TYPE_CHECKING:
-    from sfumato.gate.service import Answer
 
 __all__ = ["EXAMPLE", "ask"]
 
@@ -39,55 +37,11 @@ def ask(
 
     Exit status 1 where it is not; what could be had instead is offered.
     """
-    from sfumato.cli.talk import print_json, refuse_same
+    from sfumato.cli.talk import refuse_same
 
     refuse_same(out, config)
     with opened(config) as gate:
         chosen = chosen_dataset(gate, dataset)
-        margin, shown = gate.read_request(chosen, table, version, _parts(where))
+        margin, shown = gate.read_request(chosen, table, version, parts(where))
         answer = gate.ask(who, chosen, margin, shown, key, perturbed=perturbed)
-    if json:
-        print_json(answer.to_plain())
-    else:
-        _show(answer, out is None)
-    if out is not None and answer.release is not None:
-        _write(answer, out)
-    if answer.decision != "granted":
-        raise typer.Exit(1)
-
-
-def _parts(where: list[str] | None) -> dict[str, list[str]]:
-    from sfumato.errors import DataError
-
-    out: dict[str, list[str]] = {}
-    for one in where or []:
-        node, sign, group = one.partition("=")
-        if not sign:
-            raise DataError("--where is NODE=GROUP: region@area=North.")
-        out.setdefault(node.strip(), []).append(group.strip())
-    return out
-
-
-def _show(answer: Answer, rows: bool) -> None:
-    from sfumato.cli.talk import say
-
-    why = f" ({', '.join(answer.reasons)})" if answer.reasons else ""
-    say([f"{answer.decision.capitalize()}{why}. Entry {answer.ledger[0]} of the ledger: {answer.ledger[1]}"])
-    say([f"Could be had instead ({offer.kind}): {','.join(map(str, offer.margin.nodes))}" for offer in answer.offers])
-    if answer.release is not None and rows:
-        print("\t".join(answer.release.columns))
-        for row in answer.release.rows:
-            print("\t".join(map(str, row)))
-
-
-def _write(answer: Answer, out: Path) -> None:
-    import polars as pl
-
-    from sfumato.cli.talk import say
-    from sfumato.data.files.atomic import replacing
-
-    assert answer.release is not None
-    frame = pl.DataFrame(answer.release.rows, schema=answer.release.columns, orient="row", infer_schema_length=None)
-    with replacing(out) as place:
-        frame.write_csv(place)
-    say([f"Written: {out}"])
+    tell(answer, out, json)
