@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from sfumato.cli import anonymise, assess, card, check_links, demo, fit, init, measures, methods, protect, schema, tune
+from sfumato.cli import (
+    anonymise,
+    assess,
+    card,
+    check_links,
+    demo,
+    fit,
+    init,
+    measures,
+    methods,
+    protect,
+    schema,
+    serve,
+    tune,
+)
 from sfumato.cli.gate import app as gate
 from sfumato.cli.table import app as table
 
@@ -39,6 +53,7 @@ app.command(epilog=check_links.EXAMPLE)(check_links.check_links)
 app.command(epilog=anonymise.EXAMPLE)(anonymise.anonymise)
 app.add_typer(table.app)
 app.add_typer(gate.app)
+app.command(epilog=serve.EXAMPLE)(serve.serve)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
 app.command(epilog=fit.EXAMPLE)(fit.fit)

@@ -22,6 +22,7 @@ from sfumato.cli.gate import (
     replay,
     share,
     simulate,
+    token,
     user,
     work,
 )
@@ -55,6 +56,7 @@ app.command(epilog=leave.EXAMPLE)(leave.leave)
 app.command(epilog=share.EXAMPLE)(share.share)
 app.command(epilog=work.EXAMPLE)(work.work)
 app.command(epilog=recover.EXAMPLE)(recover.recover)
+app.command(epilog=token.EXAMPLE)(token.token)
 
 _users = _group("user", "People who may ask, and those who keep the gate.", user.ADD)
 _users.command("add", epilog=user.ADD)(user.add)

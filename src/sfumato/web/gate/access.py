@@ -53,6 +53,10 @@ _ANY = Rule(frozenset(ROLES), ALL_SCOPES)
 _KEEP = _rule("steward", "steward")
 _READ = _rule("steward auditor", "steward audit")
 _OWN = _rule("analyst steward auditor")
+_PAGE = _rule("analyst steward auditor", page=True)
+_ASK = _rule("analyst", page=True)
+_KEEP_PAGE = _rule("steward", page=True)
+_READ_PAGE = _rule("steward auditor", page=True)
 
 TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/health"): _OPEN,
@@ -96,6 +100,36 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("POST", "/exceptions/{exception}/confirm"): _KEEP,
     ("GET", "/ledger"): _READ,
     ("GET", "/ledger/export"): _READ,
+    ("GET", "/"): _OPEN,
+    ("GET", "/login"): _OPEN,
+    ("POST", "/pages/login"): _OPEN,
+    ("POST", "/pages/logout"): _OWN,
+    ("GET", "/pages/public"): _OPEN,
+    ("GET", "/pages/releases/{release}"): _OPEN,  # as for the release itself
+    ("GET", "/pages/datasets"): _PAGE,
+    ("GET", "/pages/table"): _ASK,
+    ("POST", "/pages/table/parts"): _ASK,
+    ("POST", "/pages/table/preview"): _ASK,
+    ("POST", "/pages/table/ask"): _rule("analyst", page=True, timed=True),
+    ("GET", "/pages/releases"): _ASK,
+    ("GET", "/pages/account"): _PAGE,
+    ("POST", "/pages/account/token"): _PAGE,
+    ("POST", "/pages/account/revoke"): _PAGE,
+    ("GET", "/pages/people"): _READ_PAGE,
+    ("POST", "/pages/people/foresee"): _KEEP_PAGE,
+    ("POST", "/pages/people/change"): _KEEP_PAGE,
+    ("POST", "/pages/people/add"): _KEEP_PAGE,
+    ("GET", "/pages/policies"): _READ_PAGE,
+    ("POST", "/pages/policies/try"): _KEEP_PAGE,
+    ("POST", "/pages/policies/set"): _KEEP_PAGE,
+    ("GET", "/pages/queue"): _KEEP_PAGE,
+    ("POST", "/pages/queue/settle"): _KEEP_PAGE,
+    ("POST", "/pages/queue/propose"): _KEEP_PAGE,
+    ("POST", "/pages/queue/confirm"): _KEEP_PAGE,
+    ("GET", "/pages/maximal"): _READ_PAGE,
+    ("POST", "/pages/maximal/look"): _READ_PAGE,
+    ("POST", "/pages/maximal/recover"): _READ_PAGE,
+    ("GET", "/pages/ledger"): _READ_PAGE,
 }
 """By method and route, who may reach it."""
 OWN_RELEASES = _rule("analyst", "releases")

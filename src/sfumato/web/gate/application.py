@@ -35,6 +35,7 @@ from sfumato.web.gate import (
 )
 from sfumato.web.gate.access import TABLE, Table
 from sfumato.web.gate.door import Door, cookie_name
+from sfumato.web.gate.pages import ROUTERS as PAGES
 from sfumato.web.gate.watch import Watch
 from sfumato.web.problems import Problem, from_validation
 from sfumato.web.shell import Face, application, told
@@ -46,13 +47,14 @@ ROUTERS = (
     *(datasets.router, tables.router, analyses.router, releases.router, decisions.router, tokens.router),
     *(people.router, sharing.router, policies.router, queue.router, exceptions.router, ledger.router),
     *(public.router, session.router, oidc.router, health.router, metrics.router),
+    *PAGES,
 )
 """One for each file."""
 STATIC = Path(__file__).parents[1] / "static"
 _SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 
 
-def routes(gate: Gate, watch: Watch) -> FastAPI:
+def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastAPI:
     """The routes alone, without a door: for `face`, and for what describes them.
 
     Parameters
@@ -61,6 +63,8 @@ def routes(gate: Gate, watch: Watch) -> FastAPI:
         Which answers.
     watch
         Which counts.
+    static
+        Files that pages link to; those of `STATIC` where it is None.
     """
     app = FastAPI(
         title="sfumato gate",
@@ -77,6 +81,7 @@ def routes(gate: Gate, watch: Watch) -> FastAPI:
         app.include_router(router)
     app.add_api_route("/openapi.json", lambda: app.openapi(), methods=["GET"], include_in_schema=False)
     app.state.gate, app.state.watch = gate, watch
+    app.state.static = static or StaticFiles([STATIC])
     app.state.secure = gate.config.server.secure
     app.state.provider = oidc.Provider(gate.config)
     for kind in (SfumatoError, Problem, Exception):
@@ -100,11 +105,12 @@ def face(gate: Gate, port: int | None = None, watch: Watch | None = None) -> Fac
     """
     seen = watch or Watch()
     server = gate.config.server
+    static = StaticFiles([STATIC])
     return Face(
         "gate",
-        routes(gate, seen),
+        routes(gate, seen, static),
         partial(Door, gate=gate, table=Table(TABLE), cookie=cookie_name(port, server.secure)),
-        StaticFiles([STATIC]),
+        static,
         hosts=server.hosts,
         secure=server.secure,
         watch=seen.around,

@@ -14,7 +14,7 @@ from sfumato.gate.service import Login
 from sfumato.gate.serving.passwords import AT_ONCE
 from sfumato.web.gate.parts import Body, Name, TheGate, Who
 
-__all__ = ["HOURS", "Credentials", "entered", "router"]
+__all__ = ["HOURS", "Credentials", "entered", "login_limiter", "router"]
 
 router = APIRouter(tags=["session"])
 HOURS = 12
@@ -38,7 +38,7 @@ async def log_in(body: Credentials, request: Request, gate: TheGate) -> Response
     def checked() -> Login:
         return gate.login(body.id, body.password, body.new_password, before=before)
 
-    limiter = _limiter(request)
+    limiter = login_limiter(request)
     if limiter.statistics().tasks_waiting >= _MOST_WAITING:
         raise LimitReached("Too many people log in at this moment. Try again.")
     login = await to_thread.run_sync(checked, limiter=limiter)
@@ -68,7 +68,7 @@ def entered(answer: Response, request: Request, login: Login) -> None:
     )
 
 
-def _limiter(request: Request) -> CapacityLimiter:
+def login_limiter(request: Request) -> CapacityLimiter:
     """As many as may hash at once: who waits takes no thread."""
     state: Any = request.app.state
     if not hasattr(state, "logins"):

@@ -31,6 +31,7 @@ def _environment() -> Environment:
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
     environment.filters["figure"] = _figure
+    environment.globals["pairs"] = lambda names: [(name, name) for name in names]
     return environment
 
 

@@ -1,0 +1,220 @@
+"""The page `Request a table`: built from variables, levels and parts, and previewed without a look at the data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from sfumato.errors import DataError, SfumatoError
+from sfumato.gate.service import Answer, Gate
+from sfumato.gate.serving.describing import Codebook
+from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, told
+from sfumato.web.gate.pages.words import DECISIONS, OFFERS, reasons
+from sfumato.web.gate.parts import TheGate, Who
+
+__all__ = ["Asked", "answered", "asked_of_form", "parts_of", "router"]
+
+router = APIRouter(include_in_schema=False)
+_MOST_BOXES = 60
+_SKETCHED = 6
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a form asks for.
+
+    Parameters
+    ----------
+    dataset, version
+        Of which data.
+    by
+        Variables and levels.
+    where
+        By variable or level the groups that are shown; those of which all are shown are left out.
+    value, number
+        `count`, `sum` or `mean`, and of what.
+    perturbed
+        Whether counts with noise are wanted.
+    """
+
+    dataset: str
+    version: str | None
+    by: tuple[str, ...]
+    where: dict[str, list[str]]
+    value: str
+    number: str
+    perturbed: bool
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The groups of a variable or level, to choose from."""
+
+    node: str
+    groups: tuple[str, ...]
+    chosen: tuple[str, ...]
+    shown: bool
+
+
+@router.get("/pages/table")
+def table_page(request: Request, gate: TheGate, dataset: str = "") -> Response:
+    """The form, empty."""
+    names = sorted(gate.datasets())
+    chosen = dataset if dataset in names else next(iter(names), "")
+    if not chosen:
+        return show(request, "table", "Request a table", book=None, names=names)
+    return show(request, "table", "Request a table", book=gate.codebook(chosen), names=names)
+
+
+@router.post("/pages/table/parts")
+def parts(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
+    """Which groups there are to choose from, after a variable was chosen."""
+    try:
+        asked = asked_of_form(form)
+        book = gate.codebook(asked.dataset)
+        return show_part(
+            request, "table_parts", parts=parts_of(form, book), preview=_preview(gate, who.who, asked, book)
+        )
+    except SfumatoError as error:
+        return problem(request, error)
+
+
+@router.post("/pages/table/preview")
+def preview(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
+    """What the table will look like: from the codebook and from own releases alone."""
+    try:
+        asked = asked_of_form(form)
+        seen = _preview(gate, who.who, asked, gate.codebook(asked.dataset))
+        return show_part(request, "table_preview", preview=seen)
+    except SfumatoError as error:
+        return problem(request, error)
+
+
+@router.post("/pages/table/ask")
+def ask(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
+    """Ask for it."""
+    try:
+        asked = asked_of_form(form)
+        number = asked.number if asked.value != "count" else ""
+        if asked.value != "count" and not number:
+            raise DataError("Say of which variable the sum or the mean is.")
+        margin, where = gate.request(asked.dataset, asked.by, asked.where, value=number, version=asked.version)
+        mean = asked.value == "mean"
+        answer = gate.ask(who.who, asked.dataset, margin, where, perturbed=asked.perturbed, mean=mean)
+    except SfumatoError as error:
+        return problem(request, error)
+    return answered(request, answer, asked.dataset)
+
+
+def answered(request: Request, answer: Answer, dataset: str) -> Response:
+    """An answer in words, with what was given, or with what could be had instead as buttons."""
+    offers: list[dict[str, Any]] = []
+    for offer in answer.offers:
+        plain = offer.to_plain()
+        one: dict[str, Any] = {"kind": offer.kind, "word": OFFERS.get(offer.kind, offer.kind)}
+        if "formula" in plain:
+            fields = {name: plain[name] for name in ("analysis", "formula") if plain.get(name)}
+            one |= {"action": "/pages/analysis/ask", "label": offer.margin.label.lstrip("~"), "fields": fields}
+        else:
+            value = "sum" if offer.margin.value else "count"
+            one |= {
+                "action": "/pages/table/ask",
+                "label": ", ".join(plain["by"]) or "all together",
+                "by": plain["by"],
+                "fields": {
+                    "value": value,
+                    "number": offer.margin.value,
+                    "version": offer.margin.version,
+                    "perturbed": "yes" if offer.kind == "perturbed" else "",
+                },
+            }
+        offers.append(one)
+    release = None if answer.release is None else told(answer.release)
+    return show_part(
+        request,
+        "answer",
+        answer=answer,
+        word=DECISIONS[answer.decision],
+        reasons=reasons(answer.reasons),
+        offers=offers,
+        release=release,
+        dataset=dataset,
+    )
+
+
+def asked_of_form(form: Given) -> Asked:
+    """Read a form.
+
+    Raises
+    ------
+    DataError
+        A part of which nothing is shown.
+    """
+    where = {}
+    chosen = form.below("where:")
+    everything = form.below("all:")
+    for node in form.many("had"):
+        groups = chosen.get(node, [])
+        if not groups:
+            raise DataError(f"Choose at least one group of {node}.")
+        if len(groups) < int(everything.get(node, ["0"])[0] or 0):
+            where[node] = groups
+    by = tuple(dict.fromkeys(form.many("by")))
+    return Asked(
+        form.one("dataset"),
+        form.one("version") or None,
+        by,
+        where,
+        form.one("value", "count"),
+        form.one("number"),
+        form.one("perturbed") == "yes",
+    )
+
+
+def parts_of(form: Given, book: Codebook) -> list[_Part]:
+    """Groups of all that is shown by, and of all that only restricts; those that were ticked stay so."""
+    nodes = book.nodes()
+    by = list(dict.fromkeys(form.many("by")))
+    beside = [one for one in dict.fromkeys(form.many("within")) if one not in by]
+    chosen = form.below("where:")
+    had = set(form.many("had"))
+    out = []
+    for name in (*by, *beside):
+        if name not in nodes:
+            continue
+        groups = _groups(book, name)
+        if len(groups) <= _MOST_BOXES:
+            ticked = tuple(chosen.get(name, ())) if name in had else groups
+            out.append(_Part(name, groups, ticked, name in by))
+    return out
+
+
+def _groups(book: Codebook, name: str) -> tuple[str, ...]:
+    variable, _, level = name.partition("@")
+    own = next(one for one in book.variables if one.name == (variable if level else name))
+    return own.levels[level] if level else own.codes
+
+
+def _preview(gate: Gate, who: str, asked: Asked, book: Codebook) -> dict[str, Any]:
+    """The head of the table and a few of its lines, without figures."""
+    value = asked.number if asked.value != "count" else ""
+    margin, where = gate.request(asked.dataset, asked.by, asked.where, value=value, version=asked.version)
+    shown = {str(node): tuple(groups) for node, groups in where.items()}
+    labels = [shown.get(name, _groups(book, name)) for name in map(str, margin.nodes)]
+    columns = [*map(str, margin.nodes), "count", *([asked.value] if asked.value in ("sum", "mean") else [])]
+    lines = list(itertools.islice(itertools.product(*labels), _SKETCHED))
+    earlier = None if where or asked.perturbed or value else gate.given_already(who, asked.dataset, margin)
+    return {
+        "columns": columns,
+        "labels": len(labels),
+        "lines": lines,
+        "figures": len(columns) - len(labels),
+        "many": math.prod(len(one) for one in labels),
+        "earlier": earlier,
+        "cut": [node for node in shown if node not in columns],
+    }
