@@ -170,11 +170,13 @@ def _all_ready(pipes: list[Connection], stopped: threading.Event) -> bool:
         found = wait(left, 0.2)
         waited += 0.2
         for one in found:
+            if not isinstance(one, Connection):
+                continue
             try:
-                one.recv()  # type: ignore[union-attr]
-            except (EOFError, AttributeError):
+                one.recv()
+            except EOFError:
                 return False
-            left.remove(one)  # type: ignore[arg-type]
+            left.remove(one)
     return not left
 
 

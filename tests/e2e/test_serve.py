@@ -1,0 +1,183 @@
+"""The gate as it is served: processes, signals, tokens from the command line."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import psutil
+import pytest
+
+from sfumato.gate.audit import narrow
+from sfumato.gate.config import read_config
+from sfumato.gate.service import Gate
+from tests.e2e.command import SFUMATO, sfumato
+from tests.web.gate.conftest import PASSWORD, made_world
+
+
+@contextmanager
+def served(*arguments, cwd):
+    """A server, once it says where; it is ended at the end."""
+    started = subprocess.Popen(
+        [SFUMATO, "serve", "--port", "0", *arguments, "--json"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    lines = []
+    reading = threading.Thread(target=lambda: lines.extend(started.stderr), daemon=True)
+    reading.start()
+    try:
+        told = started.stdout.readline()
+        assert told, b"".join(lines)
+        yield started, json.loads(told), lines
+    finally:
+        started.terminate()
+        started.wait(20)
+        reading.join(5)
+        started.stdout.close()
+        started.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = made_world(tmp_path_factory.mktemp("served"))
+    made.gate.close()
+    return made.folder
+
+
+@contextmanager
+def client(url, token=None):
+    """Somebody who comes, with a token or without."""
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    with httpx2.Client(base_url=url, headers=headers, timeout=60, trust_env=False) as made:
+        yield made
+
+
+def ended(started):
+    """Exit status after SIGTERM, and how long that took."""
+    begun = time.monotonic()
+    started.send_signal(signal.SIGTERM)
+    return started.wait(20), time.monotonic() - begun
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, workers):
+    with served("--config", "gate.yaml", "--workers", str(workers), cwd=folder) as (started, told, lines):
+        assert set(told) == {"url"}
+        token = sfumato("gate", "token", "ann", "--scopes", "tables,releases", "--config", "gate.yaml", cwd=folder)
+        opens = token.stdout.strip()
+        with client(told["url"], opens) as ann:
+            assert ann.get("/health").json() == {"status": "ok"}
+            assert ann.post("/datasets/ward/tables", json={"by": ["sex"]}).status_code == 201
+            assert ann.post("/datasets/ward/analyses", json={"kind": "linear", "formula": "a ~ b"}).status_code == 403
+        children = psutil.Process(started.pid).children(recursive=True)
+        status, _ = ended(started)
+        assert status == 0
+        assert not psutil.wait_procs(children, 10)[1]
+    told = [json.loads(line) for line in lines]
+    assert {one["route"] for one in told} >= {"/health", "/datasets/{dataset}/tables"}
+
+
+def test_if_a_worker_dies_all_end(folder):
+    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
+        workers = [one for one in psutil.Process(started.pid).children() if "spawn_main" in " ".join(one.cmdline())]
+        assert len(workers) == 2
+        workers[0].kill()
+        assert started.wait(20) == 70
+        assert not psutil.wait_procs(workers, 10)[1]
+
+
+def test_workers_share_sessions_tokens_and_what_was_given(folder):
+    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (_, told, _):
+        with client(told["url"]) as bob:
+            login = bob.post("/login", json={"id": "bob", "password": PASSWORD})
+            assert login.status_code == 200
+            assert str(httpx2.URL(told["url"]).port) in login.headers["set-cookie"].partition("=")[0]
+            cookie = login.headers["set-cookie"].partition(";")[0]
+        statuses = Counter()
+        for _ in range(20):  # each by a connection of its own, so to either worker
+            with client(told["url"]) as bob:
+                statuses[bob.get("/me/releases", headers={"Cookie": cookie}).status_code] += 1
+        assert statuses == {200: 20}
+        with client(told["url"]) as anybody:
+            counted = anybody.get("/metrics").text
+        line = next(one for one in counted.splitlines() if '"/me/releases"' in one and "requests_total" in one)
+        assert float(line.rpartition(" ")[2]) == 20
+
+
+def test_a_port_that_is_taken_and_hosts_that_are_not_named(folder):
+    with served("--config", "gate.yaml", cwd=folder) as (_, told, _):
+        port = told["url"].rpartition(":")[2]
+        taken = sfumato("serve", "--config", "gate.yaml", "--port", port, cwd=folder)
+        assert (taken.returncode, "Cannot listen" in taken.stderr) == (2, True)
+    open_ = sfumato("serve", "--config", "gate.yaml", "--port", "0", "--host", "0.0.0.0", cwd=folder)
+    assert (open_.returncode, "hosts" in open_.stderr) == (2, True)
+    for arguments in ([], ["--config", "gate.yaml", "--demo"]):
+        assert sfumato("serve", *arguments, cwd=folder).returncode == 2
+
+
+def test_the_demo(tmp_path):
+    with served("--demo", "--records", "3000", cwd=tmp_path) as (started, told, _):
+        assert set(told) == {"url", "dataset", "users"}
+        for user in told["users"]:
+            assert set(user) == {"id", "role", "password", "token"}
+        assert {user["role"] for user in told["users"]} == {"analyst", "steward", "auditor"}
+        analyst = next(user for user in told["users"] if user["role"] == "analyst")
+        with client(told["url"], analyst["token"]) as ann:
+            answer = ann.post(f"/datasets/{told['dataset']}/tables", json={"by": ["sex"]})
+        assert answer.json()["decision"] == "granted"
+        assert ended(started)[0] == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_ends_though_a_body_never_comes(folder):
+    with served("--config", "gate.yaml", cwd=folder) as (started, told, _):
+        host = told["url"].partition("//")[2]
+        name, _, port = host.partition(":")
+        with socket.create_connection((name, int(port))) as one:
+            one.sendall(f"POST /login HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{".encode())
+            time.sleep(0.3)
+            status, took = ended(started)
+        assert status == 0
+        assert took < 10
+
+
+@pytest.mark.slow
+def test_many_clients_of_several_workers(folder):
+    """Whatever came in whatever order: nobody knows a small cell, and all of it verifies."""
+    many, each = 16, 25
+    names = ["sex", "region", "region@area", "hiv"]
+    with Gate.open(read_config(Path(folder / "gate.yaml"))) as gate:
+        tokens = [gate.issue_token(who, ["tables"])[1] for who in ("ann", "bob", "cat")]
+    with served("--config", "gate.yaml", "--workers", "4", cwd=folder) as (_, told, _):
+
+        def asks(number):
+            out = []
+            with client(told["url"], tokens[number % 3]) as one:
+                for i in range(each):
+                    picked = [name for j, name in enumerate(names) if (number * 31 + i * 7) >> j & 1]
+                    out.append(one.post("/datasets/ward/tables", json={"by": picked}).status_code)
+            return out
+
+        with ThreadPoolExecutor(many) as pool:
+            statuses = Counter(one for own in pool.map(asks, range(many)) for one in own)
+    assert statuses == {201: many * each}
+    with Gate.open(read_config(Path(folder / "gate.yaml"))) as gate:
+        assert gate.verify() == []
+        records = gate._records(gate._state, "ward")
+        policies = gate.policies()
+        for (who, _), held in gate._state.knowledge.items():
+            assert narrow(records, held, policies[gate.people()[who].principal.policy].interval) == 0
+
+
+def test_the_help_has_examples(tmp_path):
+    for command in (["serve"], ["gate", "token"]):
+        told = sfumato(*command, "--help", cwd=tmp_path).stdout
+        assert "Example: sfumato" in told
+        assert os.environ.get("HOME", "x") not in told
