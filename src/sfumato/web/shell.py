@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+_NAMED = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 _SMALL = 64 << 10
 _SLOWEST = 10.0
 """Seconds within which a whole body must have come."""
@@ -118,10 +120,8 @@ def is_loopback(scope: Scope) -> bool:
 
 def _host(headers: Headers) -> str:
     """The name that it is called by, without a port."""
-    try:
-        return (urlsplit(f"//{headers.get('host', '')}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    found = _NAMED.fullmatch(headers.get("host", ""))
+    return "" if found is None else found["name"].strip("[]").rstrip(".").lower()
 
 
 def _foreign(scope: Scope, headers: Headers, hosts: tuple[str, ...]) -> Problem | None:

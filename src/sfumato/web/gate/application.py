@@ -34,6 +34,7 @@ from sfumato.web.gate import (
     tokens,
 )
 from sfumato.web.gate.access import TABLE, Table
+from sfumato.web.gate.description import described
 from sfumato.web.gate.door import Door, cookie_name
 from sfumato.web.gate.pages import ROUTERS as PAGES
 from sfumato.web.gate.watch import Watch
@@ -79,7 +80,7 @@ def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastA
     )
     for router in ROUTERS:
         app.include_router(router)
-    app.add_api_route("/openapi.json", lambda: app.openapi(), methods=["GET"], include_in_schema=False)
+    app.add_api_route("/openapi.json", lambda: described(app), methods=["GET"], include_in_schema=False)
     app.state.gate, app.state.watch = gate, watch
     app.state.static = static or StaticFiles([STATIC])
     app.state.secure = gate.config.server.secure

@@ -179,7 +179,7 @@ class Provider:
             raise FileError("The identity provider cannot be reached, or is not what it should be.") from None
 
 
-@router.get("/login/oidc", response_class=RedirectResponse)
+@router.get("/login/oidc", response_class=RedirectResponse, status_code=303)
 def leave(request: Request) -> Response:
     """Go to the identity provider."""
     provider: Provider = request.app.state.provider

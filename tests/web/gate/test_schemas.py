@@ -1,0 +1,55 @@
+"""Whatever is sent: every answer is one that the description has, and none is a fault of its own."""
+
+import random
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, status_code_conformance
+
+from sfumato.web.gate.access import TABLE
+from tests.web.gate.conftest import USERS, made_world
+
+CHECKS = [not_a_server_error, content_type_conformance, status_code_conformance]
+KNOWN = {"dataset": "ward", "place": "north", "user": "cat", "giver": "north", "taker": "south", "policy": "research"}
+OPERATIONS = [key for key in TABLE if key[1] not in ("/openapi.json", "/logout")]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    made = made_world(tmp_path_factory.mktemp("shared"))
+    yield made
+    made.gate.close()
+
+
+@pytest.fixture(scope="module")
+def schema(shared):
+    told = shared.client("ann").get("/openapi.json").json()
+    return schemathesis.openapi.from_dict(told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "path"), OPERATIONS)
+def test_whatever_is_sent(shared, schema, method, path):
+    rule = TABLE[method, path]
+    role = sorted(rule.roles)[0] if rule.roles else "analyst"
+    who = next(name for name, own in USERS.items() if own == role)
+    headers = {"Authorization": f"Bearer {shared.tokens[who]}"} if rule.scopes else {}
+
+    @given(case=schema[path][method].as_strategy())
+    @settings(
+        max_examples=20, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck), derandomize=True,
+    )  # fmt: skip
+    def asked(case):
+        case.headers.update(headers)
+        for name, own in KNOWN.items():
+            if name in case.path_parameters and random.random() < 0.7:
+                case.path_parameters[name] = own
+        answer = case.call(app=shared.app, base_url="http://localhost")
+        case.validate_response(answer, checks=CHECKS)
+
+    before = len(shared.log)
+    asked()
+    assert len(shared.log) > before
