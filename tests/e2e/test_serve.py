@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx2
 import psutil
@@ -20,7 +19,10 @@ from sfumato.gate.audit import narrow
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
 from tests.e2e.command import SFUMATO, sfumato
+from tests.gate.conftest import server, store_url
 from tests.web.gate.conftest import PASSWORD, made_world
+
+__all__ = ["server", "store_url"]
 
 
 @contextmanager
@@ -149,31 +151,35 @@ def test_it_ends_though_a_body_never_comes(folder):
 
 
 @pytest.mark.slow
-def test_many_clients_of_several_workers(folder):
+def test_many_clients_of_several_workers(tmp_path, store_url):
     """Whatever came in whatever order: nobody knows a small cell, and all of it verifies."""
     many, each = 16, 25
     names = ["sex", "region", "region@area", "hiv"]
-    with Gate.open(read_config(Path(folder / "gate.yaml"))) as gate:
-        tokens = [gate.issue_token(who, ["tables"])[1] for who in ("ann", "bob", "cat")]
-    with served("--config", "gate.yaml", "--workers", "4", cwd=folder) as (_, told, _):
+    made = made_world(tmp_path, store=store_url)
+    tokens = [made.tokens[who] for who in ("ann", "bob", "cat")]
+    made.gate.close()
+    with served("--config", "gate.yaml", "--workers", "4", cwd=tmp_path) as (_, told, _):
 
         def asks(number):
             out = []
             with client(told["url"], tokens[number % 3]) as one:
                 for i in range(each):
                     picked = [name for j, name in enumerate(names) if (number * 31 + i * 7) >> j & 1]
-                    out.append(one.post("/datasets/ward/tables", json={"by": picked}).status_code)
+                    body = {"by": picked, "value": {"mean": "cost"} if i % 5 == 0 else "count"}
+                    out.append(one.post("/datasets/ward/tables", json=body).status_code)
             return out
 
         with ThreadPoolExecutor(many) as pool:
             statuses = Counter(one for own in pool.map(asks, range(many)) for one in own)
     assert statuses == {201: many * each}
-    with Gate.open(read_config(Path(folder / "gate.yaml"))) as gate:
+    with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
         assert gate.verify() == []
-        records = gate._records(gate._state, "ward")
-        policies = gate.policies()
-        for (who, _), held in gate._state.knowledge.items():
-            assert narrow(records, held, policies[gate.people()[who].principal.policy].interval) == 0
+        records = gate.sources.records("ward", gate.datasets()["ward"])
+        with gate.store.reading() as view:
+            knowledge = view.state().knowledge
+        interval = gate.policies()["research"].interval
+        for held in knowledge.values():
+            assert narrow(records, held, interval) == 0
 
 
 def test_the_help_has_examples(tmp_path):

@@ -85,11 +85,11 @@ class World:
         """Of the log."""
 
 
-def made_world(folder: Path, more: str = "", data: str | None = None) -> World:
+def made_world(folder: Path, more: str = "", data: str | None = None, store: str = "sqlite:///gate.db") -> World:
     """A gate in a folder, with its people."""
     (folder / "ward.csv").write_text(ward() if data is None else data)
     (folder / "key").write_bytes(bytes(range(32)))
-    (folder / "gate.yaml").write_text(YAML + more)
+    (folder / "gate.yaml").write_text(YAML.replace("sqlite:///gate.db", store) + more)
     config = read_config(folder / "gate.yaml")
     Gate.init(config)
     gate = Gate.open(config)

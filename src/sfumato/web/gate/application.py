@@ -140,4 +140,5 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return Problem(error.status_code, "This cannot be had.", {}, dict(error.headers or {})).response()
+    detail = "The body cannot be read." if error.status_code == 400 else "This cannot be had."
+    return Problem(error.status_code, detail, {}, dict(error.headers or {})).response()
