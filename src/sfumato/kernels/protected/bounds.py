@@ -12,15 +12,16 @@ from scipy.linalg import solve_triangular
 
 from sfumato.kernels.protected.fitted import Unfit
 
-__all__ = ["BLOCK", "Leverage", "blocks", "ends", "leverage", "up", "within"]
+__all__ = ["BLOCK", "Leverage", "blocks", "ends", "leverage", "thin", "up", "within"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 BLOCK = 1 << 14
 """Rows a block: small enough for the cache, large enough for BLAS."""
-_LOW, _HIGH = 0.01, 0.99
+_TAIL = 0.01
 _TOP = 0.99
+_FEW = 10
 
 
 def blocks(n: int) -> Iterator[slice]:
@@ -34,8 +35,8 @@ def blocks(n: int) -> Iterator[slice]:
     return (slice(i, i + BLOCK) for i in range(0, n, BLOCK))
 
 
-def ends(x: Floats) -> tuple[float, float]:
-    """Between which numbers of a column are not far out: [q₁ − d, q₉₉ + d], d = q₉₉ − q₁ (percentiles).
+def ends(x: Floats, tail: float = _TAIL) -> tuple[float, float]:
+    """Between which numbers of a column are not far out: [q₁ − d, q₉₉ + d], d = q₉₉ − q₁ (percentiles, or other tails).
 
     Where both percentiles are one number (an indicator of something rare), those of all other numbers count beside it.
 
@@ -46,22 +47,24 @@ def ends(x: Floats) -> tuple[float, float]:
     >>> ends(np.array([0.0] * 999 + [1.0]))
     (-1.0, 2.0)
     """
-    low, high = np.quantile(x, (_LOW, _HIGH))
+    low, high = np.quantile(x, (tail, 1 - tail))
     if low == high:
         others = x[x != low]
         if len(others):
-            least, most = np.quantile(others, (_LOW, _HIGH))
+            least, most = np.quantile(others, (tail, 1 - tail))
             low, high = min(low, least), max(high, most)
     return float(2 * low - high), float(2 * high - low)
 
 
-def within(columns: Floats) -> Mask:
+def within(columns: Floats, tail: float = _TAIL) -> Mask:
     """Tell which records have no number far out in any column.
 
     Parameters
     ----------
     columns : ndarray, shape (n, p)
         Numbers of the records of a subsample.
+    tail
+        As for `ends`.
 
     Returns
     -------
@@ -74,9 +77,22 @@ def within(columns: Floats) -> Mask:
     """
     inside = np.ones(len(columns), dtype=bool)
     for column in columns.T:
-        low, high = ends(column)
+        low, high = ends(column, tail)
         inside &= (column >= low) & (column <= high)
     return inside
+
+
+def thin(n: int, tail: float = _TAIL) -> float:
+    """Tail of a response beyond which it is far out: ten records where that is less.
+
+    The mean goes with what is taken from a long tail (costs), the noise with its length over the root of n.
+
+    Examples
+    --------
+    >>> thin(500), thin(100_000)
+    (0.01, 0.0001)
+    """
+    return min(tail, _FEW / n)
 
 
 def up(x: float) -> float:

@@ -61,8 +61,8 @@ def fit(
         What to fit. A `mean` is a linear model of a constant column, a `t` one of a constant column and an indicator;
         all models give an estimate a column. `mixed` is a linear model with a random intercept.
     X : ndarray, shape (n, p)
-        Design matrix, with its constant column (none for `cox`). For a `correlation` the other column; not looked at
-        for a `quantile`.
+        Design matrix, with its constant column (none for `cox`). For a `correlation` the other column; not looked
+        at for a `quantile`.
     y : ndarray, shape (n,)
         Response; for `cox` the times.
     keep : ndarray, shape (n,)

@@ -18,7 +18,7 @@ from sfumato.errors import DataError
 from sfumato.kernels import random_intercept
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.orthogonal import Basis, basis_of
-from sfumato.kernels.protected.bounds import up, within
+from sfumato.kernels.protected.bounds import thin, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 from sfumato.kernels.protected.residuals import CLIP, SD
 
@@ -113,7 +113,7 @@ def _look_at(X: Floats, y: Floats, cluster: Ints, keep: Mask) -> _Rows:
     X, y, cluster = X[keep], y[keep], cluster[keep]
     if len(y) <= X.shape[1]:
         raise Unfit("few")
-    inside = within(X) & within(y[:, None])
+    inside = within(X) & within(y[:, None], thin(len(y)))
     X, y, cluster = X[inside], y[inside], cluster[inside]
     order = np.argsort(cluster, kind="stable")
     X, y, cluster = X[order], y[order], cluster[order]

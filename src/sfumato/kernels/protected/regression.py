@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from sfumato.errors import DataError
 from sfumato.kernels import glm
 from sfumato.kernels.orthogonal import Basis, basis_of
-from sfumato.kernels.protected.bounds import Leverage, blocks, ends, leverage, up, within
+from sfumato.kernels.protected.bounds import Leverage, blocks, ends, leverage, thin, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 from sfumato.kernels.protected.residuals import CLIP, SD, Count, Logit, Number, Probit, Residual
 
@@ -32,7 +32,7 @@ Family = Literal["linear", "logistic", "probit", "poisson"]
 _STEPS = 60
 _HALVINGS = 30
 _CLOSE, _FLOOR = 1e-10, 1e-6
-_TAIL = 0.995
+_TAIL = 0.005
 _ROUNDS = 2
 _FLAT = 1e-12
 _ROOM = 0.5
@@ -130,7 +130,7 @@ def _look_at(family: Family, X: Floats, y: Floats, keep: Mask, outside: bool) ->
     if not outside:
         inside = within(X)
         if family == "linear":
-            inside &= within(y[:, None])
+            inside &= within(y[:, None], thin(len(y)))
         if not inside.all():
             X, y = X[inside], y[inside]
     if len(y) <= X.shape[1]:
@@ -196,7 +196,7 @@ def _clip(rows: _Rows, gamma: Floats) -> tuple[float, float]:
     """
     r = np.abs(rows.y - rows.E @ gamma)
     robust = SD * float(np.median(r))
-    clip = max(CLIP * robust, up(float(np.quantile(r, _TAIL))))
+    clip = max(CLIP * robust, up(float(np.quantile(r, 1 - thin(len(r), _TAIL)))))
     low, high = float(rows.y.min()), float(rows.y.max())
     if bool(((rows.y == low) | (rows.y == high)).all()):
         clip = max(clip, high - low)

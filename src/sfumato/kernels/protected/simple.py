@@ -20,6 +20,8 @@ _WIDE = 1.959963984540054
 _TOP = 0.99
 _STEPS = 50
 _CLOSE = 1e-12
+_FLAT = 1e-9
+_STEP = 1e-3
 
 
 def quantile(
@@ -158,9 +160,9 @@ def correlation(
     bound = cloud.most / 2
     strength = tau_of(n, share, bound) if tau is None else tau
     r = cloud.solve(strength * bound * float(drawn(noise, strength)[0]))
-    slope, own = cloud.slope(r), float((cloud.scores(r) ** 2).sum()) * n / (n - 2)
-    added = (strength * bound) ** 2
-    figures = r, math.sqrt(own + added) / slope, math.sqrt(added) / slope
+    own = float((cloud.scores(r) ** 2).sum()) * n / (n - 2) / cloud.free_slope(r) ** 2
+    added = (strength * bound / cloud.slope(r)) ** 2
+    figures = r, math.sqrt(own + added), math.sqrt(added)
     return _one("correlation", figures, n, strength, share_kept, bound)
 
 
@@ -176,9 +178,9 @@ class _Cloud:
         z, w, most = _standard(pair, np.ones(len(pair))), np.ones(len(pair)), 0.0
         for _ in range(_STEPS):
             r = float((w * z[:, 0] * z[:, 1]).sum() / np.sqrt((w * z[:, 0] ** 2).sum() * (w * z[:, 1] ** 2).sum()))
-            if 1 - abs(r) < 1e-9:
+            if 1 - abs(r) < _FLAT:
                 raise Unfit("exact")
-            square = (z[:, 0] ** 2 - 2 * r * z[:, 0] * z[:, 1] + z[:, 1] ** 2) / (1 - r**2)
+            square = _distance(z, r)
             most = up(float(np.quantile(square, _TOP)))
             new = most / np.maximum(square, most)
             z, moved, w = _standard(pair, new), float(np.abs(new - w).max()), new
@@ -201,9 +203,23 @@ class _Cloud:
         return np.asarray(self.w * (plus**2 / (1 + r) - minus**2 / (1 - r)) / 4)
 
     def slope(self, r: float) -> float:
-        """How fast the score falls with the correlation."""
+        """How fast the score falls with the correlation where weights stay: the answer to noise."""
         a, b = self._parts()
         return a / (1 + r) ** 2 + b / (1 - r) ** 2
+
+    def free_slope(self, r: float) -> float:
+        """How fast it falls where weights follow the correlation, as they do from one sample of records to another."""
+        low, high = (r + sign * _STEP * (1 - abs(r)) for sign in (-1, 1))
+        ends = (self._weighted(at).scores(at).sum() for at in (low, high))
+        return float(next(ends) - next(ends)) / (high - low)
+
+    def _weighted(self, r: float) -> _Cloud:
+        return _Cloud(self.z, self.most / np.maximum(_distance(self.z, r), self.most), self.most)
+
+
+def _distance(z: Floats, r: float) -> Floats:
+    """Squared distance from the middle, in standard deviations of a cloud of this correlation."""
+    return np.asarray((z[:, 0] ** 2 - 2 * r * z[:, 0] * z[:, 1] + z[:, 1] ** 2) / (1 - r**2))
 
 
 def _standard(pair: Floats, w: Floats) -> Floats:
