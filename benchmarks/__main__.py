@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks import (
     adjustment,
+    analyses,
     basics,
     bounds,
     cells,
@@ -50,6 +51,7 @@ def main() -> int:
         bounds,
         gate,
         ledger,
+        analyses,
     )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]

@@ -28,6 +28,7 @@ CLIP = 4.0
 SD = 1.4826022185056018
 """A normal's standard deviation over its median absolute deviation."""
 _ROOT = math.sqrt(2 * math.pi)
+_TINY = 1e-300
 
 
 class Residual(Protocol):
@@ -155,20 +156,16 @@ def _clipped_count(mu: Floats, clip: Floats) -> tuple[Floats, Floats]:
     The second is how fast ψ − Eψ falls with log μ, as any residual's that is zero in expectation for every μ.
     """
     low, high = np.ceil(mu - clip) - 1, np.floor(mu + clip)  # counts up to `low` and above `high` are clipped
-    at_low, at_high = _mass(low, mu), _mass(high, mu)
-    off = mu * (at_low - at_high) + clip * (1 - _below(high, mu) - _below(low, mu))
-    square = mu**2 * (_below(high - 2, mu) - _below(low - 2, mu))
-    square += (1 - 2 * mu) * mu * (_below(high - 1, mu) - _below(low - 1, mu))
-    square += mu**2 * (_below(high, mu) - _below(low, mu))
+    (low_0, low_1, low_2, at_low), (high_0, high_1, high_2, at_high) = _below(low, mu), _below(high, mu)
+    off = mu * (at_low - at_high) + clip * (1 - high_0 - low_0)
+    square = mu**2 * (high_2 - low_2 + high_0 - low_0) + (1 - 2 * mu) * mu * (high_1 - low_1)
     return off, np.maximum(square + clip * mu * (at_high + at_low), 0.0)
 
 
-def _below(j: Floats, mu: Floats) -> Floats:
-    """P(Y ≤ j)."""
-    return np.asarray(np.where(j < 0, 0.0, pdtr(np.maximum(j, 0.0), mu)))
-
-
-def _mass(j: Floats, mu: Floats) -> Floats:
-    """P(Y = j)."""
+def _below(j: Floats, mu: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """P(Y ≤ j), P(Y ≤ j − 1), P(Y ≤ j − 2) and P(Y = j)."""
     at = np.maximum(j, 0.0)
-    return np.asarray(np.where(j < 0, 0.0, np.exp(xlogy(at, mu) - mu - gammaln(at + 1))))
+    whole = np.where(j < 0, 0.0, pdtr(at, mu))
+    mass = np.where(j < 0, 0.0, np.exp(xlogy(at, mu) - mu - gammaln(at + 1)))
+    less = whole - mass
+    return whole, less, less - mass * at / np.maximum(mu, _TINY), mass
