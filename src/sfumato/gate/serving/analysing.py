@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.gate.analyses.fitting import Unfit, exact_fit, protected_fit
 from sfumato.gate.analyses.footprint import footprint
@@ -16,18 +17,22 @@ from sfumato.gate.analyses.request import Request, read_analysis
 from sfumato.gate.analyses.simpler import models_of_table, simpler
 from sfumato.gate.analyses.tables import table_of
 from sfumato.gate.analyses.told import content_of_fit
+from sfumato.gate.analyses.values import node_of
 from sfumato.gate.derived import State
-from sfumato.gate.margin import Margin, Node, canonical_json
+from sfumato.gate.margin import Margin, canonical_json
 from sfumato.gate.offers import MOST, Offer
 from sfumato.gate.policy import Policy, protected_count
 from sfumato.gate.records import Records
 from sfumato.gate.serving.asking import Answer, Asking, _Asked, _Found
+from sfumato.gate.serving.describing import Describing
 from sfumato.gate.world import Outcome, World
 
 __all__ = ["Analysing"]
 
+_NO_PART = (Role.IDENTIFIER, Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD)
 
-class Analysing(Asking):
+
+class Analysing(Asking, Describing):
     """The part of a gate that fits models."""
 
     def analyse(
@@ -91,8 +96,9 @@ class Analysing(Asking):
         with self._lock:
             self._catch_up()
             records = self._records(self._state, dataset)
-            groups = {_node(name): tuple(own) for name, own in (where or {}).items()}
+            groups = self.groups(dataset, where)
             request = read_analysis(records, kind, formula, groups, version, event, cluster, options)
+            self._refuse_names(dataset, request)
             if request.kind.shape == "table":
                 if options and "complete_cases" in options:
                     raise DataError(
@@ -114,6 +120,14 @@ class Analysing(Asking):
                 datasets=[dataset],
                 inputs=lambda state: self._inputs(state, who, dataset),
             )
+
+    def _refuse_names(self, dataset: str, request: Request) -> None:
+        """Refuse variables that say who somebody is, or how much a record weighs."""
+        roles = {variable.name: variable.role for variable in self.codebook(dataset).variables}
+        for name in request.names:
+            role = roles.get(node_of(name).variable, "")
+            if role in _NO_PART and not (role == Role.HOUSEHOLD and name == request.cluster):
+                raise DataError(f"{name!r} is no part of an analysis: its role is {role}.")
 
     def _fitted(self, state: State, who: str, dataset: str, request: Request) -> _Found:
         """What is decided about a fit, and about simpler ones where it is refused."""
@@ -215,8 +229,3 @@ def _limits(request: Request, policies: Sequence[Policy]) -> list[Threshold]:
         for one in request.kind.limits(policy.preset):
             out.setdefault(one.name, one)
     return list(out.values())
-
-
-def _node(name: str) -> Node:
-    variable, _, level = name.partition("@")
-    return Node(variable, level)

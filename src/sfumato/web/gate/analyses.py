@@ -13,7 +13,8 @@ from sfumato.web.gate.tables import Key, Where
 __all__ = ["AnalysisRequest", "router"]
 
 router = APIRouter(tags=["analyses"])
-Option = bool | int | float | Annotated[str, StringConstraints(max_length=100)]
+_Text = Annotated[str, StringConstraints(max_length=200)]
+Option = bool | int | float | _Text | Annotated[list[_Text], Field(max_length=200)]
 
 
 class AnalysisRequest(Body):
@@ -34,18 +35,16 @@ class AnalysisRequest(Body):
 def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
     """Ask for an analysis: it is decided, written into the ledger, and given where it is granted."""
     refuse_absent_dataset(gate, dataset)
-    analysing: Any = gate
-    answer = analysing.analyse(
+    answer = gate.analyse(
         who.who,
         dataset,
         body.kind,
         body.formula,
-        where=gate.groups(dataset, body.where),
+        where=body.where,
         version=body.version,
         event=body.event,
         cluster=body.cluster,
         key=key,
         options=body.options,
     )
-    plain: dict[str, Any] = answer.to_plain()
-    return plain
+    return answer.to_plain()
