@@ -1,6 +1,7 @@
 """A gate behind its doors, over a store of SQLite, with somebody of every role."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,9 +112,19 @@ def quick(monkeypatch):
     monkeypatch.setattr("sfumato.web.gate.door.STEP", 0.001)
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory) -> World:
+    """A world that is closed: others are copies of it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sfumato.gate.serving.people._password", lambda: ("once only", quickly("once only")))
+        world = made_world(tmp_path_factory.mktemp("template"))
+    world.gate.close()
+    return world
+
+
 @pytest.fixture
-def made(tmp_path) -> Callable[..., World]:
-    """Makes a gate, with more lines of the configuration where they are given."""
+def made(tmp_path) -> Iterator[Callable[..., World]]:
+    """Makes a gate, with more lines of the configuration, or other data."""
     gates = []
 
     def make(*args, **more) -> World:
@@ -126,5 +137,8 @@ def made(tmp_path) -> Callable[..., World]:
 
 
 @pytest.fixture
-def world(made) -> World:
-    return made()
+def world(tmp_path, template) -> Iterator[World]:
+    """The usual gate."""
+    shutil.copytree(template.folder, tmp_path, dirs_exist_ok=True)
+    with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
+        yield World(gate, tmp_path, dict(template.tokens))
