@@ -69,3 +69,29 @@ def test_passwords_of_stores_are_shown_nowhere(tmp_path):
 def test_no_such_file(tmp_path):
     with pytest.raises(FileError, match="nosuch"):
         read_config(tmp_path / "nosuch.yaml")
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ("{hosts: ['http://gate.example.org']}", "a host is a name"),
+        ("{hosts: ['*']}", "a host is a name"),
+        ("{hosts: ['gate.example.org:443']}", "a host is a name"),
+        ("{oidc: {issuer: 'http://login.example.org', client_id: gate}}", "an issuer is https"),
+        ("{oidc: {issuer: 'https://login.example.org?x=1', client_id: gate}}", "an issuer is https"),
+        ("{oidc: {issuer: 'https://login.example.org'}}", "client_id"),
+        ("{oidc: {issuer: 'https://login.example.org', client_id: gate, client_secret: x}}", "client_secret"),
+        ("{port: 1}", "port"),
+    ],
+)
+def test_how_it_is_served_is_read_strictly(tmp_path, server, told):
+    path = written(tmp_path, f"{GOOD}server: {server}\n")
+    with pytest.raises(DataError, match=told):
+        read_config(path)
+
+
+def test_cookies_go_over_https_where_there_are_hosts(tmp_path):
+    assert not read_config(written(tmp_path, GOOD)).server.secure
+    path = written(tmp_path, f"{GOOD}server: {{hosts: [Gate.example.org]}}\n")
+    assert read_config(path).server.hosts == ("gate.example.org",)
+    assert read_config(path).server.secure

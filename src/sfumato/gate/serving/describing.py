@@ -105,7 +105,7 @@ class Describing(Core):
         with self._lock:
             self._catch_up()
             records = self._records(self._state, dataset)
-            known = self.sources.codebook(dataset, self._state.datasets[dataset])
+            known = dict(self.sources.codebook(dataset, self._state.datasets[dataset]).items())
         structure = records.structure
         levels: dict[str, dict[str, tuple[str, ...]]] = {}
         for variable, level in sorted(structure.levels):
