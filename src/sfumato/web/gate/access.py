@@ -53,10 +53,10 @@ _ANY = Rule(frozenset(ROLES), ALL_SCOPES)
 _KEEP = _rule("steward", "steward")
 _READ = _rule("steward auditor", "steward audit")
 _OWN = _rule("analyst steward auditor")
-_PAGE = _rule("analyst steward auditor", page=True)
-_ASK = _rule("analyst", page=True)
-_KEEP_PAGE = _rule("steward", page=True)
-_READ_PAGE = _rule("steward auditor", page=True)
+_PAGE, _FORM = _rule("analyst steward auditor", page=True), _OWN
+_ASK_PAGE, _ASK_FORM = _rule("analyst", page=True), _rule("analyst")
+_KEEP_PAGE, _KEEP_FORM = _rule("steward", page=True), _rule("steward")
+_READ_PAGE, _READ_FORM = _rule("steward auditor", page=True), _rule("steward auditor")
 
 TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/health"): _OPEN,
@@ -107,28 +107,32 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/pages/public"): _OPEN,
     ("GET", "/pages/releases/{release}"): _OPEN,  # as for the release itself
     ("GET", "/pages/datasets"): _PAGE,
-    ("GET", "/pages/table"): _ASK,
-    ("POST", "/pages/table/parts"): _ASK,
-    ("POST", "/pages/table/preview"): _ASK,
-    ("POST", "/pages/table/ask"): _rule("analyst", page=True, timed=True),
-    ("GET", "/pages/releases"): _ASK,
+    ("GET", "/pages/table"): _ASK_PAGE,
+    ("POST", "/pages/table/parts"): _ASK_FORM,
+    ("POST", "/pages/table/preview"): _ASK_FORM,
+    ("POST", "/pages/table/ask"): _rule("analyst", timed=True),
+    ("GET", "/pages/analysis"): _ASK_PAGE,
+    ("POST", "/pages/analysis/kind"): _ASK_FORM,
+    ("POST", "/pages/analysis/parts"): _ASK_FORM,
+    ("POST", "/pages/analysis/ask"): _rule("analyst", timed=True),
+    ("GET", "/pages/releases"): _ASK_PAGE,
     ("GET", "/pages/account"): _PAGE,
-    ("POST", "/pages/account/token"): _PAGE,
-    ("POST", "/pages/account/revoke"): _PAGE,
+    ("POST", "/pages/account/token"): _FORM,
+    ("POST", "/pages/account/revoke"): _FORM,
     ("GET", "/pages/people"): _READ_PAGE,
-    ("POST", "/pages/people/foresee"): _KEEP_PAGE,
-    ("POST", "/pages/people/change"): _KEEP_PAGE,
-    ("POST", "/pages/people/add"): _KEEP_PAGE,
+    ("POST", "/pages/people/foresee"): _KEEP_FORM,
+    ("POST", "/pages/people/change"): _KEEP_FORM,
+    ("POST", "/pages/people/add"): _KEEP_FORM,
     ("GET", "/pages/policies"): _READ_PAGE,
-    ("POST", "/pages/policies/try"): _KEEP_PAGE,
-    ("POST", "/pages/policies/set"): _KEEP_PAGE,
+    ("POST", "/pages/policies/try"): _KEEP_FORM,
+    ("POST", "/pages/policies/set"): _KEEP_FORM,
     ("GET", "/pages/queue"): _KEEP_PAGE,
-    ("POST", "/pages/queue/settle"): _KEEP_PAGE,
-    ("POST", "/pages/queue/propose"): _KEEP_PAGE,
-    ("POST", "/pages/queue/confirm"): _KEEP_PAGE,
+    ("POST", "/pages/queue/settle"): _KEEP_FORM,
+    ("POST", "/pages/queue/propose"): _KEEP_FORM,
+    ("POST", "/pages/queue/confirm"): _KEEP_FORM,
     ("GET", "/pages/maximal"): _READ_PAGE,
-    ("POST", "/pages/maximal/look"): _READ_PAGE,
-    ("POST", "/pages/maximal/recover"): _READ_PAGE,
+    ("POST", "/pages/maximal/look"): _READ_FORM,
+    ("POST", "/pages/maximal/recover"): _KEEP_FORM,
     ("GET", "/pages/ledger"): _READ_PAGE,
 }
 """By method and route, who may reach it."""

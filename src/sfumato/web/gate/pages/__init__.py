@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from sfumato.web.gate.pages import account, datasets, ledger, login, maximal, people, policies, queue, releases, table
+from sfumato.web.gate.pages import (
+    account,
+    analysis,
+    datasets,
+    ledger,
+    login,
+    maximal,
+    people,
+    policies,
+    queue,
+    releases,
+    table,
+)
 
 __all__ = ["ROUTERS"]
 
 ROUTERS = (
-    *(login.router, datasets.router, table.router, releases.router, account.router),
+    *(login.router, datasets.router, table.router, analysis.router, releases.router, account.router),
     *(people.router, policies.router, queue.router, maximal.router, ledger.router),
 )
 """One for each file."""

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sfumato.errors import DataError, SfumatoError
+from sfumato.gate.offers import Offer
 from sfumato.gate.service import Answer, Gate
 from sfumato.gate.serving.describing import Codebook
 from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, told
@@ -113,27 +114,7 @@ def ask(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
 
 def answered(request: Request, answer: Answer, dataset: str) -> Response:
     """An answer in words, with what was given, or with what could be had instead as buttons."""
-    offers: list[dict[str, Any]] = []
-    for offer in answer.offers:
-        plain = offer.to_plain()
-        one: dict[str, Any] = {"kind": offer.kind, "word": OFFERS.get(offer.kind, offer.kind)}
-        if "formula" in plain:
-            fields = {name: plain[name] for name in ("analysis", "formula") if plain.get(name)}
-            one |= {"action": "/pages/analysis/ask", "label": offer.margin.label.lstrip("~"), "fields": fields}
-        else:
-            value = "sum" if offer.margin.value else "count"
-            one |= {
-                "action": "/pages/table/ask",
-                "label": ", ".join(plain["by"]) or "all together",
-                "by": plain["by"],
-                "fields": {
-                    "value": value,
-                    "number": offer.margin.value,
-                    "version": offer.margin.version,
-                    "perturbed": "yes" if offer.kind == "perturbed" else "",
-                },
-            }
-        offers.append(one)
+    offers = [_offer(offer) for offer in answer.offers]
     release = None if answer.release is None else told(answer.release)
     return show_part(
         request,
@@ -145,6 +126,30 @@ def answered(request: Request, answer: Answer, dataset: str) -> Response:
         release=release,
         dataset=dataset,
     )
+
+
+def _offer(offer: Offer) -> dict[str, Any]:
+    """What could be had instead, as the fields of a form that asks for it."""
+    plain, margin = offer.to_plain(), offer.margin
+    own: dict[str, Any] = {"word": OFFERS.get(offer.kind, offer.kind)}
+    if "analysis" in plain:
+        model = plain["analysis"]
+        fields = [(name, text) for name, text in model.items() if isinstance(text, str)]
+        for node, groups in model["where"].items():
+            fields += [
+                ("had", node),
+                (f"all:{node}", str(len(groups) + 1)),
+                *((f"where:{node}", one) for one in groups),
+            ]
+        return own | {
+            "action": "/pages/analysis/ask",
+            "label": f"{model['kind']}: {model['formula']}",
+            "fields": fields,
+        }
+    fields = [("by", name) for name in plain["by"]]
+    fields += [("value", "sum" if margin.value else "count"), ("number", margin.value), ("version", margin.version)]
+    fields += [("perturbed", "yes")] if margin.noise else []
+    return own | {"action": "/pages/table/ask", "label": ", ".join(plain["by"]) or "all together", "fields": fields}
 
 
 def asked_of_form(form: Given) -> Asked:
