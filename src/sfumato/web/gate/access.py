@@ -33,7 +33,7 @@ class Rule:
     timed
         Its answers leave at multiples of 250 ms.
     page
-        It is a page: who is not logged in is led to the login.
+        It is a page: who is not logged in is led to the login, and what is wrong is told by a page.
     """
 
     roles: frozenset[str] = frozenset()
@@ -49,6 +49,7 @@ def _rule(roles: str, scopes: str = "", **more: bool) -> Rule:
 
 
 _OPEN = Rule(anonymous=True)
+_OPEN_PAGE = Rule(anonymous=True, page=True)
 _ANY = Rule(frozenset(ROLES), ALL_SCOPES)
 _KEEP = _rule("steward", "steward")
 _READ = _rule("steward auditor", "steward audit")
@@ -100,12 +101,12 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("POST", "/exceptions/{exception}/confirm"): _KEEP,
     ("GET", "/ledger"): _READ,
     ("GET", "/ledger/export"): _READ,
-    ("GET", "/"): _OPEN,
-    ("GET", "/login"): _OPEN,
+    ("GET", "/"): _OPEN_PAGE,
+    ("GET", "/login"): _OPEN_PAGE,
     ("POST", "/pages/login"): _OPEN,
     ("POST", "/pages/logout"): _OWN,
-    ("GET", "/pages/public"): _OPEN,
-    ("GET", "/pages/releases/{release}"): _OPEN,  # as for the release itself
+    ("GET", "/pages/public"): _OPEN_PAGE,
+    ("GET", "/pages/releases/{release}"): _OPEN_PAGE,  # as for the release itself
     ("GET", "/pages/datasets"): _PAGE,
     ("GET", "/pages/table"): _ASK_PAGE,
     ("POST", "/pages/table/parts"): _ASK_FORM,

@@ -37,6 +37,7 @@ from sfumato.web.gate.access import TABLE, Table
 from sfumato.web.gate.description import described
 from sfumato.web.gate.door import Door, cookie_name
 from sfumato.web.gate.pages import ROUTERS as PAGES
+from sfumato.web.gate.pages.errors import refusal
 from sfumato.web.gate.watch import Watch
 from sfumato.web.problems import Problem, from_validation
 from sfumato.web.shell import Face, application, told
@@ -110,7 +111,13 @@ def face(gate: Gate, port: int | None = None, watch: Watch | None = None) -> Fac
     return Face(
         "gate",
         routes(gate, seen, static),
-        partial(Door, gate=gate, table=Table(TABLE), cookie=cookie_name(port, server.secure)),
+        partial(
+            Door,
+            gate=gate,
+            table=Table(TABLE),
+            cookie=cookie_name(port, server.secure),
+            refused=partial(refusal, static),
+        ),
         static,
         hosts=server.hosts,
         secure=server.secure,
@@ -130,15 +137,16 @@ def _guard(request: Request) -> None:
 
 
 def _error(request: Request, error: Exception) -> Response:
-    return told(error).response()
+    return refusal(request.app.state.static, request.scope, told(error))
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return from_validation(error.errors()).response()
+    return refusal(request.app.state.static, request.scope, from_validation(error.errors()))
 
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = "The body cannot be read." if error.status_code == 400 else "This cannot be had."
-    return Problem(error.status_code, detail, {}, dict(error.headers or {})).response()
+    problem = Problem(error.status_code, detail, {}, dict(error.headers or {}))
+    return refusal(request.app.state.static, request.scope, problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from anyio import CapacityLimiter, to_thread
 from limits import RateLimitItemPerMinute, storage, strategies
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.gate.service import Gate
@@ -63,14 +65,25 @@ class Door:
         Name of the session's cookie.
     login
         The page that who is not logged in is led to.
+    refused
+        What is sent in place of a route.
     """
 
-    def __init__(self, app: ASGIApp, gate: Gate, table: Table, cookie: str, login: str = "/login") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        gate: Gate,
+        table: Table,
+        cookie: str,
+        login: str = "/login",
+        refused: Callable[[Scope, Problem], Response] = lambda scope, problem: problem.response(),
+    ) -> None:
         self.app = app
         self.gate = gate
         self.table = table
         self.cookie = cookie
         self.login = login
+        self.refused = refused
         self.rates = strategies.FixedWindowRateLimiter(storage.MemoryStorage())
         self._limiter: CapacityLimiter | None = None
 
@@ -87,7 +100,7 @@ class Door:
         except Problem as found:
             problem = found
         if problem is not None:
-            await problem.response()(scope, receive, send)
+            await self.refused(scope, problem)(scope, receive, send)
             return
         scope.setdefault("state", {}).update(visitor=visitor, cookie=self.cookie)
         await self.app(scope, receive, _on_time(send, begun) if rule.timed else send)
@@ -98,7 +111,7 @@ class Door:
             raise Problem(404, "There is nothing here.")
         if isinstance(found, str):
             raise Problem(405, "There is no such method here.", {}, {"Allow": found})
-        scope["sfumato.route"] = found[0]
+        scope["sfumato.route"], scope["sfumato.page"] = found[0], found[1].page
         return found[1]
 
     async def _visitor(self, scope: Scope) -> Visitor | None:

@@ -31,6 +31,7 @@ def _environment() -> Environment:
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
     environment.filters["figure"] = _figure
+    environment.filters["short"] = lambda value: f"{float(value):.4g}"
     environment.globals["pairs"] = lambda names: [(name, name) for name in names]
     return environment
 
