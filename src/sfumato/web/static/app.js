@@ -2,10 +2,14 @@
 
 const said = document.getElementById("said");
 
+let forgetting;
+
 function say(text) {
   if (!said) return;
+  clearTimeout(forgetting);
   said.textContent = "";
   requestAnimationFrame(() => { said.textContent = text; });
+  forgetting = setTimeout(() => { said.textContent = ""; }, 3000);
 }
 
 document.addEventListener("htmx:configRequest", (event) => {
