@@ -47,6 +47,7 @@ COMMANDS = (
     *("table build", "table protect", "table audit", "table bounds"),
     *("gate decide", "gate replay", "gate maximal", "gate simulate", "gate init", "gate ask", "gate analyse"),
     *("gate join", "gate leave"),
+    *("serve", "gate token", "gate user password"),
     *("gate share", "gate work", "gate user add", "gate user remove", "gate organisation add", "gate group add"),
     *(
         "gate policy list",

@@ -107,5 +107,17 @@ def test_who_is_removed_is_out_at_once(gate):
     assert gate.verify() == []
 
 
+def test_who_forgot_a_password_gets_one_for_one_login(gate):
+    gate.set_password("ann", PASSWORD)
+    session = gate.login("ann", PASSWORD).session
+    once = gate.reset_password("ann")
+    assert gate.visit(session) is None
+    with pytest.raises(NoEntry, match="new_password"):
+        gate.login("ann", once)
+    assert gate.login("ann", once, "another horse battery").who == "ann"
+    with pytest.raises(DataError):
+        gate.reset_password("north")
+
+
 def test_the_store_can_be_read(gate):
     gate.alive()

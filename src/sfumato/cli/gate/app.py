@@ -60,6 +60,7 @@ app.command(epilog=token.EXAMPLE)(token.token)
 
 _users = _group("user", "People who may ask, and those who keep the gate.", user.ADD)
 _users.command("add", epilog=user.ADD)(user.add)
+_users.command("password", epilog=user.PASSWORD)(user.password)
 _users.command("remove", epilog=user.REMOVE)(user.remove)
 _organisations = _group("organisation", "Organisations, whose members share all that they know.", organisation.EXAMPLE)
 _organisations.command("add", epilog=organisation.EXAMPLE)(organisation.add)

@@ -9,9 +9,10 @@ import typer
 from sfumato.cli.gate.running import Config, opened, told
 from sfumato.cli.options import Json
 
-__all__ = ["ADD", "REMOVE", "add", "remove"]
+__all__ = ["ADD", "PASSWORD", "REMOVE", "add", "password", "remove"]
 
 ADD = "Example: sfumato gate user add ann --organisation north --role analyst --policy research --config gate.yaml"
+PASSWORD = "Example: sfumato gate user password ann --config gate.yaml"
 REMOVE = "Example: sfumato gate user remove ann --config gate.yaml"
 
 
@@ -33,6 +34,23 @@ def add(
     else:
         print(password)
         say([f"The password of {name} for the first login. It is not shown again."])
+
+
+def password(
+    name: Annotated[str, typer.Argument(help="The user.")],
+    config: Config,
+    json: Json = False,
+) -> None:
+    """Print a password for one login, for somebody who forgot theirs. All their sessions end."""
+    from sfumato.cli.talk import print_json, say
+
+    with opened(config) as gate:
+        made = gate.reset_password(name)
+    if json:
+        print_json({"id": name, "password": made})
+    else:
+        print(made)
+        say([f"The password of {name} for the next login. It is not shown again."])
 
 
 def remove(

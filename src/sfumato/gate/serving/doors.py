@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from sfumato.errors import DataError, LimitReached, NoEntry, NotThere
 from sfumato.gate.serving.core import Core
-from sfumato.gate.serving.passwords import checked_password, hashed, matches
+from sfumato.gate.serving.passwords import checked_password, hashed, matches, one_time
 
 __all__ = ["LONGEST", "SCOPES", "Doors", "Login", "Token", "Visitor"]
 
@@ -255,6 +255,32 @@ class Doors(Core):
         """
         with self.store.looking() as look:
             look.role("")
+
+    def reset_password(self, who: str) -> str:
+        """Give somebody who forgot theirs a password for one login; all their sessions end.
+
+        Parameters
+        ----------
+        who
+            A user.
+
+        Returns
+        -------
+        str
+            The password; it is kept nowhere but as a hash.
+
+        Raises
+        ------
+        DataError
+            Nobody of that name.
+        """
+        password, kept = one_time()
+        with self.store.doors() as doors:
+            if doors.role(who) is None:
+                raise DataError(f"There is no user named {who!r}.")
+            doors.set_password(who, kept, once=True)
+            doors.end_sessions(who)
+        return password
 
     def _attempt(self, who: str) -> str:
         """Write down that somebody tries; the names are hashed, and forgotten after a minute."""

@@ -41,10 +41,10 @@ class Doors:
         row = self.connection.execute(select(t.credentials).where(t.credentials.c.who == who)).one_or_none()
         return None if row is None else (row.hash, bool(row.once))
 
-    def set_password(self, who: str, hashed: str) -> None:
-        """Keep another password."""
+    def set_password(self, who: str, hashed: str, *, once: bool = False) -> None:
+        """Keep another password; `once` says that the first use sets another one."""
         self.connection.execute(delete(t.credentials).where(t.credentials.c.who == who))
-        self.connection.execute(insert(t.credentials).values(who=who, kind="password", hash=hashed, once=False))
+        self.connection.execute(insert(t.credentials).values(who=who, kind="password", hash=hashed, once=once))
 
     def attempted(self, account: str, name: str, at: str, since: str, most: int) -> bool:
         """Write down an attempt, if there were fewer than so many since; those long ago are forgotten."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import Field, StringConstraints
 
+from sfumato.web.gate.answers import ANSWER
 from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who, refuse_absent_dataset
 from sfumato.web.gate.tables import Key, Where
 
@@ -31,7 +32,7 @@ class AnalysisRequest(Body):
     )
 
 
-@router.post("/datasets/{dataset}/analyses", status_code=201)
+@router.post("/datasets/{dataset}/analyses", status_code=201, responses=ANSWER)
 def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
     """Ask for an analysis: it is decided, written into the ledger, and given where it is granted."""
     refuse_absent_dataset(gate, dataset)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from sfumato.web.gate.answers import CODEBOOK
 from sfumato.web.gate.parts import PathName, TheGate, Who, refuse_absent_dataset
 
 __all__ = ["router"]
@@ -21,7 +22,7 @@ def list_datasets(gate: TheGate, who: Who) -> dict[str, Any]:
     return {"items": items, "next": None}
 
 
-@router.get("/datasets/{dataset}")
+@router.get("/datasets/{dataset}", responses=CODEBOOK)
 def show_dataset(dataset: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
     """The codebook: variables, their codes and levels."""
     refuse_absent_dataset(gate, dataset)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from sfumato.errors import NotThere
+from sfumato.web.gate.answers import AnswerOut, documented
 from sfumato.web.gate.parts import PathName, TheGate, Who
 
 __all__ = ["router"]
@@ -14,7 +15,7 @@ __all__ = ["router"]
 router = APIRouter(tags=["decisions"])
 
 
-@router.get("/decisions/{decision}")
+@router.get("/decisions/{decision}", responses=documented(200, AnswerOut))
 def show_decision(decision: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
     """An answer of who asks, as it was given."""
     found = gate.answer(decision, who.who)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import Field
 
+from sfumato.web.gate.answers import SETTLED
 from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who
 from sfumato.web.gate.queue import Reason
 from sfumato.web.gate.tables import TableRequest
@@ -40,7 +41,7 @@ def propose(body: Proposal, gate: TheGate, who: Who) -> dict[str, Any]:
     return {"id": gate.propose_exception(body.who, body.dataset, margin, who.who, body.reason)}
 
 
-@router.post("/exceptions/{exception}/confirm")
+@router.post("/exceptions/{exception}/confirm", responses=SETTLED)
 def confirm(exception: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
     """Give what another steward proposed to give."""
     return gate.confirm_exception(exception, who.who).to_plain()

@@ -10,6 +10,7 @@ from pydantic import Field
 from sfumato.gate.derived import Person
 from sfumato.gate.service import Gate
 from sfumato.gate.world import PUBLIC
+from sfumato.web.gate.answers import SETTLED
 from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who, refuse_absent
 
 __all__ = ["Membership", "PlaceRequest", "UserRequest", "router"]
@@ -52,7 +53,7 @@ def add_user(body: UserRequest, gate: TheGate, who: Who) -> dict[str, Any]:
     return body.model_dump() | {"password": password}
 
 
-@router.delete("/users/{user}")
+@router.delete("/users/{user}", responses=SETTLED)
 def remove_user(user: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
     """Take somebody's account and memberships; their sessions and tokens end. What they know stays known."""
     refuse_absent(gate, user)
@@ -83,16 +84,16 @@ def add_group(body: PlaceRequest, gate: TheGate, who: Who) -> dict[str, Any]:
     return body.model_dump() | gate.add_group(body.id, body.policy, by=who.who).to_plain()
 
 
-@router.put("/organisations/{place}/members/{user}")
-@router.put("/groups/{place}/members/{user}")
+@router.put("/organisations/{place}/members/{user}", responses=SETTLED)
+@router.put("/groups/{place}/members/{user}", responses=SETTLED)
 def join(place: PathName, user: PathName, body: Membership, gate: TheGate, who: Who) -> dict[str, Any]:
     """Decide whether somebody may become a member."""
     refuse_absent(gate, place, user)
     return gate.join(user, place, body.guest, by=who.who).to_plain()
 
 
-@router.delete("/organisations/{place}/members/{user}")
-@router.delete("/groups/{place}/members/{user}")
+@router.delete("/organisations/{place}/members/{user}", responses=SETTLED)
+@router.delete("/groups/{place}/members/{user}", responses=SETTLED)
 def leave(place: PathName, user: PathName, gate: TheGate, who: Who) -> dict[str, Any]:
     """End a membership; what is known stays known."""
     refuse_absent(gate, place, user)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Query
 
 from sfumato.gate.policy import Policy
+from sfumato.web.gate.answers import CHANGED
 from sfumato.web.gate.parts import PathName, TheGate, Who
 
 __all__ = ["router"]
@@ -26,7 +27,7 @@ def list_policies(gate: TheGate, who: Who) -> dict[str, Any]:
     return {"items": items, "next": None}
 
 
-@router.put("/policies/{policy}")
+@router.put("/policies/{policy}", responses=CHANGED)
 def set_policy(
     policy: PathName, body: Annotated[Policy, Body()], gate: TheGate, who: Who, dry_run: DryRun = False
 ) -> dict[str, Any]:

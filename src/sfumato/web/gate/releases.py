@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from sfumato.errors import NotThere
 from sfumato.gate.downloads import TYPES, download
 from sfumato.gate.world import PUBLIC
+from sfumato.web.gate.answers import RELEASE
 from sfumato.web.gate.door import own_release
 from sfumato.web.gate.parts import Cursor, Limit, PathName, TheGate, Who, page, papers
 
@@ -26,7 +27,7 @@ def list_own(gate: TheGate, who: Who, cursor: Cursor = "", limit: Limit = 100) -
     return found | {"items": [papers(one) for one in found["items"]]}
 
 
-@router.get("/releases/{release}", response_model=None)
+@router.get("/releases/{release}", response_model=None, responses=RELEASE)
 def show_release(
     release: PathName, request: Request, gate: TheGate, format: Format = "json"
 ) -> Response | dict[str, Any]:

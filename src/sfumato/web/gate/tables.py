@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header
 from pydantic import Field
 
+from sfumato.web.gate.answers import ANSWER
 from sfumato.web.gate.parts import Body, Code, Name, PathName, TheGate, Who, refuse_absent_dataset
 
 __all__ = ["Mean", "Sum", "TableRequest", "router"]
@@ -53,7 +54,7 @@ class TableRequest(Body):
         return self.value.mean if isinstance(self.value, Mean) else ""
 
 
-@router.post("/datasets/{dataset}/tables", status_code=201)
+@router.post("/datasets/{dataset}/tables", status_code=201, responses=ANSWER)
 def ask_table(dataset: PathName, body: TableRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
     """Ask for a table: it is decided, written into the ledger, and given where it is granted."""
     refuse_absent_dataset(gate, dataset)
