@@ -1,8 +1,11 @@
-"""The records of the studies: five covariates of different kinds, and the responses that each family gives them."""
+"""The records of the studies: five covariates of different kinds, and responses for each kind of fit."""
 
 import numpy as np
 
 TRUTH = np.array([-1.0, 0.5, 0.4, -0.3, 0.6, 0.2])
+KINDS = ("mean", "quantile", "correlation", "t", "linear", "logistic", "probit", "poisson", "cox", "mixed")
+SIZE = 4
+"""Mean size of clusters."""
 
 
 def design(n, rng):
@@ -21,6 +24,38 @@ def response(X, family, rng, truth=TRUTH):
         return rng.poisson(np.exp(eta)).astype(float)
     errors = rng.logistic(size=len(eta)) if family == "logistic" else rng.normal(size=len(eta))
     return (eta + errors > 0).astype(float)
+
+
+def records(kind, n, rng):
+    """Arguments of a fit of n units (clusters, for `mixed`), and what it should find."""
+    if kind in ("mean", "quantile"):
+        return {"X": np.ones((n, 1)), "y": 3 + rng.normal(size=n)}, np.array([3.0])
+    if kind == "correlation":
+        z = rng.normal(size=(n, 2))
+        return {"X": z[:, :1], "y": 0.6 * z[:, 0] + 0.8 * z[:, 1]}, np.array([0.6])
+    if kind == "t":
+        group = (rng.random(n) < 0.4).astype(float)
+        y = 1 + 0.5 * group + rng.normal(size=n)
+        return {"X": np.column_stack([np.ones(n), group]), "y": y}, np.array([1.0, 0.5])
+    if kind == "cox":
+        X = design(n, rng)[:, 1:]
+        time, left = rng.exponential(np.exp(-X @ TRUTH[1:])), rng.exponential(size=n)
+        return {"X": X, "y": np.minimum(time, left), "event": time <= left}, TRUTH[1:]
+    if kind == "mixed":
+        cluster = np.repeat(np.arange(n), 1 + rng.poisson(SIZE - 1, size=n))
+        X = design(len(cluster), rng)
+        X[:, 3] = rng.normal(size=n)[cluster]
+        y = X @ TRUTH + 0.7 * rng.normal(size=n)[cluster] + rng.normal(size=len(cluster))
+        return {"X": X, "y": y, "cluster": cluster}, TRUTH
+    X = design(n, rng)
+    return {"X": X, "y": response(X, kind, rng)}, TRUTH
+
+
+def subsample(given, rng, share=0.95):
+    """Which records a subsample holds: whole clusters where there are some."""
+    if "cluster" in given:
+        return (rng.random(int(given["cluster"].max()) + 1) < share)[given["cluster"]]
+    return rng.random(len(given["y"])) < share
 
 
 def draws(n, p, rng):
