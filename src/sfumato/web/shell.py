@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -71,9 +71,9 @@ class Face:
     door: Callable[[ASGIApp], ASGIApp]
     static: StaticFiles
     hosts: tuple[str, ...] = ()
-    largest: Callable[[str, str], int | None] = lambda method, path: _SMALL
+    largest: Callable[[str, str], int | None] = field(default_factory=lambda: lambda method, path: _SMALL)
     secure: bool = False
-    watch: Callable[[ASGIApp], ASGIApp] = lambda app: app
+    watch: Callable[[ASGIApp], ASGIApp] = field(default_factory=lambda: lambda app: app)
 
 
 def application(face: Face) -> ASGIApp:

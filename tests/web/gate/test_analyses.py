@@ -60,6 +60,19 @@ def test_bad_bodies(world, change):
     assert world.client("ann").post("/datasets/ward/analyses", json=BODY | change).status_code == 422
 
 
+def test_a_fit_is_given(world):
+    body = {"kind": "linear", "formula": "cost ~ age + C(sex)"}
+    client = world.client("ann")
+    told = client.post("/datasets/ward/analyses", json=body).json()
+    assert told["decision"] == "granted"
+    assert told["release"]["columns"] == ["term", "estimate", "se", "se_added", "low", "high", "p"]
+    kept = client.get(f"/releases/{told['release']['id']}").json()
+    assert kept["rows"] == told["release"]["rows"]
+    for form in ("csv", "xlsx", "parquet"):
+        assert client.get(f"/releases/{told['release']['id']}", params={"format": form}).status_code == 200
+    assert client.get(f"/decisions/{told['id']}").json() == told
+
+
 def test_options(world, asked):
     body = BODY | {"options": {"probability": 0.5, "complete_cases": "project", "many": 3, "so": True}}
     assert world.client("ann").post("/datasets/ward/analyses", json=body).status_code == 201

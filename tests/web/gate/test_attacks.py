@@ -123,6 +123,23 @@ def test_ids_are_not_to_be_guessed(world):
     assert all(re.fullmatch(r"[0-9a-f]{24}", one) for one in ids)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "crosstab", "formula": "sex ~ name"},
+        {"kind": "crosstab", "formula": "name ~ sex"},
+        {"kind": "logistic", "formula": "hiv ~ C(name)"},
+        {"kind": "mixed", "formula": "cost ~ sex", "cluster": "name"},
+        {"kind": "mean", "formula": "cost ~ sex", "where": {"name": ["x"]}},
+    ],
+    ids=str,
+)
+def test_no_analysis_is_made_of_identifiers(world, body):
+    answer = world.client("ann").post("/datasets/ward/analyses", json=body)
+    assert answer.status_code == 422
+    assert world.client("ann").get("/me/releases").json()["items"] == []
+
+
 def test_a_refusal_tells_the_criterion_alone(world):
     client = world.client("ann")
     for by in (["sex", "region", "hiv"], ["sex", "region", "hiv", "region@area"]):
