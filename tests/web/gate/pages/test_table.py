@@ -1,0 +1,115 @@
+"""The page that asks for tables."""
+
+import re
+
+import pytest
+
+from sfumato.gate.policy import Policy
+
+ASK, PREVIEW, PARTS = "/pages/table/ask", "/pages/table/preview", "/pages/table/parts"
+
+
+def test_the_form_is_made_of_the_codebook(come):
+    page = come("ann").see("/pages/table")
+    assert page.heading == "Request a table"
+    assert 'value="region@area"' in page.text
+    assert 'value="name"' not in page.text  # an identifier
+    assert "Ask" in page.words
+
+
+def test_a_preview_shows_no_figure(come):
+    page = come("ann").send(PREVIEW, dataset="ward", by=["sex", "region@area"])
+    assert "4 lines" in page.words
+    assert page.words.count("?") == 4
+    assert not re.search(r"\b(150|100|50)\b", page.words)  # how many there are
+
+
+def test_a_preview_knows_own_releases_and_nobody_elses(come):
+    ann, bob = come("ann"), come("bob")
+    assert "Granted" in ann.send(ASK, dataset="ward", by="sex").words
+    assert "You were given this already" in ann.send(PREVIEW, dataset="ward", by="sex").words
+    assert "You were given this already" not in bob.send(PREVIEW, dataset="ward", by="sex").words
+
+
+def test_looking_writes_nothing(come, world):
+    before, ann = world.gate.head(), come("ann")
+    ann.send(PREVIEW, dataset="ward", by="sex")
+    ann.send(PARTS, dataset="ward", by="sex")
+    assert world.gate.head() == before
+
+
+def test_parts_keep_what_was_ticked(come):
+    page = come("ann").send(
+        PARTS, dataset="ward", by=["sex", "region"], had="sex", more={"where:sex": "f", "all:sex": "2"}
+    )
+    ticked = dict(re.findall(r'name="where:\w+" value="(\w+)"( checked)?', page.text))
+    assert ticked == {"f": " checked", "m": "", "Bath": " checked", "Leeds": " checked", "York": " checked"}
+
+
+def test_a_table_is_given_with_its_papers(come, world):
+    page = come("ann").send(ASK, dataset="ward", by="sex")
+    seq, digest = world.gate.releases("ann")[0].ledger
+    assert "Download CSV" in page.words
+    assert f"entry {seq}" in page.words
+    assert digest in page.text
+    assert "150" in page.words
+
+
+def test_a_part_is_shown_and_the_whole_decided(come, world):
+    more = {"where:sex": "f", "all:sex": "2"}
+    page = come("ann").send(ASK, dataset="ward", by="sex", had="sex", more=more)
+    assert "Granted" in page.words
+    [release] = world.gate.releases("ann")
+    assert release.rows == [["f", 150]]
+    assert release.content["where"] == {"sex": ["f"]}
+    assert world.gate.entries()[-1].body["margin"]["by"] == [["sex", ""]]
+
+
+def test_a_sum_and_a_mean_are_given(come, world):
+    page = come("ann").send(ASK, dataset="ward", by="sex", value="mean", number="cost")
+    assert "mean" in page.words
+    assert world.gate.releases("ann")[0].columns == ["sex", "count", "sum", "mean"]
+
+
+def test_a_refusal_is_told_in_words_and_offers_are_buttons(come, world):
+    world.gate.set_policy("research", Policy(interval={"count": 20, "width": 50}))
+    page = come("ann").send(ASK, dataset="ward", by=["hiv", "region"])
+    assert "Refused" in page.words
+    assert "Small groups would be known too closely" in page.words
+    fields = re.search(r'<form hx-post="(/pages/[a-z/]+)".*?</form>', page.text, re.DOTALL)
+    sent = re.findall(r'name="([^"]+)" value="([^"]*)"', fields[0])
+    assert "Granted" in come("ann").send(fields[1], **_grouped(sent)).words
+
+
+def _grouped(pairs):
+    out = {}
+    for name, value in pairs:
+        out.setdefault(name, []).append(value)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"by": "nothing"}, "There is no variable"),
+        ({"by": "cost"}, "cost"),
+        ({"by": "sex", "had": "sex"}, "Choose at least one group"),
+        ({"by": "sex", "value": "sum"}, "Say of which variable"),
+        ({"by": "sex", "version": "v9"}, "v9"),
+    ],
+)
+def test_what_is_wrong_is_told_with_status_200(come, fields, words):
+    page = come("ann").send(ASK, dataset="ward", **fields)
+    assert 'role="alert"' in page.text
+    assert words in page.words
+
+
+def test_what_is_sent_is_escaped(come):
+    page = come("ann").send(ASK, dataset="ward", by="<script>alert(1)</script>")
+    assert "<script>" not in page.text
+
+
+def test_changes_need_the_header(come):
+    ann = come("ann")
+    del ann.client.headers["X-Sfumato"]
+    assert ann.client.post(ASK, data={"dataset": "ward", "by": "sex"}).status_code == 403
