@@ -149,21 +149,24 @@ def test_the_budget_ends(opened):
     assert gate.join("cat", "north").decision == "refused"
 
 
+def lacking(few):
+    """Some lack a value of `asked`: models with it are about fewer people."""
+    return people().with_columns(asked=pl.Series([None] * few + ["xy"[i % 2] for i in range(2000 - few)]))
+
+
 @pytest.mark.parametrize(("few", "decision"), [(3, "refused"), (5, "granted")])
 def test_scopes_that_differ_by_few(opened, few, decision):
-    frame = people().with_columns(flag=pl.Series(["x"] * few + ["y"] * (2000 - few)))
-    gate = opened(frame)
+    gate = opened(lacking(few))
     assert gate.analyse("ann", "ward", "linear", "cost ~ age").decision == "granted"
-    answer = gate.analyse("bob", "ward", "linear", "cost ~ stay", where={"flag": ["y"]})
+    answer = gate.analyse("bob", "ward", "linear", "cost ~ stay + asked")
     assert answer.decision == decision
     assert answer.reasons == (("scope",) if few == 3 else ())
 
 
 def test_those_who_would_put_near_scopes_together_do_not_join(opened):
-    frame = people().with_columns(flag=pl.Series(["x"] * 3 + ["y"] * 1997))
-    gate = opened(frame)
+    gate = opened(lacking(3))
     gate.analyse("ann", "ward", "linear", "cost ~ age")
-    assert gate.analyse("cat", "ward", "linear", "cost ~ age", where={"flag": ["y"]}).decision == "granted"
+    assert gate.analyse("cat", "ward", "linear", "cost ~ age + asked").decision == "granted"
     joined = gate.join("cat", "north")
     assert (joined.decision, joined.reasons) == ("refused", ("scope",))
 

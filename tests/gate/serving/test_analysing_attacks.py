@@ -91,7 +91,20 @@ def test_the_complement_of_a_slice_is_a_slice(opened):
     gate = opened(frame)
     assert gate.analyse("ann", "ward", "mean", "cost ~ 1").decision == "granted"
     answer = gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"flag": ["y"]})
-    assert (answer.decision, answer.reasons) == ("refused", ("scope",))
+    assert (answer.decision, answer.reasons) == ("refused", ("levels",))
+
+
+def test_a_mean_of_every_cell_locates_no_small_one(opened):
+    """Sixty-four requests for one cell each would find all small cells of a table by which of them are refused."""
+    frame = people(600).with_columns(part=pl.Series([str(i % 24) for i in range(600)]))
+    gate = opened(frame)
+    small = frame.group_by("part", "ward").len().filter(pl.col("len") <= 4)
+    assert 0 < small.height < 72
+    answers = {
+        gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"part": [part], "ward": [ward]}).reasons
+        for part, ward in frame.select("part", "ward").unique().sort("part", "ward").rows()
+    }
+    assert answers == {("levels",)}
 
 
 def test_leaving_and_joining_again_forgets_nothing(opened):

@@ -14,20 +14,19 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.design import build_design
 from sfumato.data.formula import Factor, Term
 from sfumato.errors import DataError
-from sfumato.gate.analyses.kind import Threshold
 from sfumato.gate.analyses.request import Request
 from sfumato.gate.analyses.scope import lines_of
 from sfumato.gate.analyses.values import is_number, node_of, sides
 from sfumato.gate.margin import Node
 from sfumato.gate.records import Records
 
-__all__ = ["Problem", "problem_of", "unmet"]
+__all__ = ["Problem", "problem_of"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Column = tuple[Ints, int]
 _LARGEST = 2 * 10**8
 """Most numbers of a design matrix."""
-_MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -119,16 +118,25 @@ class Problem:
         groups = self.records.structure.groups(node)
         return pl.Series(name, self._codes(node.variable, node.level).astype(np.uint32)).cat.to(pl.Enum(list(groups)))
 
-    def factors(self) -> list[list[tuple[Ints, int]]]:
+    def factors(self) -> list[list[Column]]:
         """For each term with factors, the codes of these and how many groups each has."""
         out = []
         for term in self.request.formula.terms:
-            own = [f.name for f in term if not is_number(f.name, f.categorical, self.records)]
-            if own:
-                nodes = [node_of(name) for name in own]
-                sizes = [self.records.structure.size(node) for node in nodes]
-                out.append([(self._codes(n.variable, n.level), size) for n, size in zip(nodes, sizes, strict=True)])
+            names = [f.name for f in term if not is_number(f.name, f.categorical, self.records)]
+            if names:
+                out.append([self.column(node_of(name)) for name in names])
         return out
+
+    def column(self, node: Node) -> Column:
+        """The group of each one, shape (n,), and how many groups there are."""
+        return self._codes(node.variable, node.level), self.records.structure.size(node)
+
+    @property
+    def side(self) -> Floats | None:
+        """The response, or the event, where it has two sides."""
+        if self.request.kind.response == "binary":
+            return self.y
+        return self.event if self.request.event else None
 
 
 def problem_of(records: Records, request: Request) -> Problem:
@@ -140,61 +148,3 @@ def problem_of(records: Records, request: Request) -> Problem:
             raise DataError("The data set counts too many people for a fit.")
         lines = np.repeat(lines, many)
     return Problem(request, records, lines.astype(np.int64))
-
-
-def unmet(problem: Problem, limits: Iterable[Threshold], count: int) -> tuple[str, ...]:
-    """Names of the thresholds that an analysis does not keep to.
-
-    Parameters
-    ----------
-    problem
-        The people.
-    limits
-        What must hold.
-    count
-        A group up to this size is protected.
-    """
-    wanted = {one.name: one for one in limits}
-    if problem.n <= count:
-        return ("levels",)
-    if "levels" in wanted and not _levels_hold(problem, count):
-        return ("levels",)
-    p = len(problem.design[0])
-    failed = []
-    if "residual_df" in wanted and problem.n - p < float(wanted["residual_df"].value or 0):
-        failed.append("residual_df")
-    if "parameters" in wanted and p > float(wanted["parameters"].value or 0) * problem.n:
-        failed.append("parameters")
-    return tuple(failed)
-
-
-def _levels_hold(problem: Problem, count: int) -> bool:
-    """Whether every level, and every level of either side of a binary response or event, holds enough people."""
-    side = _side(problem)
-    if side is not None and min(np.count_nonzero(side == 0), np.count_nonzero(side)) <= count:
-        return False
-    if side is None and problem.request.kind.shape == "fit" and np.ptp(problem.y) == 0:
-        return False
-    return all(_cells_hold(term, side, problem.n, count) for term in problem.factors())
-
-
-def _side(problem: Problem) -> Floats | None:
-    if problem.request.kind.response == "binary":
-        return problem.y
-    return problem.event if problem.request.event else None
-
-
-def _cells_hold(term: list[tuple[Ints, int]], side: Floats | None, n: int, count: int) -> bool:
-    cell, cells = np.zeros(n, dtype=np.int64), 1
-    for codes, size in term:
-        cell, cells = cell * size + codes, cells * size
-        if cells > _MOST_CELLS:
-            return False
-    many = np.bincount(cell, minlength=cells)
-    if ((many > 0) & (many <= count)).any():
-        return False
-    if side is None:
-        return True
-    ones = np.bincount(cell, weights=side, minlength=cells)
-    held = many > 0
-    return bool(((ones > count) & (many - ones > count))[held].all())

@@ -12,10 +12,11 @@ from sfumato.errors import DataError
 from sfumato.gate.analyses.fitting import Unfit, exact_fit, protected_fit
 from sfumato.gate.analyses.footprint import footprint
 from sfumato.gate.analyses.kind import Threshold
-from sfumato.gate.analyses.problem import Problem, problem_of, unmet
+from sfumato.gate.analyses.problem import Problem, problem_of
 from sfumato.gate.analyses.request import Request, read_analysis
 from sfumato.gate.analyses.simpler import models_of_table, simpler
 from sfumato.gate.analyses.tables import table_of
+from sfumato.gate.analyses.thresholds import unmet
 from sfumato.gate.analyses.told import content_of_fit
 from sfumato.gate.analyses.values import node_of
 from sfumato.gate.derived import State
@@ -160,7 +161,8 @@ class Analysing(Asking, Describing):
             if any(policy.simulatable for policy in policies):
                 return _Found(asked, Outcome("refused", ("simulatable",)))
             problem = problem_of(records, request)
-            if failed := unmet(problem, _limits(request, policies), count):
+            sensitive = {v for policy in policies if policy.attribution for v in policy.attribution.variables}
+            if failed := unmet(problem, _limits(request, policies), count, sensitive):
                 return _Found(asked, Outcome("refused", failed, "released"))
         problem = problem_of(records, request)
         tried: dict[str, Any] = {}

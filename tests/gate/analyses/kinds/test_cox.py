@@ -20,8 +20,8 @@ def test_as_statsmodels_has_it():
 
 
 def test_both_sides_of_every_level_need_people_enough():
-    from sfumato.gate.analyses.problem import unmet
     from sfumato.gate.analyses.registry import KINDS
+    from sfumato.gate.analyses.thresholds import unmet
 
     own = asked("cox", "days ~ ward", event="gone")
     assert unmet(own, KINDS["cox"].limits(None), 4) == ()
