@@ -8,7 +8,7 @@
     │   ├── EmptyRelease       nothing is left to release: no column, or no record
     │   ├── FileError          a file that cannot be read or written
     │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
-    │   ├── LimitReached       no more requests, or grants, on this day
+    │   ├── LimitReached       no more requests, grants or attempts for now
     │   ├── KeyUsed            a request's key that stood with another request
     │   └── NotThere           an id that there is not
     ├── NoEntry                somebody who cannot come in, or may not do this
@@ -118,7 +118,19 @@ class DataStopped(DataError):
 
 
 class LimitReached(DataError):
-    """Somebody asked for more on one day than their policy lets them."""
+    """Somebody asked for more, or tried more often, than is allowed for now.
+
+    Parameters
+    ----------
+    message
+        What the limit is.
+    seconds
+        After how long it may be tried again.
+    """
+
+    def __init__(self, message: str, seconds: int = 60) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class KeyUsed(DataError):

@@ -78,20 +78,18 @@ class Problem(Exception):
         return Response(body, self.status, dict(self.headers), MEDIA_TYPE)
 
 
-def from_error(error: SfumatoError, seconds: int = 60) -> Problem:
+def from_error(error: SfumatoError) -> Problem:
     """A problem of what was raised on purpose: its words are safe to show.
 
     Parameters
     ----------
     error
         What was raised.
-    seconds
-        After how long a limit may be tried again.
     """
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     headers: dict[str, str] = {}
     if status in (429, 503):
-        headers["Retry-After"] = str(seconds)
+        headers["Retry-After"] = str(error.seconds if isinstance(error, LimitReached) else 60)
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Problem(status, str(error), {}, headers)

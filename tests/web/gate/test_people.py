@@ -41,6 +41,8 @@ def test_members(world):
     groups = client.get("/groups").json()["items"]
     assert groups == [{"id": "study", "policy": "research", "active": True, "members": [{"id": "ann", "guest": True}]}]
     assert client.delete("/groups/study/members/ann").json()["decision"] == "granted"
+    assert client.put("/groups/study/members/bob").json()["decision"] == "granted"
+    assert client.get("/groups").json()["items"][0]["members"] == [{"id": "bob", "guest": False}]
     assert client.delete("/groups/study/members/ann").status_code == 422
     for method, path in (("PUT", "/groups/none/members/ann"), ("PUT", "/groups/study/members/none")):
         assert client.request(method, path, json={}).status_code == 404

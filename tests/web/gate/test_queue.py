@@ -34,6 +34,14 @@ def test_a_request_that_waits_becomes_an_exception(waiting):
     assert len(world.client("ann").get("/me/releases").json()["items"]) == 1
 
 
+def test_an_exception_names_a_request_that_waits(waiting):
+    world, name = waiting
+    body = {"who": "ann", "dataset": "ward", "request": name, "reason": "board 12/4"}
+    for change in ({"who": "bob"}, {"request": "nothing"}, {"dataset": "other"}):
+        assert world.client("eve").post("/exceptions", json=body | change).status_code == 422
+    assert world.client("eve").post("/exceptions", json=body).status_code == 201
+
+
 @pytest.mark.parametrize(
     "body",
     [{"decision": "granted", "reason": "because"}, {"decision": "refused"}, {"decision": "refused", "reason": "x"}],

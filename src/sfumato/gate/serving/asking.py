@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, KeyUsed, LimitReached
@@ -251,7 +252,8 @@ class Asking(Core):
             return None
         asked, given = view.today(who, now()[:10])
         if policy.requests_per_day is not None and asked >= policy.requests_per_day:
-            raise LimitReached(f"No more than {policy.requests_per_day} requests a day: go on tomorrow.")
+            said = f"No more than {policy.requests_per_day} requests a day: go on tomorrow."
+            raise LimitReached(said, _to_midnight())
         return None if policy.grants_per_day is None else policy.grants_per_day - given
 
     def _inputs(self, state: State, who: str, dataset: str) -> tuple[Any, ...]:
@@ -348,7 +350,7 @@ class Asking(Core):
         left = self._within_limits(writer, state, asked.who)
         repeat = found.outcome.granted and found.outcome.reasons == ("known",)
         if left is not None and left <= 0 and not repeat:
-            raise LimitReached("No more grants today: what is known already can still be had.")
+            raise LimitReached("No more grants today: what is known already can still be had.", _to_midnight())
         entry, release = self._written(writer, state, found, {})
         for margin, outcome in found.tried:
             body = {"margin": margin.to_plain(), "for": entry.seq, **self._outcome_body(outcome)}
@@ -420,6 +422,12 @@ def _noise(state: State, who: str) -> str:
     """The variance of tables that are perturbed for somebody; empty where none are."""
     own = state.policies[state.people[who].principal.policy][1].perturbed
     return "" if own is None else written(own.variance)
+
+
+def _to_midnight() -> int:
+    """Seconds to the next day, in UTC: days of limits are those of entries."""
+    at = datetime.now(UTC)
+    return 86_400 - (3600 * at.hour + 60 * at.minute + at.second)
 
 
 def where_of(plain: Sequence[Sequence[Any]]) -> dict[Node, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import Field
 
+from sfumato.errors import DataError
 from sfumato.web.gate.answers import SETTLED
 from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who
 from sfumato.web.gate.queue import Reason
@@ -22,7 +23,9 @@ class Proposal(Body):
 
     who: Name
     dataset: Name
-    request: TableRequest = Field(description="The table, as it would be asked for. Given is the whole of it.")
+    request: TableRequest | Name = Field(
+        description="The table, as it would be asked for (given is the whole of it), or the id of a request that waits."
+    )
     reason: Reason
 
 
@@ -36,6 +39,10 @@ def list_exceptions(gate: TheGate, who: Who) -> dict[str, Any]:
 def propose(body: Proposal, gate: TheGate, who: Who) -> dict[str, Any]:
     """Propose an exception."""
     asked = body.request
+    if isinstance(asked, str):
+        if not any((one.id, one.who, one.dataset) == (asked, body.who, body.dataset) for one in gate.queue()):
+            raise DataError("There is no such request in the queue.")
+        return {"id": gate.propose_waiting(asked, who.who, body.reason)}
     by = [*asked.by, *asked.where]
     margin, _ = gate.request(body.dataset, by, value=asked.summed, weight=asked.weight or "", version=asked.version)
     return {"id": gate.propose_exception(body.who, body.dataset, margin, who.who, body.reason)}

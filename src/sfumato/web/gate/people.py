@@ -86,10 +86,10 @@ def add_group(body: PlaceRequest, gate: TheGate, who: Who) -> dict[str, Any]:
 
 @router.put("/organisations/{place}/members/{user}", responses=SETTLED)
 @router.put("/groups/{place}/members/{user}", responses=SETTLED)
-def join(place: PathName, user: PathName, body: Membership, gate: TheGate, who: Who) -> dict[str, Any]:
+def join(place: PathName, user: PathName, gate: TheGate, who: Who, body: Membership | None = None) -> dict[str, Any]:
     """Decide whether somebody may become a member."""
     refuse_absent(gate, place, user)
-    return gate.join(user, place, body.guest, by=who.who).to_plain()
+    return gate.join(user, place, body is not None and body.guest, by=who.who).to_plain()
 
 
 @router.delete("/organisations/{place}/members/{user}", responses=SETTLED)

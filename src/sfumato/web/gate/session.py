@@ -25,7 +25,7 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 class Credentials(Body):
     """Who comes in, and by what."""
 
-    id: Name = Field(validation_alias=AliasChoices("id", "user", "username"))
+    id: Name = Field(validation_alias=AliasChoices("id", "user", "username", "name"))
     password: Password
     new_password: Password | None = Field(default=None, description="Needed where the password holds once.")
 
