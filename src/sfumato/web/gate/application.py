@@ -85,7 +85,6 @@ def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastA
     app.state.gate, app.state.watch = gate, watch
     app.state.static = static or StaticFiles([STATIC])
     app.state.secure = gate.config.server.secure
-    app.state.provider = oidc.Provider(gate.config)
     for kind in (SfumatoError, Problem, Exception):
         app.add_exception_handler(kind, _error)
     app.add_exception_handler(RequestValidationError, _invalid)
