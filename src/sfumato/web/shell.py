@@ -42,6 +42,14 @@ _SLOWEST = 10.0
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", *CHANGES})
 
 
+def _small(method: str, path: str) -> int:
+    return _SMALL
+
+
+def _unwatched(app: ASGIApp) -> ASGIApp:
+    return app
+
+
 @dataclass(frozen=True)
 class Face:
     """What is shown through the shell.
@@ -71,9 +79,9 @@ class Face:
     door: Callable[[ASGIApp], ASGIApp]
     static: StaticFiles
     hosts: tuple[str, ...] = ()
-    largest: Callable[[str, str], int | None] = field(default_factory=lambda: lambda method, path: _SMALL)
+    largest: Callable[[str, str], int | None] = field(default_factory=lambda: _small)
     secure: bool = False
-    watch: Callable[[ASGIApp], ASGIApp] = field(default_factory=lambda: lambda app: app)
+    watch: Callable[[ASGIApp], ASGIApp] = field(default_factory=lambda: _unwatched)
 
 
 def application(face: Face) -> ASGIApp:
