@@ -27,8 +27,12 @@ def test_a_preview_shows_no_figure(come):
 def test_a_preview_knows_own_releases_and_nobody_elses(come):
     ann, bob = come("ann"), come("bob")
     assert "Granted" in ann.send(ASK, dataset="ward", by="sex").words
-    assert "You were given this already" in ann.send(PREVIEW, dataset="ward", by="sex").words
-    assert "You were given this already" not in bob.send(PREVIEW, dataset="ward", by="sex").words
+    page = ann.send(PREVIEW, dataset="ward", by="sex")
+    assert "You were given this already" in page.words
+    assert page.words.count("150") == 2  # from the release
+    other = bob.send(PREVIEW, dataset="ward", by="sex").words
+    assert "You were given this already" not in other
+    assert "150" not in other
 
 
 def test_looking_writes_nothing(come, world):

@@ -214,10 +214,12 @@ def _preview(gate: Gate, who: str, asked: Asked, book: Codebook) -> dict[str, An
     columns = [*map(str, margin.nodes), "count", *([asked.value] if asked.value in ("sum", "mean") else [])]
     lines = list(itertools.islice(itertools.product(*labels), _SKETCHED))
     earlier = None if where or asked.perturbed or value else gate.given_already(who, asked.dataset, margin)
+    same = earlier is not None and earlier.columns == columns
+    told = {tuple(row[:-1]): row[-1] for row in earlier.rows} if earlier is not None and same else {}
     return {
         "columns": columns,
         "labels": len(labels),
-        "lines": lines,
+        "lines": [(line, told.get(line)) for line in lines],
         "figures": len(columns) - len(labels),
         "many": math.prod(len(one) for one in labels),
         "earlier": earlier,
