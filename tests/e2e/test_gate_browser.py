@@ -195,8 +195,8 @@ def test_wrong_words_are_told_beside_the_form(opened):
     page.get_by_label("Name", exact=True).fill("ann")
     page.get_by_label("Password", exact=True).fill("not hers at all")
     page.get_by_role("button", name="Log in").click()
-    page.get_by_role("alert").wait_for()
-    assert "not right" in page.get_by_role("alert").inner_text()
+    page.locator("#wrong").get_by_role("alert").wait_for()
+    assert "not right" in page.locator("#wrong").inner_text()
 
 
 def test_a_steward_looks_ahead_and_decides(opened):
@@ -341,6 +341,24 @@ def test_who_is_not_logged_in_is_led_to_the_login(opened, served):
     page = opened()
     page.goto(served["url"] + "/pages/ledger")
     heading(page, "Log in")
+
+
+def test_what_goes_wrong_on_the_way_is_seen(browser, served):
+    page = browser.new_page()
+    page.goto(served["url"] + "/login")
+    page.route("**/pages/login", lambda route: route.abort())
+    page.get_by_label("Name", exact=True).fill("ann")
+    page.get_by_label("Password", exact=True).fill("a password of hers")
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_text("The server cannot be reached").wait_for()
+    page.unroute("**/pages/login")
+    page.route(
+        "**/pages/login",
+        lambda route: route.fulfill(status=429, content_type="application/problem+json", body='{"detail": "Wait."}'),
+    )
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_text("Wait.", exact=True).wait_for()
+    page.close()
 
 
 def test_logging_out_ends_it(opened, served):

@@ -35,14 +35,28 @@ document.addEventListener("htmx:afterSwap", (event) => {
   if (word) say(word.dataset.say || word.textContent.trim());
 });
 
+// What went wrong on the way: seen and heard, until the next answer comes.
+const alarm = document.getElementById("alarm");
+
+function warn(text) {
+  alarm.textContent = text;
+  alarm.hidden = false;
+}
+
+document.addEventListener("htmx:beforeSwap", () => { alarm.hidden = true; });
+
 for (const kind of ["htmx:sendError", "htmx:timeout"]) {
-  document.addEventListener(kind, () => say("The server cannot be reached. Try again."));
+  document.addEventListener(kind, () => warn("The server cannot be reached. Try again."));
 }
 
 document.addEventListener("htmx:responseError", (event) => {
   const status = event.detail.xhr.status;
+  let detail = "That could not be done.";
+  try {
+    detail = JSON.parse(event.detail.xhr.responseText).detail || detail;
+  } catch { /* no problem+json: the sentence stays */ }
   if (status === 401) location.assign("/login");
-  else say("That could not be done (" + status + ").");
+  else warn(detail);
 });
 
 // A switch of themes: system, light, dark in turn.
