@@ -133,6 +133,11 @@ def test_an_analyst_asks_and_takes_away(opened):
     for form in ("XLSX", "Parquet"):
         with page.expect_download():
             page.get_by_role("button", name=f"Download {form}").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="All of it with its papers").click()
+    papers = json.loads(Path(waiting.value.path()).read_text())
+    assert papers["ledger"]["hash"] in page.content()
+    assert papers["disclosure"]
 
 
 def test_a_part_is_shown_and_the_whole_is_decided(opened):

@@ -65,8 +65,8 @@ TABLE: Mapping[tuple[str, str], Rule] = {
     ("GET", "/openapi.json"): _ANY,
     ("POST", "/login"): _OPEN,
     ("POST", "/logout"): _OWN,
-    ("GET", "/login/oidc"): _OPEN,
-    ("GET", "/login/oidc/callback"): _OPEN,
+    ("GET", "/login/oidc"): _OPEN_PAGE,
+    ("GET", "/login/oidc/callback"): _OPEN_PAGE,
     ("GET", "/public"): _OPEN,
     ("GET", "/releases/{release}"): _OPEN,  # those of the public; others' as `OWN_RELEASES` says
     ("GET", "/datasets"): _ANY,
