@@ -20,7 +20,7 @@ from sfumato.gate.analyses.thresholds import unmet
 from sfumato.gate.analyses.told import content_of_fit
 from sfumato.gate.analyses.values import node_of
 from sfumato.gate.derived import State
-from sfumato.gate.margin import Margin, canonical_json
+from sfumato.gate.margin import Margin
 from sfumato.gate.offers import MOST, Offer
 from sfumato.gate.policy import Policy, protected_count
 from sfumato.gate.records import Records
@@ -92,8 +92,6 @@ class Analysing(Asking, Describing):
         budget says how well such a one can tell. Nothing is claimed to be differentially private: scales come from the
         data.
         """
-        from sfumato.gate.store.store import digest
-
         with self._lock:
             self._catch_up()
             records = self._records(self._state, dataset)
@@ -106,21 +104,8 @@ class Analysing(Asking, Describing):
                         f"{request.kind.title} shows missing values as categories: leave `complete_cases` out."
                     )
                 return self.ask(who, dataset, table_of(request), request.where, key, analysis=request)
-            text = digest(canonical_json(_asked_plain(dataset, request)))
-            if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
-                raise DataError("The key of a request has 1 to 200 printable characters.")
-            with self.store.reading() as view:
-                if key is not None and (earlier := self._earlier(view, who, key, text)):
-                    return earlier
-                self._state = self._ahead(view)
-                self._refuse_others(self._state, who)
-                self._within_limits(view, self._state, who)
-            return self._settled(
-                lambda state: self._fitted(state, who, dataset, request),
-                lambda writer, state, found: self._answered(writer, state, found, key, text),
-                datasets=[dataset],
-                inputs=lambda state: self._inputs(state, who, dataset),
-            )
+            told = _asked_plain(dataset, request)
+            return self._once(who, dataset, key, told, lambda state: self._fitted(state, who, dataset, request))
 
     def _refuse_names(self, dataset: str, request: Request) -> None:
         """Refuse variables that say who somebody is, or how much a record weighs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from sfumato.gate.store.store import View, Writer
 
 __all__ = ["Answer", "Asking"]
+
+_WANTED = "asked"
+"""The noise of a request, before it is known how much the policy has."""
 
 
 @dataclass(frozen=True)
@@ -145,32 +148,39 @@ class Asking(Core):
         LimitReached
             No more requests, or grants, on this day.
         """
-        from sfumato.gate.store.store import digest
-
         with self._lock:
             if perturbed and (margin.value or margin.weight):
                 raise DataError("Only counts are perturbed: ask for the table without a sum and without a weight.")
             if mean and not margin.value:
                 raise DataError("A mean is of a variable that is summed.")
-            margin = replace(margin, noise="asked" if perturbed else "")
+            margin = replace(margin, noise=_WANTED if perturbed else "")
             told = asked_of(dataset, margin, dict(where or {}), analysis, mean=mean)
-            text = digest(canonical_json(told))
-            if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
-                raise DataError("The key of a request has 1 to 200 printable characters.")
-            with self.store.reading() as view:
-                if key is not None and (earlier := self._earlier(view, who, key, text)):
-                    return earlier
-                self._state = self._ahead(view)
-                self._refuse_others(self._state, who)
-                self._within_limits(view, self._state, who)
-                if perturbed:
-                    margin = replace(margin, noise=_noise(self._state, who) or "1")
-            return self._settled(
-                lambda state: self._decided(state, who, dataset, margin, where or {}, analysis=analysis, mean=mean),
-                lambda writer, state, found: self._answered(writer, state, found, key, text),
-                datasets=[dataset],
-                inputs=lambda state: self._inputs(state, who, dataset),
+            more: dict[str, Any] = {"analysis": analysis, "mean": mean}
+            return self._once(
+                who, dataset, key, told, lambda state: self._decided(state, who, dataset, margin, where or {}, **more)
             )
+
+    def _once(
+        self, who: str, dataset: str, key: str | None, told: Mapping[str, Any], decide: Callable[[State], _Found]
+    ) -> Answer:
+        """Decide and write what is asked, unless its key was answered."""
+        from sfumato.gate.store.store import digest
+
+        text = digest(canonical_json(told))
+        if key is not None and (not 1 <= len(key) <= 200 or not key.isprintable()):
+            raise DataError("The key of a request has 1 to 200 printable characters.")
+        with self.store.reading() as view:
+            if key is not None and (earlier := self._earlier(view, who, key, text)):
+                return earlier
+            self._state = self._ahead(view)
+            self._refuse_others(self._state, who)
+            self._within_limits(view, self._state, who)
+        return self._settled(
+            decide,
+            lambda writer, state, found: self._answered(writer, state, found, key, text),
+            datasets=[dataset],
+            inputs=lambda state: self._inputs(state, who, dataset),
+        )
 
     def read_request(
         self, dataset: str, table: str, version: str | None = None, where: Mapping[str, Sequence[str]] | None = None
@@ -284,6 +294,8 @@ class Asking(Core):
         analysis: Request | None = None,
         mean: bool = False,
     ) -> _Found:
+        if margin.noise == _WANTED:
+            margin = replace(margin, noise=_noise(state, who) or "1")
         asked = replace(self._checked(state, who, dataset, margin, where), analysis=analysis, mean=mean)
         world = state.world({dataset: asked.records})
 
