@@ -65,3 +65,11 @@ def test_canonical_json_has_no_floats():
     for value in (1.0, {"a": [0.5]}, [float("nan")]):
         with pytest.raises(ValueError, match="floats"):
             canonical_json(value)
+
+
+def test_a_fit_is_written_and_read():
+    fit = Margin(version="v2", noise="9", fit='{"formula":"y ~ a","kind":"logistic"}')
+    assert Margin.from_plain(fit.to_plain()) == fit
+    assert fit.label == "~logistic: y ~ a"
+    assert fit.digest != Margin(version="v2", noise="9").digest
+    assert "fit" not in Margin().to_plain()

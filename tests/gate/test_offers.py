@@ -1,7 +1,7 @@
 """What is offered instead: coarser before smaller, three at most, each decided."""
 
 from sfumato.gate.margin import Margin, Node
-from sfumato.gate.offers import MOST, offered
+from sfumato.gate.offers import MOST, Offer, offered
 from sfumato.gate.structure import Structure
 
 TOWN = Structure(
@@ -40,3 +40,11 @@ def test_a_table_of_one_variable_gets_no_smaller_one():
 def test_sums_and_versions_stay():
     offers = offered(TOWN, Margin.of([Node("sex"), Node("age")], "cost", version="v2"), lambda margin: True)
     assert {(offer.margin.value, offer.margin.version) for offer in offers} == {("cost", "v2")}
+
+
+def test_a_model_is_offered_with_all_that_asks_for_it():
+    fit = '{"complete":["a","y"],"formula":"y ~ a","kind":"logistic","where":[["r","area",["N","S"]],["s","",["F"]]]}'
+    plain = Offer("analysis", Margin(version="v2", noise="4", fit=fit)).to_plain()
+    assert plain["kind"] == "analysis"
+    assert plain["analysis"]["where"] == {"r@area": ["N", "S"], "s": ["F"]}
+    assert (plain["analysis"]["formula"], plain["analysis"]["version"]) == ("y ~ a", "v2")

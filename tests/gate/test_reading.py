@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import Node
 from sfumato.gate.reading import MISSING, read_levels, read_never, records_of
@@ -118,3 +119,12 @@ def test_groups_that_cannot_be_read(tmp_path, text):
 def test_a_never_out_of_form(text):
     with pytest.raises(DataError, match="written"):
         read_never(text)
+
+
+def test_codes_that_mean_missing_and_numbers_that_are_categories():
+    frame = pl.DataFrame({"x": [1, -9, None], "ward": [1, 2, 3], "age": [30, 40, 50]})
+    book = Codebook({"x": Variable(missing=[-9]), "ward": Variable(kind="categorical")})
+    told = records_of(frame, book)
+    assert told.structure.missing["x"] == {"-9", MISSING}
+    assert told.structure.missing["age"] == frozenset()
+    assert told.factors == {"ward"}

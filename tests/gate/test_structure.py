@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
-from sfumato.gate.structure import LIFE, Structure
+from sfumato.gate.structure import KNOWN, LIFE, MISSING, Structure
 
 CODES = {"r": ("a", "b", "c", "d"), "s": ("F", "M"), "t": ("x",)}
 LEVELS = {
@@ -108,3 +108,23 @@ def test_what_the_data_do_not_have(levels, never):
     with pytest.raises(DataError) as caught:
         Structure(CODES, levels, never)
     assert "secret" not in str(caught.value)
+
+
+def test_every_variable_has_a_level_that_says_whether_it_is_known():
+    own = Structure({"x": ("1", "9", MISSING), "y": ("a",)}, missing={"x": frozenset({"9", MISSING})})
+    node = Node("x", KNOWN)
+    assert own.groups(node) == (KNOWN, MISSING)
+    assert own.place(node).tolist() == [0, 1, 1]
+    assert own.size(Node("y", KNOWN)) == 1
+    assert own.tells([Node("x")], node)
+    assert not own.tells([node], Node("x"))
+    assert own.canonical(Margin.of([Node("x"), node, Node("y", KNOWN)])) == Margin.of([Node("x")])
+
+
+def test_a_fit_follows_from_itself_alone():
+    own = Structure({"x": ("1", "2")})
+    fit = Margin(version="v1", noise="4", fit='{"kind":"mean"}')
+    assert own.covers(fit, fit)
+    assert not own.covers(Margin.of([Node("x")]), fit)
+    assert not own.covers(fit, Margin())
+    assert own.canonical(fit) == fit

@@ -86,3 +86,20 @@ def test_names_are_given_once_and_must_be_there(world):
             do()
     with pytest.raises(DataError, match="public"):
         world.join(PUBLIC, "ann")
+
+
+def test_several_margins_are_decided_as_one(world):
+    """Each of two is safe alone."""
+    assert world.ask_all("ann", "d", [A]).granted
+    assert world.ask_all("ann", "d", [A, B]).decision == "refused"
+    world.carry_out(world.ask_all("ann", "d", [A]))
+    assert world.ask_all("ann", "d", [A]).reasons == ("known",)
+    assert world.ask_all("ann", "d", [A, B]).decision == "refused"
+    assert world.ask_all("bob", "d", [B]).granted
+
+
+def test_who_breaks_a_policy_gets_no_several_margins(world):
+    world.broken.add(("ann", "d"))
+    assert world.ask_all("ann", "d", [A, B]).decision == "refused"
+    world.knowledge["ann", "d"] = frozenset({A, B})
+    assert world.ask_all("ann", "d", [A, B]).reasons == ("known",)
