@@ -18,7 +18,7 @@ from scipy.linalg import eigh
 from sfumato.errors import DataError
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.glm import Fit
-from sfumato.kernels.likelihood.maximisation import Value, newton
+from sfumato.kernels.likelihood.maximisation import Value, careful, newton
 from sfumato.kernels.orthogonal import Basis, basis_of
 
 __all__ = ["Hazards", "Spans", "fit", "hazards", "look", "lost", "residuals", "spans", "without_constant"]
@@ -122,7 +122,8 @@ def fit(X: Floats, time: Floats, event: Mask, tolerance: float = 1e-9) -> Fit:
     def at(gamma: Floats) -> Value:
         return look(E, w, order, gamma)
 
-    top, value = newton(at, np.zeros(E.shape[1]), tolerance)
+    with np.errstate(all="ignore"):
+        top, value = newton(careful(at), np.zeros(E.shape[1]), tolerance)
     p = X.shape[1]
     coefficients, covariance = np.full(p, np.nan), np.full((p, p), np.nan)
     back = basis.back[1:, 1:]
@@ -141,7 +142,10 @@ def lost(information: Floats, before: Floats) -> bool:
     >>> lost(np.diag([1.0, 1e-9]), np.eye(2))
     True
     """
-    return bool(len(before)) and float(eigh(information, before, eigvals_only=True)[0]) < _LOST
+    try:
+        return bool(len(before)) and float(eigh(information, before, eigvals_only=True)[0]) < _LOST
+    except (np.linalg.LinAlgError, ValueError):
+        return True
 
 
 def without_constant(X: Floats) -> tuple[Basis, Ints]:
@@ -216,7 +220,7 @@ def _sums(
             each = heavy / count
             for k in range(count):
                 part = k / count
-                under = S0 - part * D0
+                under = max(S0 - part * D0, 1e-300)
                 total -= each * np.log(under)
                 for a in range(p):
                     mean[a] = (S1[a] - part * D1[a]) / under
@@ -296,7 +300,7 @@ def _hazards(
             at_risk[t] = n - 1 - j
             for k in range(count if heavy > 0 else 0):
                 part = k / count
-                under = S0 - part * D0
+                under = max(S0 - part * D0, 1e-300)
                 h = heavy / count / under
                 step[t] += h
                 own[t] += (1 - part) * h

@@ -29,6 +29,7 @@ Model = Family | Literal["poisson"]
 _ROWS = 1 << 14  # rows a block: small enough for the cache, large enough for BLAS
 _MANY = 100_000
 _HALVINGS = 30
+_MOST = 345.0  # a logarithm whose exponential can still be squared
 _FLOOR = 1e-6  # a step this small (in standard errors) that no longer helps is rounding error
 _STRAIGHT = 1e-12  # of the largest curvature: a direction that has less is one along which rows part for ever
 _FLAT, _MOVING = 1e-3, 0.05
@@ -306,9 +307,8 @@ def _rowwise(eta: Floats, y: Floats, family: Model) -> tuple[Floats, Floats, Flo
         residual = y - eta
         return -(residual**2) / 2, residual, np.ones(len(y))
     if family == "poisson":
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean = np.exp(eta)
-            return y * eta - mean - gammaln(y + 1), y - mean, mean
+        mean = np.exp(np.minimum(eta, _MOST))
+        return y * eta - mean - gammaln(y + 1), y - mean, mean
     sign = 2 * y - 1
     t = sign * eta
     if family == "logistic":

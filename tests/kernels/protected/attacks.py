@@ -72,13 +72,13 @@ def all_others_known(n, tau, times, seed=1):
     return auc(*found)
 
 
-def standard_errors(n, size, outside, times, seed=3):
+def standard_errors(n, size, outside, times, seed=3, error=0.0):
     """Standard errors of a linear model with a target whose x₁ is `size` standard deviations out, and without it."""
     rng = np.random.default_rng(seed)
     X = design(n, rng)
     X[0] = [1, size, 0, 0, 0, 0]
     y = response(X, "linear", rng)
-    y[0] = X[0] @ TRUTH + 1
+    y[0] = X[0] @ TRUTH + error
 
     def ask(rows):
         keep, noise = rng.random(n)[rows] < 0.95, rng.normal(size=6)

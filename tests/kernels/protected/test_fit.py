@@ -6,7 +6,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from sfumato.errors import DataError
-from sfumato.kernels import glm
+from sfumato.kernels import cox, glm, random_intercept
 from sfumato.kernels.protected.fit import draws_of, fit, plain
 from sfumato.kernels.protected.fitted import Unfit
 from tests.kernels.protected.designs import design, draws, response
@@ -132,3 +132,85 @@ def test_bad_input_is_refused(change):
     given |= {"keep": np.ones(20, dtype=bool)} | change
     with pytest.raises(DataError):
         fit(given.pop("kind"), given.pop("X"), given.pop("y"), **given)
+
+
+def odd(kind, rng):
+    """Rare indicators, long tails, large offsets, strong effects, ties, few records."""
+    n = int(rng.choice([8, 20, 60, 200]))
+    columns = [
+        rng.normal(size=n),
+        (rng.random(n) < 0.05).astype(float),
+        np.exp(3 * rng.normal(size=n)),
+        2e5 + 1e3 * rng.standard_cauchy(n),
+        np.round(rng.normal(size=n)),
+    ]
+    Z = np.column_stack([columns[i] for i in rng.integers(0, 5, size=2)])
+    spread = Z.std(axis=0)
+    eta = (Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1) @ (rng.choice([0.1, 1, 10]) * rng.normal(size=2))
+    given = {"X": np.column_stack([np.ones(n), Z]), "y": eta + rng.choice([1e-3, 1.0]) * rng.standard_cauchy(n)}
+    if kind in ("logistic", "probit"):
+        given["y"] = (eta + rng.logistic(size=n) > 0).astype(float)
+    elif kind == "poisson":
+        given["y"] = rng.poisson(np.exp(np.clip(eta, -20, 20))).astype(float)
+    elif kind == "cox":
+        time, event = rng.exponential(np.exp(np.clip(eta, -20, 20))), rng.random(n) < rng.choice([0.1, 0.5, 1.0])
+        given = {"X": Z, "y": np.round(time, int(rng.integers(0, 4))), "event": event}
+    elif kind == "mixed":
+        given["cluster"] = rng.integers(0, n // 2, size=n)
+    elif kind == "correlation":
+        given["X"] = Z[:, :1]
+    return given
+
+
+@pytest.mark.parametrize("kind", ["mean", "quantile", "correlation", *FAMILIES, "cox", "mixed"])
+def test_odd_data_give_finite_figures_or_a_reason(kind):
+    """No other error, and (warnings are errors here) no overflow on the way."""
+    rng = np.random.default_rng(8)
+    for _ in range(25):
+        given = odd(kind, rng)
+        keep = rng.random(len(given["y"])) < 0.95
+        keep = keep if kind != "mixed" else keep[given["cluster"]]
+        noise = rng.normal(size=draws_of(kind, given["X"].shape[1]))
+        for ask, more in ((fit, {"keep": keep, "noise": noise}), (plain, {})):
+            try:
+                told = ask(kind, **given, **more).rounded()
+            except Unfit:
+                continue
+            assert np.isfinite([told.estimate, told.se, told.se_added]).all()
+
+
+def test_models_of_times_and_of_clusters_are_the_plain_kernels_too():
+    rng = np.random.default_rng(9)
+    X, group = rng.normal(size=(300, 2)), np.repeat(np.arange(100), 3)
+    time, event = rng.exponential(size=300), rng.random(300) < 0.6
+    ours, theirs = plain("cox", X, time, event=event), cox.fit(X, time, event)
+    np.testing.assert_allclose(ours.estimate, theirs.coefficients, rtol=1e-8)
+    np.testing.assert_allclose(ours.se, np.sqrt(np.diag(theirs.covariance)), rtol=1e-8)
+    ours, theirs = plain("mixed", X, time, cluster=group), random_intercept.fit(X, time, group)
+    np.testing.assert_allclose(ours.estimate, theirs.coefficients, rtol=1e-8)
+    np.testing.assert_allclose(ours.se, np.sqrt(np.diag(theirs.covariance)), rtol=1e-8)
+    assert ours.n == 100
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"event": [False] * 60}, "constant"),
+        ({"event": [True] + [False] * 59}, "few"),
+        ({"X": [[1.0, 2.0]] * 60}, "singular"),
+    ],
+)
+def test_times_that_cannot_be_fitted(change, reason):
+    rng = np.random.default_rng(10)
+    given = {"X": rng.normal(size=(60, 2)), "y": rng.exponential(size=60), "event": np.ones(60, dtype=bool)}
+    given |= {name: np.array(values) for name, values in change.items()}
+    with pytest.raises(Unfit) as told:
+        fit("cox", **given, keep=np.ones(60, dtype=bool), noise=np.zeros(2))
+    assert told.value.reason == reason
+
+
+def test_times_and_clusters_must_be_told():
+    X, y = np.ones((20, 1)), np.arange(20.0)
+    for kind, given in (("cox", {"event": np.ones(20)}), ("cox", {}), ("mixed", {}), ("mixed", {"cluster": y})):
+        with pytest.raises(DataError, match="needs"):
+            fit(kind, X, y, **given, keep=np.ones(20, dtype=bool), noise=np.zeros(1))

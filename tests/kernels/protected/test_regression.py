@@ -26,13 +26,17 @@ TABLE = [
 
 @pytest.mark.parametrize(("family", "n", "tau", "ratio"), TABLE)
 def test_standard_errors_beside_the_plain_fit(family, n, tau, ratio):
-    rng, found = np.random.default_rng(n), []
+    """And `widening`, which knows what is told alone, comes near."""
+    rng, found, told = np.random.default_rng(n), [], []
     for _ in range(max(4, 12_000 // n)):
         X = design(n, rng)
         y = response(X, family, rng)
         plain = np.sqrt(np.diag(glm.fit(X, y, family).covariance))
-        found.append(regression(family, X, y, **draws(n, 6, rng), tau=tau).se / plain)
+        fit = regression(family, X, y, **draws(n, 6, rng), tau=tau)
+        found.append(fit.se / plain)
+        told.append(fit.rounded().widening)
     assert np.median(found) == pytest.approx(ratio, abs=0.03)
+    assert np.mean(told) == pytest.approx(ratio, abs=0.06)
 
 
 @pytest.mark.parametrize("family", ["linear", "logistic"])

@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 
 from sfumato.kernels.protected.fitted import Unfit
 
-__all__ = ["BLOCK", "Leverage", "blocks", "ends", "leverage", "thin", "up", "within"]
+__all__ = ["BLOCK", "Leverage", "blocks", "ends", "inverse", "leverage", "root", "thin", "up", "within"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -95,6 +95,44 @@ def thin(n: int, tail: float = _TAIL) -> float:
     return min(tail, _FEW / n)
 
 
+def root(J: Floats) -> Floats:
+    """Lower triangle L of J = L Lᵀ.
+
+    Raises
+    ------
+    Unfit
+        `singular`.
+
+    Examples
+    --------
+    >>> root(np.diag([4.0, 9.0])).tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    try:
+        return np.asarray(np.linalg.cholesky(J))
+    except np.linalg.LinAlgError:
+        raise Unfit("singular") from None
+
+
+def inverse(slope: Floats) -> Floats:
+    """Invert how a score falls; where it hardly does, noise has taken the estimates away.
+
+    Raises
+    ------
+    Unfit
+        `noise`.
+
+    Examples
+    --------
+    >>> inverse(np.diag([2.0, 4.0])).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    try:
+        return np.asarray(np.linalg.inv(slope))
+    except np.linalg.LinAlgError:
+        raise Unfit("noise") from None
+
+
 def up(x: float) -> float:
     """Round up to 2 significant digits.
 
@@ -161,10 +199,7 @@ def leverage(E: Floats, v: Floats | None = None, scale: Floats | None = None) ->
         e = E[rows]
         J += e.T @ (e if v is None else e * v[rows, None])
     J /= n
-    try:
-        L: Floats = np.asarray(np.linalg.cholesky(J))
-    except np.linalg.LinAlgError:
-        raise Unfit("singular") from None
+    L = root(J)
     turn = solve_triangular(L, np.eye(p), lower=True).T
     a = np.empty(n)
     for rows in blocks(n):

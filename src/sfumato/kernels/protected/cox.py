@@ -16,7 +16,7 @@ from scipy.linalg import solve_triangular
 
 from sfumato.kernels.cox import Hazards, Spans, hazards, look, lost, residuals, spans, without_constant
 from sfumato.kernels.likelihood.maximisation import Value, careful, newton
-from sfumato.kernels.protected.bounds import leverage, up, within
+from sfumato.kernels.protected.bounds import inverse, leverage, root, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 
 __all__ = ["cox"]
@@ -82,7 +82,7 @@ def cox(
     scores = path.w[:, None] * residuals(path.E, path.order, gamma, hazards(path.E, path.w, path.order, gamma))
     own = scores.T @ scores * (n / (n - p))
     added = (strength * path.b) ** 2 * path.L @ path.L.T
-    turn = rows.back @ np.linalg.inv(H)
+    turn = rows.back @ inverse(H)
     se, se_added = (np.sqrt(np.einsum("ij,jk,ik->i", turn, B, turn)) for B in (own + added, added))
     return ProtectedFit("cox", rows.back @ gamma, se, se_added, n, strength, share_kept, path.b)
 
@@ -121,7 +121,8 @@ def _top(E: Floats, w: Floats, order: Spans, start: Floats, target: Floats | Non
         return Value(found.log_likelihood - float(pull @ gamma), found.gradient - pull, found.information)
 
     try:
-        top, value = newton(careful(at), start, _TOLERANCE)
+        with np.errstate(all="ignore"):
+            top, value = newton(careful(at), start, _TOLERANCE)
         gone = not top.converged or lost(value.information, at(np.zeros(len(start))).information)
     except (ArithmeticError, np.linalg.LinAlgError):
         gone = True
@@ -154,7 +155,7 @@ def _path(rows: _Rows) -> _Path:
     if order.event.sum() <= E.shape[1]:
         raise Unfit("few")
     gamma, _ = _top(E, w, order, gamma)
-    L: Floats = np.asarray(np.linalg.cholesky(look(E, np.ones(len(E)), order, gamma).information / len(E)))
+    L = root(look(E, np.ones(len(E)), order, gamma).information / len(E))
     size = _largest(E, L, gamma, hazards(E, w, order, gamma), np.minimum(until, order.times))
     b = up(float(np.quantile(size, _TOP)))
     return _Path(E, order, b / np.maximum(size, b), L, b, gamma)

@@ -166,7 +166,10 @@ def plain(
     if n <= X.shape[1]:
         raise Unfit("few")
     if kind == "mixed":
-        found = random_intercept.fit(X, y, cast(Ints, cluster))
+        try:
+            found = random_intercept.fit(X, y, cast(Ints, cluster))
+        except DataError:
+            raise Unfit("exact") from None
         return _of(kind, found, found.clusters)
     if kind == "cox":
         if not cast(Mask, event).any():

@@ -18,7 +18,7 @@ from sfumato.errors import DataError
 from sfumato.kernels import random_intercept
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.orthogonal import Basis, basis_of
-from sfumato.kernels.protected.bounds import thin, up, within
+from sfumato.kernels.protected.bounds import inverse, root, thin, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 from sfumato.kernels.protected.residuals import CLIP, SD
 
@@ -77,11 +77,12 @@ def mixed(
     bounds = _bounded(rows)
     strength = tau_of(units, share, bounds.m) if tau is None else tau
     b = bounds.m * bounds.sd
-    gamma, f = _solve(rows, bounds, strength * b * (rows.L @ drawn(noise, strength)))
+    with np.errstate(all="ignore"):
+        gamma, f = _solve(rows, bounds, strength * b * (rows.L @ drawn(noise, strength)))
     scores = (bounds.w * f)[:, None] * rows.scores(gamma)
     own = scores.T @ scores * (units / (units - p))
     added = (strength * b) ** 2 * rows.L @ rows.L.T
-    turn = rows.basis.back @ np.linalg.inv(_slope(rows, bounds.w, f, scores))
+    turn = rows.basis.back @ inverse(_slope(rows, bounds.w, f, scores))
     se, se_added = (np.sqrt(np.einsum("ij,jk,ik->i", turn, B, turn)) for B in (own + added, added))
     return ProtectedFit("mixed", rows.basis.back @ gamma, se, se_added, units, strength, share_kept, bounds.m)
 
@@ -132,11 +133,7 @@ def _look_at(X: Floats, y: Floats, cluster: Ints, keep: Mask) -> _Rows:
         raise Unfit("exact") from None
     free = random_intercept.whitened(np.column_stack([E, y]), starts, found.between / found.within)
     E, y = np.ascontiguousarray(free[:, :-1]), free[:, -1]
-    try:
-        L: Floats = np.asarray(np.linalg.cholesky(E.T @ E / len(starts)))
-    except np.linalg.LinAlgError:
-        raise Unfit("singular") from None
-    return _Rows(E, y, starts, L, basis)
+    return _Rows(E, y, starts, root(E.T @ E / len(starts)), basis)
 
 
 @dataclass(frozen=True)
@@ -195,12 +192,14 @@ def _solve(rows: _Rows, bounds: _Bounds, target: Floats) -> tuple[Floats, Floats
     """Where the clipped score is the target, and what clipping leaves of each cluster's, by weighted least squares."""
     gamma, most = bounds.start, bounds.limit * bounds.sd
     for _ in range(_STEPS):
-        length = np.linalg.norm(solve_triangular(rows.L, rows.scores(gamma).T, lower=True), axis=0)
+        length = np.linalg.norm(solve_triangular(rows.L, rows.scores(gamma).T, lower=True, check_finite=False), axis=0)
         f = most / np.maximum(length, most)
         heavy = rows.each(bounds.w * f)[:, None] * rows.X
         try:
             new: Floats = np.asarray(np.linalg.solve(heavy.T @ rows.X, heavy.T @ rows.y - target))
         except np.linalg.LinAlgError:
+            break
+        if not np.isfinite(new).all():
             break
         moved, gamma = float(np.abs(rows.L.T @ (new - gamma)).max()), new
         if moved <= _CLOSE * max(bounds.sd, float(np.abs(gamma).max())):

@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from sfumato.errors import DataError
 from sfumato.kernels import glm
 from sfumato.kernels.orthogonal import Basis, basis_of
-from sfumato.kernels.protected.bounds import Leverage, blocks, ends, leverage, thin, up, within
+from sfumato.kernels.protected.bounds import Leverage, blocks, ends, inverse, leverage, thin, up, within
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, Noise, ProtectedFit, Unfit, drawn, tau_of
 from sfumato.kernels.protected.residuals import CLIP, SD, Count, Logit, Number, Probit, Residual
 
@@ -98,10 +98,11 @@ def regression(
         n, p = rows.E.shape
         strength = tau_of(n, share, bounded.relative) if tau is None else tau
         target = strength * bounded.b * (bounded.leverage.L @ drawn(noise, strength))
-        top = _solve(rows, bounded.leverage.w, bounded.residual, target, bounded.start)
+        with np.errstate(all="ignore"):
+            top = _solve(rows, bounded.leverage.w, bounded.residual, target, bounded.start)
         own = top.squares * (n / (n - p))
         added = (strength * bounded.b) ** 2 * bounded.leverage.L @ bounded.leverage.L.T
-        turn = rows.basis.back @ np.linalg.inv(top.slope)
+        turn = rows.basis.back @ inverse(top.slope)
     se, se_added = (np.sqrt(np.einsum("ij,jk,ik->i", turn, B, turn)) for B in (own + added, added))
     estimate = rows.basis.back @ top.gamma
     if not (np.isfinite(estimate).all() and np.isfinite(se).all()):
@@ -270,8 +271,10 @@ def _solve(rows: _Rows, w: Floats, residual: Residual, target: Floats, start: Fl
             L: Floats = np.asarray(np.linalg.cholesky(look.slope))
         except np.linalg.LinAlgError:
             break
-        gap = solve_triangular(L, look.score - target, lower=True)
+        gap = solve_triangular(L, look.score - target, lower=True, check_finite=False)
         size = float(np.linalg.norm(gap))
+        if not math.isfinite(size):
+            break
         if size <= _CLOSE:
             return look
         step = np.asarray(solve_triangular(L, gap, lower=True, trans="T"))
@@ -289,7 +292,7 @@ def _nearer(
 ) -> _Look | None:
     for _ in range(_HALVINGS):
         new = _look(rows, w, residual, look.gamma + step)
-        if float(np.linalg.norm(solve_triangular(L, new.score - target, lower=True))) < size:
+        if float(np.linalg.norm(solve_triangular(L, new.score - target, lower=True, check_finite=False))) < size:
             return new
         step = step / 2
     return None
