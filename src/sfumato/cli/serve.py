@@ -73,11 +73,11 @@ def _run(config: Path, host: str, port: int, workers: int, begun: Any, exit_: bo
     from sfumato.errors import MissingExtra
 
     try:
-        import fastapi as fastapi
-        import uvicorn as uvicorn
-    except ImportError:  # pragma: no cover - tests have the extra
+        from sfumato.web.gate.running import run_gate
+    except ModuleNotFoundError as error:  # pragma: no cover - tests have the extra
+        if (error.name or "").startswith("sfumato"):
+            raise
         raise MissingExtra("The gate's server", "server") from None
-    from sfumato.web.gate.running import run_gate
 
     def flushed(url: str) -> None:
         begun(url)

@@ -123,7 +123,7 @@ def is_loopback(scope: Scope) -> bool:
     headers = Headers(scope=scope)
     passed = any(name in headers for name in ("forwarded", "x-forwarded-for", "x-real-ip", "via"))
     client = scope.get("client")
-    return not passed and client is not None and client[0] in (*LOOPBACK, "testclient") and _host(headers) in LOOPBACK
+    return not passed and client is not None and client[0] in LOOPBACK and _host(headers) in LOOPBACK
 
 
 def _host(headers: Headers) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
+from fastapi.responses import Response
 from pydantic import Field, StringConstraints
 
 from sfumato.web.gate.answers import ANSWER
-from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who, refuse_absent_dataset
+from sfumato.web.gate.parts import Body, Name, PathName, TheGate, Who, answered, refuse_absent_dataset
 from sfumato.web.gate.tables import Key, Where
 
 __all__ = ["AnalysisRequest", "router"]
@@ -33,7 +34,7 @@ class AnalysisRequest(Body):
 
 
 @router.post("/datasets/{dataset}/analyses", status_code=201, responses=ANSWER)
-def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
+def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: Who, key: Key = None) -> Response:
     """Ask for an analysis: it is decided, written into the ledger, and given where it is granted."""
     refuse_absent_dataset(gate, dataset)
     answer = gate.analyse(
@@ -48,4 +49,4 @@ def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: W
         key=key,
         options=body.options,
     )
-    return answer.to_plain()
+    return answered(answer.to_plain(), 201)

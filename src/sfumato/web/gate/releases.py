@@ -12,7 +12,7 @@ from sfumato.gate.downloads import TYPES, download
 from sfumato.gate.world import PUBLIC
 from sfumato.web.gate.answers import RELEASE
 from sfumato.web.gate.door import own_release
-from sfumato.web.gate.parts import Cursor, Limit, PathName, TheGate, Who, page, papers
+from sfumato.web.gate.parts import Cursor, Limit, PathName, TheGate, Who, answered, page, papers
 
 __all__ = ["router"]
 
@@ -28,9 +28,7 @@ def list_own(gate: TheGate, who: Who, cursor: Cursor = "", limit: Limit = 100) -
 
 
 @router.get("/releases/{release}", response_model=None, responses=RELEASE)
-def show_release(
-    release: PathName, request: Request, gate: TheGate, format: Format = "json"
-) -> Response | dict[str, Any]:
+def show_release(release: PathName, request: Request, gate: TheGate, format: Format = "json") -> Response:
     """A release with its papers, as JSON or as a file."""
     visitor = request.state.visitor
     found = gate.release(release)
@@ -40,7 +38,7 @@ def show_release(
         if found is None or found.who != visitor.who:
             raise NotThere("There is no such release.")
     if format == "json":
-        return papers(found) | found.to_plain()
+        return answered(papers(found) | found.to_plain())
     seq, digest = found.ledger
     headers = {
         "Content-Disposition": f'attachment; filename="release-{seq}.{format}"',

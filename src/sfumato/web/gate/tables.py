@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header
+from fastapi.responses import Response
 from pydantic import Field
 
 from sfumato.web.gate.answers import ANSWER
-from sfumato.web.gate.parts import Body, Code, Name, PathName, TheGate, Who, refuse_absent_dataset
+from sfumato.web.gate.parts import Body, Code, Name, PathName, TheGate, Who, answered, refuse_absent_dataset
 
 __all__ = ["Mean", "Sum", "TableRequest", "router"]
 
@@ -55,7 +56,7 @@ class TableRequest(Body):
 
 
 @router.post("/datasets/{dataset}/tables", status_code=201, responses=ANSWER)
-def ask_table(dataset: PathName, body: TableRequest, gate: TheGate, who: Who, key: Key = None) -> dict[str, Any]:
+def ask_table(dataset: PathName, body: TableRequest, gate: TheGate, who: Who, key: Key = None) -> Response:
     """Ask for a table: it is decided, written into the ledger, and given where it is granted."""
     refuse_absent_dataset(gate, dataset)
     margin, where = gate.request(
@@ -63,4 +64,4 @@ def ask_table(dataset: PathName, body: TableRequest, gate: TheGate, who: Who, ke
     )
     mean = isinstance(body.value, Mean)
     answer = gate.ask(who.who, dataset, margin, where, key, perturbed=body.perturbed, mean=mean)
-    return answer.to_plain()
+    return answered(answer.to_plain(), 201)
