@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -150,35 +151,50 @@ def test_it_ends_though_a_body_never_comes(folder):
         assert took < 10
 
 
+CLIENTS, EACH = 50, 200
+NODES = {"sex": "fm", "region": ("Bath", "Leeds", "York"), "region@area": ("North", "South"), "hiv": ("no", "yes")}
+
+
+def asked(rng):
+    """A request as somebody may make it."""
+    body = {"by": rng.sample(sorted(NODES), rng.randint(0, 3))}
+    if rng.random() < 0.3:
+        node = rng.choice(sorted(NODES))
+        body["where"] = {node: [rng.choice(NODES[node])]}
+    if rng.random() < 0.2:
+        body["value"] = {"mean": "cost"}
+    return body
+
+
 @pytest.mark.slow
 def test_many_clients_of_several_workers(tmp_path, store_url):
-    """Whatever came in whatever order: nobody knows a small cell, and all of it verifies."""
-    many, each = 16, 25
-    names = ["sex", "region", "region@area", "hiv"]
+    """Whatever came in whatever order: nobody knows a small cell, one key has one answer, and all of it verifies."""
     made = made_world(tmp_path, store=store_url)
     tokens = [made.tokens[who] for who in ("ann", "bob", "cat")]
     made.gate.close()
     with served("--config", "gate.yaml", "--workers", "4", cwd=tmp_path) as (_, told, _):
 
         def asks(number):
-            out = []
+            rng, out = random.Random(number), Counter()
             with client(told["url"], tokens[number % 3]) as one:
-                for i in range(each):
-                    picked = [name for j, name in enumerate(names) if (number * 31 + i * 7) >> j & 1]
-                    body = {"by": picked, "value": {"mean": "cost"} if i % 5 == 0 else "count"}
-                    out.append(one.post("/datasets/ward/tables", json=body).status_code)
+                for i in range(EACH):
+                    body, headers = asked(rng), {"Idempotency-Key": f"{number}-{i}"} if i % 10 == 0 else {}
+                    answers = [one.post("/datasets/ward/tables", json=body, headers=headers)]
+                    answers += [one.post("/datasets/ward/tables", json=body, headers=headers)] if headers else []
+                    assert not headers or answers[0].json() == answers[1].json()
+                    out.update(answer.status_code for answer in answers)
             return out
 
-        with ThreadPoolExecutor(many) as pool:
-            statuses = Counter(one for own in pool.map(asks, range(many)) for one in own)
-    assert statuses == {201: many * each}
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            statuses = sum(pool.map(asks, range(CLIENTS)), Counter())
+    assert set(statuses) == {201}
     with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
         assert gate.verify() == []
         records = gate.sources.records("ward", gate.datasets()["ward"])
         with gate.store.reading() as view:
             knowledge = view.state().knowledge
         interval = gate.policies()["research"].interval
-        for held in knowledge.values():
+        for held in set(knowledge.values()):
             assert narrow(records, held, interval) == 0
 
 
