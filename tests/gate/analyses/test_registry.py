@@ -22,7 +22,9 @@ def test_everything_is_said(kind):
     assert kind.title
     assert kind.statbarn
     assert kind.sentence.endswith(".")
-    if kind.shape == "fit":
+    if kind.name == "boxes":
+        assert [one.name for one in kind.limits("acro")] == ["levels"]
+    elif kind.shape == "fit":
         assert all(one.source for limits in kind.thresholds.values() for one in limits)
         assert {one.name for one in kind.limits("acro")} == {"residual_df", "levels"}
         assert {one.name for one in kind.limits("datashield")} == {"parameters", "levels"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 
 from sfumato.draws import Draws, Purpose
 from sfumato.errors import DataError
+from sfumato.gate.analyses.kinds.boxes import PROBABILITIES
 from sfumato.gate.analyses.problem import Problem
 from sfumato.gate.analyses.scope import digest_of, lines_of
 from sfumato.kernels.protected.fit import draws_of, fit, plain
-from sfumato.kernels.protected.fitted import SUBSAMPLE, ProtectedFit, Unfit
+from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit, tau_of
 
 __all__ = ["Protected", "Unfit", "exact_fit", "protected_fit"]
 
@@ -46,6 +48,8 @@ def exact_fit(problem: Problem) -> ProtectedFit:
     Unfit
         There is none.
     """
+    if problem.request.kind.name == "boxes":
+        return _five(problem, lambda part, q: plain("quantile", part.X, part.y, probability=q))
     return plain(**_given(problem))
 
 
@@ -82,7 +86,8 @@ def protected_fit(problem: Problem, draws: Draws | None, count: int, strength: s
             "Answers with noise need each person's key: name the column of record ids (`record`) and the secret's file."
         )
     request = problem.request
-
+    if request.kind.name == "boxes":
+        return _protected_boxes(problem, draws, words, count, strength)
     given = _given(problem)
     many = draws_of(given["kind"], given["X"].shape[1])
 
@@ -95,6 +100,51 @@ def protected_fit(problem: Problem, draws: Draws | None, count: int, strength: s
         more["tau"] = math.sqrt(Fraction(strength))
     told = fit(**given, **more, keep=_subsample(problem, draws, words), noise=noise).rounded()
     return Protected(told, str(Fraction(repr(told.tau)) ** 2))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The people of one box."""
+
+    X: Floats
+    y: Floats
+    keep: NDArray[np.bool_]
+    place: int
+
+
+def _five(problem: Problem, quantile: Callable[[_Part, float], ProtectedFit], keep: Any = None) -> ProtectedFit:
+    """Five quantiles of each group, put together."""
+    X = problem.design[1]
+    kept = np.ones(problem.n, dtype=bool) if keep is None else keep
+    found = []
+    for place, column in enumerate(X.T):
+        rows = column > 0
+        part = _Part(X[rows], problem.y[rows], kept[rows], place)
+        found += [quantile(part, q) for q in PROBABILITIES]
+    figures = (np.concatenate([getattr(one, name) for one in found]) for name in ("estimate", "se", "se_added"))
+    estimate, se, added = figures
+    first = found[0]
+    return ProtectedFit("boxes", estimate, se, added, int(kept.sum()), first.tau, first.share_kept, first.bound)
+
+
+def _protected_boxes(
+    problem: Problem, draws: Draws, words: NDArray[np.uint64], count: int, strength: str | None
+) -> Protected:
+    """Boxes with noisy ranks: who is in one moves five ranks, so that the five together are as one with less noise."""
+    keep = _subsample(problem, draws, words)
+    X, many = problem.design[1], len(PROBABILITIES)
+    least = min(int(np.count_nonzero(keep & (column > 0))) for column in X.T)
+    worst = max(max(q, 1 - q) / math.sqrt(q * (1 - q)) for q in PROBABILITIES)
+    tau = tau_of(least, SHARE, worst) if strength is None else math.sqrt(Fraction(strength) * many)
+    what = Purpose("fit noise", problem.request.version, f"{tau!r}|{problem.request.text}")
+    noise = draws.normal(np.arange(X.shape[1] * many, dtype=np.uint64), what).reshape(-1, many)
+
+    def quantile(part: _Part, q: float) -> ProtectedFit:
+        own = noise[part.place, [PROBABILITIES.index(q)]]
+        more = {"keep": part.keep, "noise": own, "tau": tau, "probability": q, "count": count}
+        return fit("quantile", part.X, part.y, **more)  # type: ignore[arg-type]
+
+    return Protected(_five(problem, quantile, keep).rounded(), str(Fraction(repr(tau)) ** 2 / many))
 
 
 def _given(problem: Problem) -> dict[str, Any]:

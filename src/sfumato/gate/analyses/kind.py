@@ -25,7 +25,8 @@ class Threshold:
     ----------
     name
         `residual_df`: records less coefficients, at least. `parameters`: coefficients for each record, at most.
-        `levels`: records of each level, and of each level and side of a binary response, more than a policy's count.
+        `levels`: records of each level, and of each level and side of a binary response, more than a policy's count,
+        and the figure at least.
     value
         The figure; None where the policy has it.
     source

@@ -77,7 +77,7 @@ class Problem:
         """Labels of coefficients, and the design matrix, shape (n, p)."""
         formula = self.request.formula
         terms, intercept = formula.terms, formula.intercept
-        if self.request.kind.name == "mean" and terms:
+        if self.request.kind.name in ("mean", "boxes") and terms:
             intercept = False  # the means themselves, not contrasts
         if self.request.kind.name == "cox":
             intercept = True  # so that factors are contrasts; its column is taken out again

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sfumato.errors import DataError
 from sfumato.gate.analyses.kind import Kind
 from sfumato.gate.analyses.kinds import (
+    boxes,
     chi2,
     correlation,
     cox,
@@ -34,6 +35,7 @@ KINDS: Mapping[str, Kind] = {
         survival,
         mean,
         quantile,
+        boxes,
         correlation,
         t,
         linear,

@@ -271,7 +271,7 @@ def _refuse_misfit(request: Request, records: Records) -> None:
         raise DataError("The clusters of a model with random intercepts are no other part of it.")
     if kind.name == "correlation" and not _one_number(request, records):
         raise DataError("A correlation is of two numbers: y ~ x.")
-    if kind.name in ("t", "mean") and not _groups_alone(request, records, at_least=kind.name == "t"):
+    if kind.name in ("t", "mean", "boxes") and not _groups_alone(request, records, at_least=kind.name == "t"):
         raise DataError(
             f"{kind.title} takes {'one variable with two groups' if kind.name == 't' else 'one factor or 1'}."
         )

@@ -43,6 +43,8 @@ def unmet(
     sensitive variable it counts as few.
     """
     wanted = {one.name: one for one in limits}
+    if "levels" in wanted:
+        count = max(count, int(wanted["levels"].value or 0) - 1)
     if "levels" in wanted and not (_slices_hold(problem, count, sensitive) and _levels_hold(problem, count)):
         return ("levels",)
     p = len(problem.design[0])

@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.data.disclosure import Protected as Disclosed
 from sfumato.gate.analyses.fitting import Protected
+from sfumato.gate.analyses.kinds.boxes import PROBABILITIES
 from sfumato.gate.analyses.problem import Problem
 from sfumato.gate.analyses.values import digits
 from sfumato.kernels.protected.fitted import SUBSAMPLE, ProtectedFit, significant, to_place_of
@@ -54,7 +55,9 @@ def content_of_fit(dataset: str, problem: Problem, fit: ProtectedFit, protected:
             **{k: digits(v) if isinstance(v, float) else v for k, v in own.model_dump(mode="json").items()},
             "sentence": own.sentence(),
         }
+    boxes = {"boxes": _boxes(rows)} if request.kind.name == "boxes" else {}
     return {
+        **boxes,
         "dataset": dataset,
         "version": request.version,
         "table": f"{request.kind.name}: {request.formula}",
@@ -77,6 +80,16 @@ def labels_of(problem: Problem, many: int) -> list[str]:
     if name == "correlation":
         return [f"{response}:{request.covariates[0]}"]
     labels = list(problem.design[0])
+    if name == "boxes":
+        groups = [response if label == "Intercept" else label for label in labels]
+        return [f"{group} {q:.0%}" for group in groups for q in PROBABILITIES]
     if name == "mean":
         return [f"mean of {response}" if label == "Intercept" else label for label in labels]
     return labels[len(labels) - many :]
+
+
+def _boxes(rows: list[list[Any]]) -> list[list[Any]]:
+    """A line for each box: its name, and its five figures."""
+    many = len(PROBABILITIES)
+    names = [row[0].rpartition(" ")[0] for row in rows[::many]]
+    return [[name, *(row[1] for row in rows[i * many : (i + 1) * many])] for i, name in enumerate(names)]
