@@ -228,6 +228,8 @@ ONES = np.ones((3, 1))
         (ONES, [0, 1, 2], "logistic", None, "0 or 1"),
         (ONES, [0, 1, np.nan], "probit", None, "0 or 1"),
         (ONES, [0, 1, np.inf], "linear", None, "finite"),
+        (ONES, [0, 1.5, 2], "poisson", None, "whole number"),
+        (ONES, [0, -1, 2], "poisson", None, "whole number"),
         (ONES * np.nan, [0, 1, 1], "linear", None, "finite"),
         (ONES, [0, 1], "linear", None, "shape"),
         (np.ones(3), [0, 1, 1], "linear", None, "shape"),
