@@ -27,6 +27,15 @@ def test_no_page_has_a_style_or_a_script_in_it(come):
             assert all("src=" in one for one in text.split("<script")[1:])
 
 
+def test_no_form_puts_what_it_holds_into_the_address(come):
+    """But searches of the ledger, data sets to choose from, and formats of downloads."""
+    for who, role in (("ann", "analyst"), ("eve", "steward"), ("", "")):
+        for _, path in LINKS[role]:
+            for form in come(who).see(path).text.split("<form")[1:]:
+                head = form.split(">")[0]
+                assert 'method="post"' in head or 'action="/' in head, head
+
+
 def test_pages_are_not_kept_and_have_the_policy(come):
     answer = come("ann").see("/pages/datasets").answer
     assert answer.headers["cache-control"] == "no-store"

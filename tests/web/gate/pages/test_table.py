@@ -80,7 +80,7 @@ def test_a_refusal_is_told_in_words_and_offers_are_buttons(come, world):
     page = come("ann").send(ASK, dataset="ward", by=["hiv", "region"])
     assert "Refused" in page.words
     assert "Small groups would be known too closely" in page.words
-    fields = re.search(r'<form hx-post="(/pages/[a-z/]+)".*?</form>', page.text, re.DOTALL)
+    fields = re.search(r'<form method="post" hx-post="(/pages/[a-z]+/ask)".*?</form>', page.text, re.DOTALL)
     sent = re.findall(r'name="([^"]+)" value="([^"]*)"', fields[0])
     assert "Granted" in come("ann").send(fields[1], **_grouped(sent)).words
 
@@ -90,6 +90,19 @@ def _grouped(pairs):
     for name, value in pairs:
         out.setdefault(name, []).append(value)
     return out
+
+
+def test_groups_of_a_variable_that_was_taken_away_meanwhile_restrict_nothing(come, world):
+    more = {"where:region": "Bath", "all:region": "3"}
+    come("ann").send(ASK, dataset="ward", by="sex", had="region", more=more)
+    assert world.gate.releases("ann")[0].content["where"] == {}
+
+
+def test_a_variable_that_is_not_shown_may_restrict(come, world):
+    more = {"where:region@area": "South", "all:region@area": "2"}
+    come("ann").send(ASK, dataset="ward", by="sex", within="region@area", had="region@area", more=more)
+    assert world.gate.releases("ann")[0].rows == [["f", 50], ["m", 50]]
+    assert world.gate.entries()[-1].body["margin"]["by"] == [["region", "area"], ["sex", ""]]
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,10 @@ def asked_of_form(form: Given) -> Asked:
     where = {}
     chosen = form.below("where:")
     everything = form.below("all:")
+    meant = {*form.many("by"), *form.many("within")}
     for node in form.many("had"):
+        if node not in meant:  # another variable was chosen meanwhile
+            continue
         groups = chosen.get(node, [])
         if not groups:
             raise DataError(f"Choose at least one group of {node}.")
