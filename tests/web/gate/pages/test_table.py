@@ -75,6 +75,15 @@ def test_a_sum_and_a_mean_are_given(come, world):
     assert world.gate.releases("ann")[0].columns == ["sex", "count", "sum", "mean"]
 
 
+def test_a_table_is_weighted_where_there_are_weights(come, world):
+    ann = come("ann")
+    assert 'aria-label="Weighted by"' in ann.see("/pages/table").text
+    assert "weighted" in ann.send(PREVIEW, dataset="ward", by="sex", weight="w").words
+    ann.send(ASK, dataset="ward", by="region@area", weight="w")
+    for release in world.gate.releases("ann"):
+        assert release.columns == ["region@area", "count", "weighted"]
+
+
 def test_a_refusal_is_told_in_words_and_offers_are_buttons(come, world):
     world.gate.set_policy("research", Policy(interval={"count": 20, "width": 50}))
     page = come("ann").send(ASK, dataset="ward", by=["hiv", "region"])

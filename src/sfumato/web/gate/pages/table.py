@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sfumato.errors import DataError, SfumatoError
+from sfumato.gate.margin import Margin, Node
 from sfumato.gate.offers import Offer
 from sfumato.gate.service import Answer, Gate
 from sfumato.gate.serving.describing import Codebook
@@ -41,6 +42,8 @@ class Asked:
         `count`, `sum` or `mean`, and of what.
     perturbed
         Whether counts with noise are wanted.
+    weight
+        The variable that weights each record; empty for none.
     """
 
     dataset: str
@@ -50,6 +53,12 @@ class Asked:
     value: str
     number: str
     perturbed: bool
+    weight: str
+
+    @property
+    def summed(self) -> str:
+        """What is summed; empty for counts."""
+        return self.number if self.value != "count" else ""
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,9 @@ def ask(request: Request, gate: TheGate, who: Who, form: Form) -> Response:
     """Ask for it."""
     try:
         asked = asked_of_form(form)
-        number = asked.number if asked.value != "count" else ""
-        if asked.value != "count" and not number:
+        if asked.value != "count" and not asked.summed:
             raise DataError("Say of which variable the sum or the mean is.")
-        margin, where = gate.request(asked.dataset, asked.by, asked.where, value=number, version=asked.version)
+        margin, where = _request(gate, asked)
         mean = asked.value == "mean"
         answer = gate.ask(who.who, asked.dataset, margin, where, perturbed=asked.perturbed, mean=mean)
     except SfumatoError as error:
@@ -147,7 +155,12 @@ def _offer(offer: Offer) -> dict[str, Any]:
             "fields": fields,
         }
     fields = [("by", name) for name in plain["by"]]
-    fields += [("value", "sum" if margin.value else "count"), ("number", margin.value), ("version", margin.version)]
+    fields += [
+        ("value", "sum" if margin.value else "count"),
+        ("number", margin.value),
+        ("weight", margin.weight),
+        ("version", margin.version),
+    ]
     fields += [("perturbed", "yes")] if margin.noise else []
     return own | {"action": "/pages/table/ask", "label": ", ".join(plain["by"]) or "all together", "fields": fields}
 
@@ -181,6 +194,7 @@ def asked_of_form(form: Given) -> Asked:
         form.one("value", "count"),
         form.one("number"),
         form.one("perturbed") == "yes",
+        form.one("weight"),
     )
 
 
@@ -208,22 +222,30 @@ def _groups(book: Codebook, name: str) -> tuple[str, ...]:
     return own.levels[level] if level else own.codes
 
 
+def _request(gate: Gate, asked: Asked) -> tuple[Margin, dict[Node, tuple[str, ...]]]:
+    return gate.request(
+        asked.dataset, asked.by, asked.where, value=asked.summed, weight=asked.weight, version=asked.version
+    )
+
+
 def _preview(gate: Gate, who: str, asked: Asked, book: Codebook) -> dict[str, Any]:
     """The head of the table and a few of its lines, without figures."""
-    value = asked.number if asked.value != "count" else ""
-    margin, where = gate.request(asked.dataset, asked.by, asked.where, value=value, version=asked.version)
+    margin, where = _request(gate, asked)
     shown = {str(node): tuple(groups) for node, groups in where.items()}
     labels = [shown.get(name, _groups(book, name)) for name in map(str, margin.nodes)]
-    columns = [*map(str, margin.nodes), "count", *([asked.value] if asked.value in ("sum", "mean") else [])]
+    figures = ["count", *(["weighted"] if asked.weight else [])]
+    figures += {"sum": ["sum"], "mean": ["sum", "mean"]}.get(asked.value, [])
+    columns = [*map(str, margin.nodes), *figures]
     lines = list(itertools.islice(itertools.product(*labels), _SKETCHED))
-    earlier = None if where or asked.perturbed or value else gate.given_already(who, asked.dataset, margin)
+    plain = not (where or asked.perturbed or asked.summed or asked.weight)
+    earlier = None if not plain else gate.given_already(who, asked.dataset, margin)
     same = earlier is not None and earlier.columns == columns
     told = {tuple(row[:-1]): row[-1] for row in earlier.rows} if earlier is not None and same else {}
     return {
         "columns": columns,
         "labels": len(labels),
         "lines": [(line, told.get(line)) for line in lines],
-        "figures": len(columns) - len(labels),
+        "figures": len(figures),
         "many": math.prod(len(one) for one in labels),
         "earlier": earlier,
         "cut": [node for node in shown if node not in columns],
