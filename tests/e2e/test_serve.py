@@ -96,6 +96,14 @@ def test_if_a_worker_dies_all_end(folder):
         assert not psutil.wait_procs(workers, 10)[1]
 
 
+def test_if_the_first_process_is_killed_its_workers_end(folder):
+    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
+        workers = psutil.Process(started.pid).children(recursive=True)
+        started.kill()
+        assert started.wait(20) == -signal.SIGKILL
+        assert not psutil.wait_procs(workers, 15)[1]
+
+
 def test_workers_share_sessions_tokens_and_what_was_given(folder):
     with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (_, told, _):
         with client(told["url"]) as bob:

@@ -18,7 +18,7 @@ from uvicorn import Config, Server
 from sfumato.errors import DataError, FileError
 from sfumato.web.shell import LOOPBACK
 
-__all__ = ["address", "leave", "listening", "refuse_open", "run", "run_workers"]
+__all__ = ["address", "end_with_parent", "leave", "listening", "refuse_open", "run", "run_workers"]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _WAITING = 2048
@@ -178,6 +178,19 @@ def _all_ready(pipes: list[Connection], stopped: threading.Event) -> bool:
                 return False
             left.remove(one)
     return not left
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it does, however that ended: nobody else would end it."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        leave(0)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def leave(status: int) -> NoReturn:

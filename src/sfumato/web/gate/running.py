@@ -15,7 +15,7 @@ from sfumato.errors import SfumatoError
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
 from sfumato.web.gate.application import serve
-from sfumato.web.server import address, leave, listening, refuse_open, run, run_workers
+from sfumato.web.server import address, end_with_parent, leave, listening, refuse_open, run, run_workers
 
 __all__ = ["run_gate"]
 
@@ -58,6 +58,7 @@ def run_gate(config: Path, host: str, port: int, workers: int, begun: Callable[[
 
 
 def _worker(listens: socket.socket, ready: Connection, config: str, port: int) -> None:
+    end_with_parent()
     gate = Gate.open(read_config(Path(config)))
 
     def begun() -> None:
