@@ -7,10 +7,8 @@ from typing import Literal
 
 from sfumato.render.drawing import GOOD, INK, MUTED, PAPER, RISKY, RULE, WIDTH, Drawing
 
-__all__ = ["MOST", "State", "lattice", "letters"]
+__all__ = ["State", "lattice", "letters"]
 
-MOST = 5
-"""Most variables of a lattice that can be read."""
 State = Literal["granted", "possible", "closed"]
 _HIGH = 66.0
 _RADIUS = 15.0
@@ -40,7 +38,7 @@ def lattice(
     Parameters
     ----------
     variables
-        At most five.
+        Their names; more than five cannot be read.
     states
         By table, as the set of its variables.
     contained

@@ -13,9 +13,10 @@ from sfumato.gate.maximal import Maximal, maximal_of
 from sfumato.gate.serving.core import Core, Release
 from sfumato.gate.world import Outcome
 
-__all__ = ["Foreseen", "Surveyed", "Surveying"]
+__all__ = ["MOST_DRAWN", "Foreseen", "Surveyed", "Surveying"]
 
-_MOST_DRAWN = 5
+MOST_DRAWN = 5
+"""Most variables whose tables are looked at one by one."""
 _RESTARTS = 30
 
 
@@ -158,7 +159,7 @@ class Surveying(Core):
             raise DataError(f"There is no policy {policy!r}. Policies: {', '.join(sorted(state.policies))}.")
         records = self._records(state, dataset)
         found = maximal_of(records, state.policies[policy][1], None, restarts, variables=list(variables))
-        if len(variables) > _MOST_DRAWN:
+        if len(variables) > MOST_DRAWN:
             return Surveyed(found, {})
         world = state.world({dataset: records})
         states: dict[frozenset[str], Literal["granted", "possible", "closed"]] = {}

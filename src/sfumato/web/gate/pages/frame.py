@@ -12,7 +12,6 @@ from starlette.responses import HTMLResponse, Response
 
 from sfumato.errors import SfumatoError
 from sfumato.gate.service import Release, Visitor
-from sfumato.render.released import picture_of
 from sfumato.web.layout.rendering import refuse_without_vendor, shown
 from sfumato.web.problems import Problem
 
@@ -173,6 +172,8 @@ def told(release: Release, picture: bool = True) -> Shown:
     picture
         Whether it is drawn.
     """
+    from sfumato.render.released import picture_of  # drawing is loaded when it is needed: a server starts sooner
+
     content = release.content
     disclosure = content["disclosure"]
     facts: list[tuple[str, str]] = []

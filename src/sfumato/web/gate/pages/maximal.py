@@ -10,9 +10,8 @@ from starlette.responses import Response
 
 from sfumato.errors import DataError, DataStopped, SfumatoError
 from sfumato.gate.service import Gate
-from sfumato.gate.serving.surveying import Surveyed
+from sfumato.gate.serving.surveying import MOST_DRAWN, Surveyed
 from sfumato.gate.world import PUBLIC
-from sfumato.render.lattice import MOST, lattice, letters
 from sfumato.web.gate.pages.frame import Form, problem, show, show_part
 from sfumato.web.gate.parts import TheGate
 
@@ -43,7 +42,7 @@ def maximal_page(request: Request, gate: TheGate) -> Response:
         people=people,
         policies=sorted(gate.policies()),
         first=_FIRST,
-        most=MOST,
+        most=MOST_DRAWN,
     )
 
 
@@ -83,6 +82,8 @@ def _chosen(gate: Gate, dataset: str, names: list[str]) -> list[str]:
 
 
 def _told(found: Surveyed, variables: list[str]) -> dict[str, Any]:
+    from sfumato.render.lattice import lattice, letters  # loaded when it is needed: a server starts sooner
+
     maximal = found.maximal
     contained = {frozenset(name.split(",")): many for name, many in maximal.contained.items()}
     drawn = lattice(variables, found.states, contained) if found.states else ""

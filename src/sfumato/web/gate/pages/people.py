@@ -15,7 +15,6 @@ from sfumato.gate.service import Gate
 from sfumato.gate.serving.core import Settled
 from sfumato.gate.serving.surveying import Foreseen
 from sfumato.gate.world import PUBLIC
-from sfumato.render.sharing import Member, sharing
 from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, visitor_of
 from sfumato.web.gate.pages.policies import in_words
 from sfumato.web.gate.pages.words import DECISIONS, reasons
@@ -114,6 +113,8 @@ def _changed(gate: Gate, step: str, who: str, where: str, by: str) -> Settled:
 
 def _seen(gate: Gate, proposed: Collection[tuple[str, str]] = (), reached: Collection[str] = ()) -> dict[str, Any]:
     """What the page shows of everybody."""
+    from sfumato.render.sharing import Member, sharing  # loaded when it is needed: a server starts sooner
+
     people, edges = gate.people(), gate.edges()
     active = [one for one in people.values() if one.active]
     lines = sorted((_line(one, edges) for one in active), key=lambda one: (_ORDER.index(one.kind), one.name))
