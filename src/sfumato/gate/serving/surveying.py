@@ -73,15 +73,16 @@ class Surveying(Core):
         dataset, margin
             The table.
         """
-        self._catch_up()
-        structure = self._records(self._state, dataset).structure
+        with self._lock:
+            self._catch_up()
+            structure = self._records(self._state, dataset).structure
         with self.store.reading() as view:
             for row in view.releases(who):
                 release = self._release_of(row)
-                if row.dataset != dataset or release.content.get("where") or not release.content["exact"]:
+                content = release.content
+                if row.dataset != dataset or content.get("where") or "analysis" in content or not content["exact"]:
                     continue
-                held = [Node(*node) for node in release.content["by"]]
-                given = Margin.of(held, version=release.content["version"])
+                given = Margin.of([Node(*node) for node in content["by"]], version=content["version"])
                 if not (margin.value or margin.weight) and structure.covers(given, replace(margin, noise="")):
                     return release
         return None
@@ -94,10 +95,11 @@ class Surveying(Core):
         DataError
             Unknown names.
         """
-        self._catch_up()
-        self._refuse_unknown(self._state, who, where)
-        outcome = self._world(self._state).join(who, where, guest=guest)
-        return self._foreseen(outcome, {(where, who)} if guest else {(who, where), (where, who)})
+        with self._lock:
+            self._catch_up()
+            self._refuse_unknown(self._state, who, where)
+            outcome = self._world(self._state).join(who, where, guest=guest)
+            return self._foreseen(outcome, {(where, who)} if guest else {(who, where), (where, who)})
 
     def foresee_share(self, giver: str, taker: str) -> Foreseen:
         """What would be if one passed on to another all that it holds.
@@ -107,9 +109,10 @@ class Surveying(Core):
         DataError
             Unknown names.
         """
-        self._catch_up()
-        self._refuse_unknown(self._state, giver, taker)
-        return self._foreseen(self._world(self._state).share(giver, taker), {(giver, taker)})
+        with self._lock:
+            self._catch_up()
+            self._refuse_unknown(self._state, giver, taker)
+            return self._foreseen(self._world(self._state).share(giver, taker), {(giver, taker)})
 
     def _foreseen(self, outcome: Outcome, more: set[tuple[str, str]]) -> Foreseen:
         state = self._state
@@ -152,12 +155,15 @@ class Surveying(Core):
         DataError
             Unknown names, or nothing is safe.
         """
-        self._catch_up()
-        state = self._state
-        self._refuse_unknown(state, who)
-        if policy not in state.policies:
-            raise DataError(f"There is no policy {policy!r}. Policies: {', '.join(sorted(state.policies))}.")
-        records = self._records(state, dataset)
+        with self._lock:
+            self._catch_up()
+            state = self._state
+            self._refuse_unknown(state, who)
+            if policy not in state.policies:
+                raise DataError(f"There is no policy {policy!r}. Policies: {', '.join(sorted(state.policies))}.")
+            records = replace(
+                self._records(state, dataset)
+            )  # with counts of its own: it takes seconds, and nobody waits
         found = maximal_of(records, state.policies[policy][1], None, restarts, variables=list(variables))
         if len(variables) > MOST_DRAWN:
             return Surveyed(found, {})
