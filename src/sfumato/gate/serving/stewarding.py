@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import DataError, DataStopped, NotThere
@@ -178,7 +178,7 @@ class Stewarding(Asking):
         """
         self._catch_up()
         self._refuse_unknown(self._state, who)
-        records = self._records(self._state, dataset)
+        records = replace(self._records(self._state, dataset))  # with counts of its own: requests go on beside it
         return recovered(records, self._state.knowledge.get((who, dataset), frozenset()), shown=shown)
 
     def queue(self) -> list[Waiting]:
