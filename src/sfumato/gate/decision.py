@@ -168,11 +168,21 @@ def together(data: Records, knowledge: Iterable[Margin], policy: Policy, *, effo
 def _noisy(data: Records, held: Sequence[Margin], policy: Policy, case: Case, *, given: bool) -> Decision:
     """Whether all noisy releases may be known together: within the budget, and about records that are far apart."""
     verdict = allowed(held, policy, given=given)
+    if verdict.holds and _shows_zeros(data, held, policy):
+        return Decision("refused", ("attribution",), "noise", 0, case)
     if not verdict.holds:
         return Decision("refused", verdict.reasons, "noise", 0, case)
     if not apart(data, held, protected_count(policy)):
         return Decision("refused", ("scope",), "noise", 0, case)
     return Decision("granted", (), "noise" if any(margin.noise for margin in held) else "known", 0, case)
+
+
+def _shows_zeros(data: Records, held: Sequence[Margin], policy: Policy) -> bool:
+    """Whether a perturbed table, whose zeros are true, has a variable that must not be learned."""
+    if policy.attribution is None:
+        return False
+    hidden = {name for own in policy.attribution.variables for name in (own, *data.structure.derived.get(own, ()))}
+    return any(margin.noise and not margin.fit and hidden & {n.variable for n in margin.nodes} for margin in held)
 
 
 def _decided(case: Case, found: dict[str, Verdict]) -> Decision:

@@ -16,6 +16,7 @@ from sfumato.errors import DataError
 from sfumato.gate.analyses.kinds.boxes import PROBABILITIES
 from sfumato.gate.analyses.problem import Problem
 from sfumato.gate.analyses.scope import digest_of, lines_of
+from sfumato.gate.analyses.values import node_of
 from sfumato.kernels.protected.fit import draws_of, fit, plain
 from sfumato.kernels.protected.fitted import SHARE, SUBSAMPLE, ProtectedFit, Unfit, tau_of
 
@@ -53,7 +54,9 @@ def exact_fit(problem: Problem) -> ProtectedFit:
     return plain(**_given(problem))
 
 
-def protected_fit(problem: Problem, draws: Draws | None, count: int, strength: str | None = None) -> Protected:
+def protected_fit(
+    problem: Problem, draws: Draws | None, count: int, strength: str | None = None, dataset: str = ""
+) -> Protected:
     """The fit of a subsample, with noise.
 
     Parameters
@@ -66,6 +69,8 @@ def protected_fit(problem: Problem, draws: Draws | None, count: int, strength: s
         The largest group that is protected, for quantiles.
     strength
         The square of tau, where it is known; else it hangs on how many people there are.
+    dataset
+        Its name: another data set has other noise.
 
     Raises
     ------
@@ -87,12 +92,12 @@ def protected_fit(problem: Problem, draws: Draws | None, count: int, strength: s
         )
     request = problem.request
     if request.kind.name == "boxes":
-        return _protected_boxes(problem, draws, words, count, strength)
+        return _protected_boxes(problem, draws, words, count, strength, dataset)
     given = _given(problem)
     many = draws_of(given["kind"], given["X"].shape[1])
 
     def noise(tau: float) -> Floats:
-        what = Purpose("fit noise", request.version, f"{tau!r}|{request.text}")
+        what = _noise_of(problem, tau, dataset)
         return draws.normal(np.arange(many, dtype=np.uint64), what)
 
     more: dict[str, Any] = {"count": count} if request.probability else {}
@@ -128,7 +133,7 @@ def _five(problem: Problem, quantile: Callable[[_Part, float], ProtectedFit], ke
 
 
 def _protected_boxes(
-    problem: Problem, draws: Draws, words: NDArray[np.uint64], count: int, strength: str | None
+    problem: Problem, draws: Draws, words: NDArray[np.uint64], count: int, strength: str | None, dataset: str
 ) -> Protected:
     """Boxes with noisy ranks: who is in one moves five ranks, so that the five together are as one with less noise."""
     keep = _subsample(problem, draws, words)
@@ -136,7 +141,7 @@ def _protected_boxes(
     least = min(int(np.count_nonzero(keep & (column > 0))) for column in X.T)
     worst = max(max(q, 1 - q) / math.sqrt(q * (1 - q)) for q in PROBABILITIES)
     tau = tau_of(least, SHARE, worst) if strength is None else math.sqrt(Fraction(strength) * many)
-    what = Purpose("fit noise", problem.request.version, f"{tau!r}|{problem.request.text}")
+    what = _noise_of(problem, tau, dataset)
     noise = draws.normal(np.arange(X.shape[1] * many, dtype=np.uint64), what).reshape(-1, many)
 
     def quantile(part: _Part, q: float) -> ProtectedFit:
@@ -145,6 +150,12 @@ def _protected_boxes(
         return fit("quantile", part.X, part.y, **more)  # type: ignore[arg-type]
 
     return Protected(_five(problem, quantile, keep).rounded(), str(Fraction(repr(tau)) ** 2 / many))
+
+
+def _noise_of(problem: Problem, tau: float, dataset: str) -> Purpose:
+    """What noise is drawn for: another data set, version, request or strength has other noise."""
+    request = problem.request
+    return Purpose("fit noise", request.version, f"{tau!r}|{dataset}|{request.text}")
 
 
 def _given(problem: Problem) -> dict[str, Any]:
@@ -167,7 +178,9 @@ def _subsample(problem: Problem, draws: Draws, words: NDArray[np.uint64]) -> NDA
     """Who is looked at: 95% of the people, or of the clusters."""
     request = problem.request
     who = digest_of(problem.records, lines_of(problem.records, request))
-    what = Purpose("subsample", request.formula.response, f"{request.version}|{who}|{request.event}|{request.cluster}")
+    beside = [node_of(name).variable for name in (request.event, request.cluster)]
+    response = node_of(request.formula.response).variable
+    what = Purpose("subsample", response, "|".join([request.version, who, *beside]))
     if request.cluster:
         _, number = np.unique(problem.cluster, return_inverse=True)
         own = np.zeros(int(number.max()) + 1, dtype=np.uint64)

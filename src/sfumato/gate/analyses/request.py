@@ -223,6 +223,8 @@ def _known_nodes(where: Where, records: Records) -> dict[Node, Sequence[str]]:
 def _refuse_unknown(name: str, records: Records) -> None:
     node = node_of(name)
     structure = records.structure
+    if "@" in name and not node.level:
+        raise DataError(f"{name!r} names no level: leave the @ out.")
     if node.variable not in structure.codes and node.variable not in records.numbers:
         known = ", ".join(dict.fromkeys((*structure.codes, *records.numbers)))
         raise DataError(f"There is no variable {node.variable!r}. Variables: {known}.")
@@ -267,6 +269,10 @@ def _with_complete(request: Request, wanted: Any, records: Records) -> Request:
 def _refuse_misfit(request: Request, records: Records) -> None:
     """What the codebook alone shows not to fit the kind."""
     kind, name = request.kind, request.formula.response
+    if request.positive and kind.response != "binary":
+        raise DataError(f"{kind.title} takes no `positive`.")
+    if kind.name == "chi2" and len(request.formula.terms) != 1:
+        raise DataError("A test of independence is of two variables: a ~ b.")
     if kind.name == "mixed" and request.cluster in request.formula.columns:
         raise DataError("The clusters of a model with random intercepts are no other part of it.")
     if kind.name == "correlation" and not _one_number(request, records):

@@ -109,8 +109,11 @@ class Analysing(Asking, Describing):
 
     def _refuse_names(self, dataset: str, request: Request) -> None:
         """Refuse variables that say who somebody is, or how much a record weighs."""
-        roles = {variable.name: variable.role for variable in self.codebook(dataset).variables}
+        book = self.codebook(dataset)
+        roles = {variable.name: variable.role for variable in book.variables}
         for name in request.names:
+            if request.kind.shape == "table" and name not in book.nodes():
+                raise DataError(f"No table is shown by {name!r}: it is no variable of categories. Take a level of it.")
             role = roles.get(node_of(name).variable, "")
             if role in _NO_PART and not (role == Role.HOUSEHOLD and name == request.cluster):
                 raise DataError(f"{name!r} is no part of an analysis: its role is {role}.")
@@ -179,7 +182,7 @@ class Analysing(Asking, Describing):
         """An answer with noise, if the budget of all who may come to know it allows; what was given is given again."""
         request = problem.request
         try:
-            fit = protected_fit(problem, self.sources.draws(), count, earlier.noise if earlier else None)
+            fit = protected_fit(problem, self.sources.draws(), count, earlier.noise if earlier else None, asked.dataset)
         except Unfit:
             return _Found(asked, Outcome("refused", ("model",), "noise"))
         margin = request.protected_by(fit.noise)
