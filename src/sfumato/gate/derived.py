@@ -194,6 +194,8 @@ class State:
             grown = self._user(entry.who, body)
         elif entry.kind == "policy":
             self.policies[body["name"]] = int(body["version"]), Policy.from_plain(body["policy"])
+        elif "charged" in body:  # refused, and that tells something
+            grown = self._told(self.reach(entry.who), [(entry.dataset, Margin.from_plain(m)) for m in body["charged"]])
         elif body.get("decision") != "granted":
             pass
         elif entry.kind == "edge":

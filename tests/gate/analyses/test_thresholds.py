@@ -5,14 +5,15 @@ import pytest
 from sfumato.gate.analyses.registry import KINDS
 from sfumato.gate.analyses.thresholds import unmet
 from sfumato.gate.margin import Node
+from sfumato.gate.policy import Attribution
 from sfumato.gate.reading import records_of
 from tests.gate.analyses.people import asked, people, records
 
 DATA = records(people())
 
 
-def failed(kind, formula, count=4, preset="", data=DATA, sensitive=(), **more):
-    return unmet(asked(kind, formula, data, **more), KINDS[kind].limits(preset), count, sensitive)
+def failed(kind, formula, count=4, preset="", data=DATA, attributions=(), **more):
+    return unmet(asked(kind, formula, data, **more), KINDS[kind].limits(preset), count, attributions)
 
 
 @pytest.mark.parametrize(("n", "count", "fails"), [(12, 4, ()), (12, 9, ("levels",)), (4, 4, ("levels",))])
@@ -94,7 +95,8 @@ def test_that_nobody_has_it_counts_as_few_where_it_must_not_be_learned():
     frame = people(900).with_columns(died=pl.when(pl.col("ward") == "a").then(pl.lit("no")).otherwise("died"))
     more = {"data": records(frame), "where": {Node("ward"): ["b", "c"]}}
     assert failed("logistic", "died ~ sex", **more) == ()
-    assert failed("logistic", "died ~ sex", sensitive={"died"}, **more) == ("levels",)
+    hidden = [Attribution(variables=("died",))]
+    assert failed("logistic", "died ~ sex", attributions=hidden, **more) == ("attribution",)
 
 
 def test_too_many_slices_are_refused():

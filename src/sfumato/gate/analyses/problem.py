@@ -26,7 +26,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Column = tuple[Ints, int]
 _LARGEST = 2 * 10**8
-"""Most numbers of a design matrix."""
+"""Most people."""
+_WORK = 2 * 10**9
+"""Most people times coefficients times coefficients."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Problem:
         frame = pl.DataFrame({name: self._column(name) for name in self.request.covariates})
         frame = frame if frame.width else pl.DataFrame({"@": np.zeros(self.n, dtype=np.int8)})
         design = build_design(frame, Codebook(), self._plain(terms), intercept=intercept)
-        if self.n * len(design.labels) > _LARGEST:
+        if self.n * len(design.labels) ** 2 > _WORK:
             raise DataError(
                 "The model has too many coefficients for so large a data set: take fewer, or coarser levels."
             )
@@ -118,14 +120,24 @@ class Problem:
         groups = self.records.structure.groups(node)
         return pl.Series(name, self._codes(node.variable, node.level).astype(np.uint32)).cat.to(pl.Enum(list(groups)))
 
-    def factors(self) -> list[list[Column]]:
-        """For each term with factors, the codes of these and how many groups each has."""
+    def terms(self) -> list[list[tuple[str, Column]]]:
+        """For each term, what its coefficient may be of few by: the groups of its factors, by variable.
+
+        Numbers that are mostly one value, and products of such, count as a factor: who has another value.
+        """
         out = []
         for term in self.request.formula.terms:
-            names = [f.name for f in term if not is_number(f.name, f.categorical, self.records)]
-            if names:
-                out.append([self.column(node_of(name)) for name in names])
+            own = [(node_of(f.name).variable, self.column(node_of(f.name))) for f in term if not self._number(f)]
+            if numbers := [f for f in term if self._number(f)]:
+                value = np.prod([self.records.numbers[f.name][self.lines] for f in numbers], axis=0)
+                most, many = _commonest(value)
+                if 2 * many >= self.n:
+                    own.append(("", ((value != most).astype(np.int64), 2)))
+            out.append(own)
         return out
+
+    def _number(self, factor: Factor) -> bool:
+        return is_number(factor.name, factor.categorical, self.records)
 
     def column(self, node: Node) -> Column:
         """The group of each one, shape (n,), and how many groups there are."""
@@ -137,6 +149,12 @@ class Problem:
         if self.request.kind.response == "binary":
             return self.y
         return self.event if self.request.event else None
+
+
+def _commonest(value: Floats) -> tuple[float, int]:
+    """The commonest number, and how often it stands."""
+    held, many = np.unique(value, return_counts=True)
+    return (float(held[np.argmax(many)]), int(many.max())) if len(held) else (0.0, 0)
 
 
 def problem_of(records: Records, request: Request) -> Problem:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.gate.analyses.request import Request
-from sfumato.gate.margin import Margin
+from sfumato.gate.margin import Margin, Node
 from sfumato.gate.records import Records
 
 __all__ = ["apart", "digest_of", "lines_of"]
 
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+_MOST_CELLS = 1_000_000
 _KEPT = 64
 """Scopes of a data set that are kept for the next decision."""
 
@@ -68,8 +72,11 @@ def apart(records: Records, fits: Iterable[Margin], count: int) -> bool:
 
     Notes
     -----
-    Records that were corrected between two versions stand on both sides. It speaks of pairs; what more than two scopes
-    tell together is bounded by the budget of noise alone.
+    Which groups two requests picked is not looked at, but what they pick by: every slice that could be picked has the
+    same answer, else refusals would find the slices of few. So cells of both requests' `where` together must hold
+    nobody or more than `count`, and so must those in a cell whom one of them leaves out for want of a value. Records
+    that were corrected between two versions stand on both sides. It speaks of pairs; what more than two scopes tell
+    together is bounded by the budget of noise alone.
     """
     scopes: dict[tuple[str, str], Request] = {}
     for margin in fits:
@@ -81,16 +88,29 @@ def apart(records: Records, fits: Iterable[Margin], count: int) -> bool:
 
 
 def _far_enough(records: Records, one: Request, other: Request, count: int) -> bool:
-    key = frozenset(((one.version, one.scope_text), (other.version, other.scope_text)))
-    pairs: dict[frozenset[tuple[str, str]], tuple[int, int]] = records.kept.setdefault("pairs of scopes", {})
+    same = one.where == other.where
+    nodes = sorted({*one.where, *other.where})
+    key = same, tuple(nodes), frozenset(((one.version, one.complete), (other.version, other.complete)))
+    pairs: dict[Any, Ints | None] = records.kept.setdefault("pairs of scopes", {})
     if key not in pairs:
-        first, second = lines_of(records, one), lines_of(records, other)
-        pairs[key] = _people(records, first & ~second), _people(records, second & ~first)
-    return all(not 1 <= many <= count for many in pairs[key])
+        pairs[key] = _small_counts(records, one, other, nodes, same)
+    found = pairs[key]
+    return found is not None and not ((found >= 1) & (found <= count)).any()
 
 
-def _people(records: Records, lines: Bools) -> int:
-    return int(np.count_nonzero(lines) if records.counts is None else records.counts[lines].sum())
+def _small_counts(records: Records, one: Request, other: Request, nodes: Sequence[Node], same: bool) -> Ints | None:
+    """How many people stand in a cell in one scope and not in the other, and in either where they pick differently."""
+    cell, cells = np.zeros(len(lines_of(records, one)), dtype=np.int64), 1
+    for node in nodes:
+        size = records.structure.size(node)
+        cell, cells = cell * size + records.structure.place(node)[records.codes[node.variable]], cells * size
+        if cells > _MOST_CELLS:
+            return None
+    first, second = (lines_of(records, replace(request, where={})) for request in (one, other))
+    looked = [first & ~second, second & ~first, *([] if same else [first, second])]
+    weights = None if records.counts is None else records.counts
+    counted = [np.bincount(cell[lines], None if weights is None else weights[lines], cells) for lines in looked]
+    return np.unique(np.rint(np.concatenate(counted)).astype(np.int64))
 
 
 def digest_of(records: Records, lines: Bools) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sfumato.gate.analyses.kind import Threshold
 from sfumato.gate.analyses.problem import Column, Problem, problem_of
 from sfumato.gate.analyses.values import node_of
+from sfumato.gate.margin import Node
+from sfumato.gate.policy import Attribution
 
 __all__ = ["unmet"]
 
@@ -20,7 +22,7 @@ _MOST_CELLS = 1_000_000
 
 
 def unmet(
-    problem: Problem, limits: Iterable[Threshold], count: int, sensitive: Collection[str] = ()
+    problem: Problem, limits: Iterable[Threshold], count: int, attributions: Iterable[Attribution] = ()
 ) -> tuple[str, ...]:
     """Names of the thresholds that an analysis does not keep to.
 
@@ -32,21 +34,24 @@ def unmet(
         What must hold.
     count
         A group up to this size is protected.
-    sensitive
-        Variables of which no group may be told that it has one value alone.
+    attributions
+        Variables of which it must stay open what a group has.
 
     Notes
     -----
     Were slices looked at one by one, refusals would find every small group: a mean of each cell of a table does. So a
     slice is refused where any slice of the same variables holds 1 to `count` people, of a level or of a side: all of
-    them are refused, or none. That a slice has nobody on one side, which leaves nothing to estimate, may show; with a
-    sensitive variable it counts as few.
+    them are refused, or none. That a slice has nobody on one side, or of a level, may show; not with variables that
+    must not be learned.
     """
     wanted = {one.name: one for one in limits}
     if "levels" in wanted:
         count = max(count, int(wanted["levels"].value or 0) - 1)
-    if "levels" in wanted and not (_slices_hold(problem, count, sensitive) and _levels_hold(problem, count)):
-        return ("levels",)
+        whole = problem_of(problem.records, replace(problem.request, where={})) if problem.request.where else problem
+        if not (_slices_hold(whole, problem, count) and _levels_hold(problem, count)):
+            return ("levels",)
+        if not all(_stays_open(whole, problem, one) for one in attributions):
+            return ("attribution",)
     p = len(problem.design[0])
     failed = []
     if "residual_df" in wanted and problem.n - p < float(wanted["residual_df"].value or 0):
@@ -56,20 +61,14 @@ def unmet(
     return tuple(failed)
 
 
-def _slices_hold(problem: Problem, count: int, sensitive: Collection[str]) -> bool:
+def _slices_hold(whole: Problem, problem: Problem, count: int) -> bool:
     """Whether no slice of what `where` picks by has few people, of a level or of a side, whichever was picked."""
-    request = problem.request
-    if not request.where:
+    if not problem.request.where:
         return True
-    whole = problem_of(problem.records, replace(request, where={}))
-    cut = [whole.column(node) for node in sorted(request.where)]
-    name = request.event or request.formula.response
-    zeros = node_of(name).variable in sensitive
-    for term in [[], *whole.factors()]:
-        found = _counted([*cut, *term], whole.side, whole.n)
+    cut = [whole.column(node) for node in sorted(problem.request.where)]
+    for term in [[], *whole.terms()]:
+        found = _counted([*cut, *(column for _, column in term)], whole.side, whole.n)
         if found is None or any(((one > 0) & (one <= count)).any() for one in found):
-            return False
-        if zeros and whole.side is not None and any((one[found[0] > 0] == 0).any() for one in found[1:]):
             return False
     return True
 
@@ -80,13 +79,36 @@ def _levels_hold(problem: Problem, count: int) -> bool:
         return False
     if problem.side is None and np.ptp(problem.y) == 0:
         return False
-    for term in [[], *problem.factors()]:
-        found = _counted(term, problem.side, problem.n)
+    for term in [[], *problem.terms()]:
+        found = _counted([column for _, column in term], problem.side, problem.n)
         if found is None:
             return False
         held = found[0] > 0
         if any((one[held] <= count).any() for one in found):
             return False
+    return True
+
+
+def _stays_open(whole: Problem, problem: Problem, wanted: Attribution) -> bool:
+    """Whether of every group, of every slice alike, what must not be learned stays open."""
+    structure = whole.records.structure
+    where = sorted(problem.request.where)
+    part = {node_of(name).variable for name in problem.request.names} | {node.variable for node in where}
+    for name in sorted(part & {one for v in wanted.variables for one in (v, *structure.derived.get(v, ()))}):
+        if name not in structure.codes:
+            continue
+        own, size = whole.column(Node(name))
+        values = [i for i, code in enumerate(structure.codes[name]) if code not in structure.missing.get(name, ())]
+        cut = [whole.column(node) for node in where if node.variable != name]
+        for term in [[], *whole.terms()]:
+            beside = [column for variable, column in term if variable != name]
+            found = _counted([*cut, *beside, (own, size)], None, whole.n)
+            if found is None:
+                return False
+            table = found[0].reshape(-1, size)[:, values]
+            held = table[table.sum(axis=1) > 0] > 0
+            if (held.sum(axis=1) < (len(values) if wanted.rule == "any" else 2)).any():
+                return False
     return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
-from sfumato.gate.analyses.fitting import Unfit, exact_fit, protected_fit
+from sfumato.gate.analyses.fitting import exact_fit, protected_fit
 from sfumato.gate.analyses.footprint import footprint
 from sfumato.gate.analyses.kind import Threshold
 from sfumato.gate.analyses.problem import Problem, problem_of
@@ -30,6 +30,8 @@ from sfumato.gate.world import Outcome, World
 
 __all__ = ["Analysing"]
 
+_LEAST = "1"
+"""The square of the least tau."""
 _NO_PART = (Role.IDENTIFIER, Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD)
 
 
@@ -104,6 +106,11 @@ class Analysing(Asking, Describing):
                         f"{request.kind.title} shows missing values as categories: leave `complete_cases` out."
                     )
                 return self.ask(who, dataset, table_of(request), request.where, key, analysis=request)
+            if (request.protected or footprint(records, request) is None) and not self._has_keys(records):
+                raise DataError(
+                    "Answers with noise need each person's key: name the column of record ids (`record`) and the "
+                    "secret's file."
+                )
             told = _asked_plain(dataset, request)
             return self._once(who, dataset, key, told, lambda state: self._fitted(state, who, dataset, request))
 
@@ -138,27 +145,35 @@ class Analysing(Asking, Describing):
 
     def _decided_fit(self, state: State, who: str, dataset: str, request: Request, records: Records) -> _Found:
         world = state.world({dataset: records})
-        policies = [world.policy(one) for one in sorted(world.reach(who))]
         asked = _asked(who, dataset, request, records)
         margins = footprint(records, request)
-        count = max(map(protected_count, policies))
         held = world.knows(who, dataset)
         earlier = next((m for m in held if (m.fit, m.version) == (request.text, request.version)), None)
         known = margins is not None and world.ask_all(who, dataset, margins).reasons == ("known",)
-        if not known and earlier is None:
-            if any(policy.simulatable for policy in policies):
-                return _Found(asked, Outcome("refused", ("simulatable",)))
+        policies = [world.policy(one) for one in sorted(world.reach(who))]
+        count = max(map(protected_count, policies))
+        try:
             problem = problem_of(records, request)
-            sensitive = {v for policy in policies if policy.attribution for v in policy.attribution.variables}
-            if failed := unmet(problem, _limits(request, policies), count, sensitive):
-                return _Found(asked, Outcome("refused", failed, "released"))
-        problem = problem_of(records, request)
+            if not known and earlier is None:
+                if any(policy.simulatable for policy in policies):
+                    return _Found(asked, Outcome("refused", ("simulatable",)))
+                attributions = {policy.attribution for policy in policies if policy.attribution is not None}
+                if failed := unmet(problem, _limits(request, policies), count, attributions):
+                    return _Found(asked, Outcome("refused", failed, "released"))
+        except DataError:  # what these people have makes no such model: told as any other that there is not
+            return _Found(asked, Outcome("refused", ("model",), "released"))
         tried: dict[str, Any] = {}
         if margins is not None and not request.protected:
             found, tried = self._exact(state, world, asked, problem, margins)
             if found is not None:
                 return found
-        return replace(self._protected(world, asked, problem, count, earlier), more=tried)
+        if not self._has_keys(records):
+            return _Found(asked, Outcome("refused", tuple(tried["exact"]["reasons"])), more=tried)
+        made = self._protected(world, asked, problem, count, earlier)
+        return replace(made, more={**tried, **made.more})
+
+    def _has_keys(self, records: Records) -> bool:
+        return records.words is not None and self.sources.draws() is not None
 
     def _exact(
         self, state: State, world: World, asked: _Asked, problem: Problem, margins: tuple[Margin, ...]
@@ -170,22 +185,30 @@ class Analysing(Asking, Describing):
             outcome = Outcome("refused", ("public",), outcome.stage, outcome.work)
         if not outcome.granted:
             return None, {"exact": self._outcome_body(outcome)}
+        plain = [one.to_plain() for one in margins]
         try:
             fit = exact_fit(problem)
-        except Unfit:
-            return _Found(asked, Outcome("refused", ("model",), outcome.stage, outcome.work)), {}
-        plain = [one.to_plain() for one in margins]
+        except DataError:  # that there is none follows from the tables: they are known then
+            refused = Outcome("refused", ("model",), outcome.stage, outcome.work)
+            return _Found(asked, refused, more={"charged": plain}), {}
         content = content_of_fit(asked.dataset, problem, fit, None)
         return _Found(asked, outcome, content=content, more={"margins": plain}), {}
 
     def _protected(self, world: World, asked: _Asked, problem: Problem, count: int, earlier: Margin | None) -> _Found:
-        """An answer with noise, if the budget of all who may come to know it allows; what was given is given again."""
-        request = problem.request
+        """An answer with noise, if the budget of all who may come to know it allows; what was given is given again.
+
+        That there is no estimate tells something too: it costs what the least noise does.
+        """
+        strength = earlier.noise if earlier else None
         try:
-            fit = protected_fit(problem, self.sources.draws(), count, earlier.noise if earlier else None, asked.dataset)
-        except Unfit:
-            return _Found(asked, Outcome("refused", ("model",), "noise"))
-        margin = request.protected_by(fit.noise)
+            fit = protected_fit(problem, self.sources.draws(), count, strength, asked.dataset)
+        except DataError:
+            margin = problem.request.protected_by(_LEAST)
+            outcome = world.ask(asked.who, asked.dataset, margin)
+            if not outcome.granted:
+                return _Found(asked, Outcome("refused", outcome.reasons, "noise"))
+            return _Found(asked, Outcome("refused", ("model",), "noise"), more={"charged": [margin.to_plain()]})
+        margin = problem.request.protected_by(fit.noise)
         outcome = world.ask(asked.who, asked.dataset, margin)
         content = content_of_fit(asked.dataset, problem, fit.told, fit) if outcome.granted else None
         return _Found(replace(asked, request=margin, margin=margin), outcome, content=content)
