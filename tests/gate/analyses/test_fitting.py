@@ -120,3 +120,9 @@ def test_without_keys_there_is_no_noise():
         protected_fit(problem(data=data), DRAWS, 4)
     with pytest.raises(DataError, match="secret"):
         protected_fit(problem(), None, 4)
+
+
+def test_another_data_set_has_other_noise():
+    own = problem()
+    one, other = (protected_fit(own, DRAWS, 4, dataset=name).told for name in ("ward", "ward2"))
+    assert (one.estimate != other.estimate).any()

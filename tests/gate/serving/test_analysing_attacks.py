@@ -130,3 +130,93 @@ def test_who_is_in_the_scope_alone_moves_the_mean_no_further_than_noise(opened):
             file.unlink()
     assert abs(means[0][0] - means[1][0]) < 4 * means[0][1]
     assert means[1][1] < 2 * means[0][1]
+
+
+HIDDEN = "{research: {interval: {count: 4, width: 10}, attribution: {variables: [hiv]}, perturbed: {variance: 9}}}"
+
+
+def ill(frame, every=7):
+    return frame.with_columns(hiv=pl.when(pl.col("id") % every == 0).then(pl.lit("yes")).otherwise(pl.lit("no")))
+
+
+def test_zeros_of_a_perturbed_table_are_true(opened):
+    """A group with people who have it and nobody else would be told by a table whose zeros stay zeros."""
+    gate = opened(ill(people()), HIDDEN)
+    answer = gate.ask("ann", "ward", table("hiv", "sex", "ward", "gp"), perturbed=True)
+    assert (answer.decision, answer.reasons) == ("refused", ("attribution",))
+    assert gate.ask("ann", "ward", table("sex", "gp"), perturbed=True).decision == "granted"
+    assert all(offer.kind != "perturbed" for offer in gate.ask("bob", "ward", table("hiv", "gp")).offers)
+
+
+@pytest.mark.parametrize(("few", "reasons"), [(3, ("levels",)), (40, ())])
+def test_numbers_that_are_mostly_zero_single_nobody_out(opened, few, reasons):
+    """Whether the product of two flags is separated from the response would tell whether three people are ill."""
+    flags = {name: pl.Series([int(i % k < 2) for i in range(2000)]) for name, k in (("f1", 5), ("f2", 7))}
+    both = [int(i < few) for i in range(2000)]
+    frame = ill(people(), 3).with_columns(f1=pl.Series(both) | (flags["f1"] & ~flags["f2"]), f2=pl.Series(both))
+    frame = frame.with_columns(
+        f2=pl.col("f2") + 3 * ((pl.col("id") > 100) & (pl.col("id") < 300) & (pl.col("f1") == 0))
+    )
+    gate = opened(frame)
+    answer = gate.analyse("ann", "ward", "logistic", "hiv ~ f1:f2 + age")
+    assert answer.reasons == reasons
+
+
+def test_that_nobody_of_a_slice_has_it_is_not_told_by_labels(opened):
+    frame = ill(people()).with_columns(hiv=pl.when(pl.col("ward") == "a").then(pl.lit("no")).otherwise("hiv"))
+    gate = opened(ill(frame).with_columns(hiv=frame["hiv"]), HIDDEN)
+    for ward in "abc":
+        for kind, formula in (("linear", "cost ~ hiv + stay"), ("logistic", "died ~ hiv + stay")):
+            answer = gate.analyse("ann", "ward", kind, formula, where={"ward": [ward]})
+            assert (answer.decision, answer.reasons) == ("refused", ("attribution",))
+        answer = gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"ward": [ward], "hiv": ["yes"]})
+        assert (answer.decision, answer.reasons) == ("refused", ("attribution",))
+
+
+def test_scopes_locate_no_slice_of_few(opened):
+    """Two of one part lack a value: after a model of all who have it, no slice by that variable may be had, or all."""
+    part = [str(i % 20) for i in range(2000)]
+    lacks = [(i % 20 == 3 and i < 60) or (i % 20 in (5, 6) and i < 400) for i in range(2000)]
+    frame = people().with_columns(part=pl.Series(part), load=pl.Series([None if one else "x" for one in lacks]))
+    gate = opened(frame)
+    first = gate.analyse("ann", "ward", "mean", "cost ~ 1", options={"complete_cases": ["load"]})
+    assert first.decision == "granted"
+    answers = {gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"part": [p]}).reasons for p in set(part)}
+    assert answers == {("scope",)}
+
+
+def test_that_there_is_no_estimate_costs_the_budget(opened):
+    """A line that separates tells of everybody beyond it; idle covariates would give another try for nothing."""
+    frame = people().with_columns(
+        x=pl.col("id") + 0.5, hiv=pl.when(pl.col("id") < 900).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    gate = opened(frame)
+    reasons = [
+        gate.analyse("ann", "ward", "logistic", f"hiv ~ x + {idle}").reasons
+        for idle in (
+            "age",
+            "stay",
+            "cost",
+            "visits",
+            "age + stay",
+            "age + cost",
+            "stay + cost",
+            "stay + visits",
+            "age + visits",
+        )
+        for _ in range(2)
+    ]
+    assert reasons[:2] == [("model",)] * 2
+    assert mu(gate._state.knows("ann", "ward")) == pytest.approx(3)
+    assert mu(gate._state.knows("bob", "ward")) == pytest.approx(3)
+    assert gate.analyse("ann", "ward", "linear", "cost ~ age").reasons == ("noise",)
+    assert gate.verify() == []
+
+
+def test_large_models_are_refused_before_they_take_long(opened):
+    frame = pl.concat([people(20_000, seed=i).with_columns(id=pl.col("id") + i * 20_000) for i in range(2)])
+    frame = frame.with_columns(g=pl.col("id") % 250)
+    gate = opened(frame)
+    answer = gate.analyse("ann", "ward", "linear", "cost ~ C(g)")
+    assert (answer.decision, answer.reasons) == ("refused", ("model",))
+    assert gate.analyse("ann", "ward", "linear", "cost ~ C(gp)").decision == "granted"

@@ -48,10 +48,12 @@ def unmet(
     if "levels" in wanted:
         count = max(count, int(wanted["levels"].value or 0) - 1)
         whole = problem_of(problem.records, replace(problem.request, where={})) if problem.request.where else problem
-        if not (_slices_hold(whole, problem, count) and _levels_hold(problem, count)):
+        if not _slices_hold(whole, problem, count):
             return ("levels",)
         if not all(_stays_open(whole, problem, one) for one in attributions):
             return ("attribution",)
+        if not _levels_hold(problem, count):
+            return ("levels",)
     p = len(problem.design[0])
     failed = []
     if "residual_df" in wanted and problem.n - p < float(wanted["residual_df"].value or 0):
