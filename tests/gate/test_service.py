@@ -204,6 +204,18 @@ def test_exceptions_take_two_stewards(gate):
     assert gate.verify() == []
 
 
+def test_a_steward_makes_no_second_one_for_an_exception(gate):
+    gate.add_user("sue", None, "steward", "research")
+    gate.add_user("mole", None, "steward", "research", by="sue")
+    gate.add_user("mouse", None, "steward", "research", by="mole")
+    for proposer, confirmer in (("sue", "mole"), ("sue", "mouse"), ("mouse", "sue")):
+        name = gate.propose_exception("ann", "ward", AB, proposer, "for her thesis")
+        with pytest.raises(DataError, match="added by the other"):
+            gate.confirm_exception(name, confirmer)
+    gate.add_user("tom", None, "steward", "research")
+    assert gate.confirm_exception(name, "tom").granted
+
+
 def test_the_last_steward_stays(gate):
     gate.add_user("sue", None, "steward", "research")
     with pytest.raises(DataError, match="last steward"):

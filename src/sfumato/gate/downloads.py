@@ -38,7 +38,7 @@ def download(release: Release, form: str) -> bytes:
     frame = _frame(release)
     out = io.BytesIO()
     if form == "csv":
-        frame.write_csv(out)
+        frame.with_columns(_plain_text(frame[name]) for name in frame.columns).write_csv(out)
     elif form == "parquet":
         frame.write_parquet(out, metadata={f"sfumato:{name}": text for name, text in _papers(release)})
     else:
@@ -50,6 +50,15 @@ def _frame(release: Release) -> pl.DataFrame:
     own = list(zip(*release.rows, strict=True)) or [()] * len(release.columns)
     names = [_free(name, i, release.columns) for i, name in enumerate(release.columns)]
     return pl.DataFrame([pl.Series(name, list(column), strict=False) for name, column in zip(names, own, strict=True)])
+
+
+def _plain_text(column: pl.Series) -> pl.Series:
+    """Texts that a spreadsheet would take for a formula, with a mark before them; numbers are none."""
+    if column.dtype != pl.String:
+        return column
+    signed = column.str.contains(r"^[+-]") & column.cast(pl.Float64, strict=False).is_null()
+    formula = column.str.contains(r"^[=@\t\r]") | signed
+    return pl.select(pl.when(formula).then("'" + column).otherwise(column).alias(column.name)).to_series()
 
 
 def _free(name: str, place: int, names: list[str]) -> str:

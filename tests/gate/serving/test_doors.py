@@ -110,8 +110,10 @@ def test_who_is_removed_is_out_at_once(gate):
 def test_who_forgot_a_password_gets_one_for_one_login(gate):
     gate.set_password("ann", PASSWORD)
     session = gate.login("ann", PASSWORD).session
+    gate.issue_token("ann", ["tables"])
     once = gate.reset_password("ann")
     assert gate.visit(session) is None
+    assert gate.tokens("ann") == []
     with pytest.raises(NoEntry, match="new_password"):
         gate.login("ann", once)
     assert gate.login("ann", once, "another horse battery").who == "ann"

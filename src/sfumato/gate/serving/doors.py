@@ -257,7 +257,7 @@ class Doors(Core):
             look.role("")
 
     def reset_password(self, who: str) -> str:
-        """Give somebody who forgot theirs a password for one login; all their sessions end.
+        """Give somebody who forgot theirs a password for one login; all their sessions and tokens end.
 
         Parameters
         ----------
@@ -280,6 +280,7 @@ class Doors(Core):
                 raise DataError(f"There is no user named {who!r}.")
             doors.set_password(who, kept, once=True)
             doors.end_sessions(who)
+            doors.revoke_all(who)
         return password
 
     def _attempt(self, who: str) -> str:

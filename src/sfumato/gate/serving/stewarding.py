@@ -358,6 +358,8 @@ class Stewarding(Asking):
             self._refuse_no_steward(state, by)
             if by in (row.who, proposer):
                 raise DataError("An exception is confirmed by a second steward, who is not the one that it is for.")
+            if proposer in self._added_by(by) or by in self._added_by(proposer):
+                raise DataError("One of the two stewards was added by the other: a third one confirms it.")
             return self._excepted(state, row.who, row.dataset, margin)
 
         def write(writer: Writer, state: State, found: tuple[_Found, list[list[Any]]]) -> Settled:
@@ -371,6 +373,20 @@ class Stewarding(Asking):
 
         self._catch_up()
         return self._settled(decide, write, datasets=[row.dataset])
+
+    def _added_by(self, who: str) -> set[str]:
+        """Who added somebody, who added these, and so on."""
+        with self.store.reading() as view:
+            added = {
+                entry.who: str(entry.body.get("by", ""))
+                for entry in view.entries()
+                if entry.kind == "user" and entry.body.get("step") == "added"
+            }
+        found: set[str] = set()
+        while (by := added.get(who, "")) and by not in found:
+            found.add(by)
+            who = by
+        return found
 
     def _excepted(self, state: State, who: str, dataset: str, margin: Margin) -> tuple[_Found, list[list[Any]]]:
         """What an exception gives, and whose knowledge breaks their policy by it."""

@@ -102,6 +102,10 @@ class Doors:
         held = and_(c.who == who, c.revoked.is_(False), c.until >= at)
         return list(self.connection.execute(select(t.tokens).where(held).order_by(c.at, c.id)))
 
+    def revoke_all(self, who: str) -> None:
+        """Let all of somebody's tokens hold no more."""
+        self.connection.execute(update(t.tokens).where(t.tokens.c.who == who).values(revoked=True))
+
     def revoke(self, who: str, name: str) -> bool:
         """Let a token hold no more; whether it was theirs."""
         c = t.tokens.c
