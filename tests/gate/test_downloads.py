@@ -29,9 +29,7 @@ def test_every_form_has_the_same_rows():
     assert frames.keys() == TYPES.keys()
     for form, frame in frames.items():
         assert frame.columns == ["count", "town", "count_3"]
-        formula = (
-            "'=1+1" if form == "csv" else "=1+1"
-        )
+        formula = "'=1+1" if form == "csv" else "=1+1"
         assert frame.rows() == [("a", formula, 5), ("b", "https://x", 7)]
 
 

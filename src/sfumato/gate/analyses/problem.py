@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Column = tuple[Ints, int]
 _LARGEST = 2 * 10**8
 """Most people."""
-_WORK = 2 * 10**9
+_WORK = 10**9
 """Most people times coefficients times coefficients."""
 
 
