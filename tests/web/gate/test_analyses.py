@@ -82,6 +82,12 @@ def test_options(world, asked):
     assert world.client("ann").post("/datasets/ward/analyses", content=infinite, headers=headers).status_code == 422
 
 
+def test_complete_cases_may_stand_beside_the_formula(world, asked):
+    for given in ("project", ["age", "sex"]):
+        world.client("ann").post("/datasets/ward/analyses", json=BODY | {"complete_cases": given}).raise_for_status()
+        assert asked[-1][1]["options"] == {"complete_cases": given}
+
+
 def test_a_fit(world):
     (world.folder / "key").write_bytes(bytes(range(32)))
     answer = world.client("ann").post("/datasets/ward/analyses", json={"kind": "logistic", "formula": "hiv ~ region"})

@@ -28,6 +28,9 @@ class AnalysisRequest(Body):
     version: Name | None = Field(default=None, description="The newest where it is null.")
     event: Name | None = Field(default=None, description="For survival: the variable that says who had the event.")
     cluster: Name | None = Field(default=None, description="For mixed models: the variable of the clusters.")
+    complete_cases: _Text | Annotated[list[_Text], Field(max_length=200)] | None = Field(
+        default=None, description="`model`, `project` (known in all variables), or a list of variables; as in options."
+    )
     options: dict[Annotated[str, StringConstraints(min_length=1, max_length=40)], Option] = Field(
         default_factory=dict, max_length=20
     )
@@ -47,6 +50,6 @@ def ask_analysis(dataset: PathName, body: AnalysisRequest, gate: TheGate, who: W
         event=body.event,
         cluster=body.cluster,
         key=key,
-        options=body.options,
+        options=body.options | ({} if body.complete_cases is None else {"complete_cases": body.complete_cases}),
     )
     return answered(answer.to_plain(), 201)
