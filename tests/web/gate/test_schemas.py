@@ -22,7 +22,7 @@ OPERATIONS = [
     (method, path)
     for method, path in TABLE
     if path not in (*NOT_DESCRIBED, "/logout")
-    and not path.startswith("/pages/")
+    and not path.startswith(("/pages/", "/login/oidc"))
     and (method, path) != ("GET", "/login")
 ]
 

@@ -80,7 +80,7 @@ def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastA
         dependencies=[Depends(_guard)],
     )
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, include_in_schema=router is not oidc.router)  # a browser's way, answered by pages
     app.add_api_route("/openapi.json", lambda: described(app), methods=["GET"], include_in_schema=False)
     app.state.gate, app.state.watch = gate, watch
     app.state.static = static or StaticFiles([STATIC])
