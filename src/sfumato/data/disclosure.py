@@ -194,8 +194,8 @@ class Protected(_Disclosed):
         """The disclosure in words."""
         return (
             f"{', '.join(self.columns)}: fitted to {self.subsample:.0%} of the records, of whom none counts for more "
-            f"than a bound, with normal noise of {self.tau:g} times that bound on the score; standard errors hold it, "
-            f"and the intervals are {self.widening:g} times as wide as they would be without."
+            f"than a bound, with normal noise of {self.tau:.3g} times that bound on the score; standard errors hold "
+            f"it, and the intervals are {self.widening:g} times as wide as they would be without."
         )
 
 

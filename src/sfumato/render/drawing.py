@@ -30,7 +30,7 @@ GOOD, BAD, WASH = "var(--good, #1f6b4a)", "var(--bad, #a8321a)", "var(--plain-wa
 WIDTH = 420
 """Of pictures, in units of which a line of type is 12 high: legible on a telephone too."""
 _TYPE = 12.0
-_CHARACTER = 6.2
+_CHARACTER = 7.4
 """About the width of a character."""
 
 
@@ -147,9 +147,9 @@ def shortened(text: str, width: float, size: float = _TYPE) -> str:
     Examples
     --------
     >>> shortened("gastroenterology", 60), shortened("ear", 60)
-    ('gastroent…', 'ear')
+    ('gastroe…', 'ear')
     """
-    many = max(int(width / (_CHARACTER * size / _TYPE)) + 1, 2)
+    many = max(int(width / (_CHARACTER * size / _TYPE)), 2)
     return text if len(text) <= many else text[: many - 1] + "…"
 
 

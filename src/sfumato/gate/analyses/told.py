@@ -92,4 +92,5 @@ def _boxes(rows: list[list[Any]]) -> list[list[Any]]:
     """A line for each box: its name, and its five figures."""
     many = len(PROBABILITIES)
     names = [row[0].rpartition(" ")[0] for row in rows[::many]]
+    names = [name.partition("[")[2].removesuffix("]") or name for name in names]  # the group alone, where it is of some
     return [[name, *(row[1] for row in rows[i * many : (i + 1) * many])] for i, name in enumerate(names)]
