@@ -114,10 +114,13 @@ def analyses() -> str:
         out += [f"## {kind.name}", "", textwrap.fill(kind.sentence, 120), ""]
         if kind.shape == "fit":
             exact = {
+                "none": "",
                 "canonical": "the response by each term, and all covariates together",
+                "sums": "sums of the response by each term, the sum of its squares, and all covariates together",
                 "joint": "all variables together",
             }
-            out += [f"Exact where these tables are safe: {exact[kind.footprint]}.", ""]
+            tables = exact[kind.footprint]
+            out += [f"Exact where these tables are safe: {tables}." if tables else "Never exact.", ""]
             lines = [
                 [preset or "any other", one.name, "" if one.value is None else f"{one.value:g}", one.source]
                 for preset, limits in kind.thresholds.items()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from sfumato.gate.margin import Margin, Node
+from sfumato.gate.margin import Margin, Node, base_of
 from sfumato.gate.records import Records, Scope
-from sfumato.gate.structure import LIFE, Structure, by_variable
+from sfumato.gate.structure import KNOWN, LIFE, Structure, by_variable
 from sfumato.kernels.tabular.cover import covered
 
 __all__ = ["FEW_VALUES", "Case", "Clique"]
@@ -47,18 +47,17 @@ class Case:
         versions = {margin.version for margin in everything}
         scope = records.scope(versions)
         several = len(versions) > 1
-        asked = {node.variable for margin in everything for node in margin.nodes}
+        asked = {node.variable for margin in everything for node in margin.nodes if node.level != KNOWN}
         cut: list[Margin] = []
         sums = []
         for margin in everything:
-            nodes = list(margin.nodes)
-            for summed in {margin.value, margin.weight} - {""}:
+            life = [Node(LIFE, margin.version)] if several else []
+            nodes = [*margin.nodes, *life]
+            for summed in {base_of(margin.value), margin.weight} - {""}:
                 if _as_margin(records, summed, asked):
                     nodes.append(Node(summed))
                 else:
-                    sums.append(margin)
-            if several:
-                nodes.append(Node(LIFE, margin.version))
+                    sums.append(replace(margin, nodes=tuple(sorted({*margin.nodes, *life}))))
             cut.append(Margin.of(nodes))
         known = tuple(margin.nodes for margin in scope.structure.largest(cut))
         return cls(scope, known, tuple(dict.fromkeys(sums)))

@@ -13,7 +13,7 @@ from sfumato.gate.analyses.scope import apart
 from sfumato.gate.case import Case
 from sfumato.gate.criteria import attribution, dominance, extremes, interval, sap
 from sfumato.gate.criteria.interval import EFFORT
-from sfumato.gate.margin import Margin, Node
+from sfumato.gate.margin import Margin, Node, base_of
 from sfumato.gate.noise import allowed
 from sfumato.gate.policy import Policy, protected_count
 from sfumato.gate.records import Records
@@ -85,7 +85,7 @@ def is_known(records: Records, knowledge: Iterable[Margin], request: Margin) -> 
     for margin in knowledge:
         if structure.covers(margin, request):
             return True
-        summed = {request.value, request.weight} - {""}
+        summed = {base_of(request.value), request.weight} - {""}
         if summed and all(structure.tells(margin.nodes, Node(name)) for name in summed if name in structure.codes):
             counts = Margin.of(request.nodes, version=request.version)
             if all(name in structure.codes for name in summed) and structure.covers(margin, counts):

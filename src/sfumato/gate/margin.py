@@ -15,11 +15,34 @@ from typing import Any
 
 from sfumato.errors import DataError
 
-__all__ = ["FIRST", "Margin", "Node", "canonical_json", "parsed"]
+__all__ = ["FIRST", "Margin", "Node", "base_of", "canonical_json", "parsed", "squared"]
 
 FIRST = "v1"
 """The version of data that have no others."""
 _PARTS = re.compile(r"(?<!\\)([,@|])")
+_SQUARES = "@squares of "  # no variable of the data can be named so
+
+
+def squared(variable: str) -> str:
+    """What stands for the squares of a variable where they are summed: models tell such sums, no table does.
+
+    Examples
+    --------
+    >>> Margin.of([Node("sex")], value=squared("cost")).label
+    'squares of cost|sex'
+    """
+    return _SQUARES + variable
+
+
+def base_of(summed: str) -> str:
+    """The variable of which the values, or their squares, are summed.
+
+    Examples
+    --------
+    >>> base_of(squared("cost")), base_of("cost")
+    ('cost', 'cost')
+    """
+    return summed.removeprefix(_SQUARES)
 
 
 @dataclass(frozen=True, order=True)
@@ -55,7 +78,7 @@ class Margin:
     nodes
         Without repeats, in rising order; none is the grand total.
     value
-        The variable that is summed; empty for counts. A sum brings the counts of its cells.
+        The variable that is summed, or its squares (`squared`); empty for counts. A sum brings the counts of its cells.
     weight
         The variable that weights each record; empty for none. A weighted count brings the unweighted one.
     version
@@ -95,7 +118,8 @@ class Margin:
             told = json.loads(self.fit)
             return f"~{told['kind']}: {told['formula']}"
         by = ",".join(map(str, self.nodes))
-        summed = f"{self.value}*{self.weight}" if self.value and self.weight else self.value or self.weight
+        value = self.value.removeprefix("@")
+        summed = f"{value}*{self.weight}" if value and self.weight else value or self.weight
         perturbed = "~" if self.noise else ""
         return perturbed + (f"{summed}|{by}" if summed else by)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.gate.margin import FIRST, Node
+from sfumato.gate.margin import FIRST, Node, base_of
 from sfumato.gate.structure import LIFE, MISSING, Structure
 from sfumato.kernels.tabular.tally import Counted, counted
 
@@ -130,6 +130,12 @@ class Scope:
     def total(self) -> int:
         """How many people."""
         return self.rows if self.counts is None else int(self.counts.sum())
+
+    def number(self, summed: str) -> Floats:
+        """The values of a variable that is summed, or their squares."""
+        base = base_of(summed)
+        own = self.numbers[base]
+        return own if summed == base else own**2
 
     def column(self, node: Node) -> Codes:
         """The number of each record's group."""

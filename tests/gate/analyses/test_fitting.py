@@ -3,7 +3,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
 import pytest
 import statsmodels.api as sm
 
@@ -12,7 +11,6 @@ from sfumato.errors import DataError
 from sfumato.gate.analyses.fitting import exact_fit, protected_fit
 from sfumato.gate.analyses.problem import problem_of
 from sfumato.gate.analyses.request import read_analysis
-from sfumato.gate.margin import Node
 from tests.gate.analyses.people import SECRET, people, records
 
 FRAME = people()
@@ -52,41 +50,6 @@ def test_rows_in_another_order_give_the_same():
 def test_another_secret_gives_other_noise():
     one, other = protected(), protected(secret=Draws(bytes(32)))
     assert (one.told.estimate != other.told.estimate).any()
-
-
-def test_scopes_of_the_same_people_share_the_subsample():
-    """How many are looked at tells: all records by another spelling leave out the same ones."""
-    from sfumato.gate.analyses.fitting import _subsample
-
-    spelled = problem(where={Node("sex"): ["F", "M"]})
-    kept = _subsample(problem(), DRAWS, DATA.words)
-    np.testing.assert_array_equal(kept, _subsample(spelled, DRAWS, DATA.words))
-    np.testing.assert_array_equal(kept, _subsample(problem(formula="died ~ ward"), DRAWS, DATA.words))
-    other = _subsample(problem(formula="gone ~ age + sex"), DRAWS, DATA.words)
-    assert (kept != other).any()
-    share = kept.mean()
-    assert abs(share - 0.95) < 4 * math.sqrt(0.95 * 0.05 / len(kept))
-
-
-def test_whole_clusters_are_left_out():
-    from sfumato.gate.analyses.fitting import _subsample
-
-    own = problem("mixed", "cost ~ age", cluster="gp")
-    kept = _subsample(own, DRAWS, DATA.words)
-    by_cluster = pl.DataFrame({"c": own.cluster, "kept": kept}).group_by("c").agg(pl.col("kept").n_unique())
-    assert by_cluster["kept"].max() == 1
-    assert not kept.all()
-
-
-def test_people_of_a_line_of_counts_are_drawn_apart():
-    from sfumato.gate.analyses.fitting import _subsample
-    from sfumato.gate.reading import records_of
-
-    frame = pl.DataFrame({"y": ["a", "b"] * 2, "x": ["p", "p", "q", "q"], "n": [3000, 2000, 1000, 4000]})
-    data = records_of(frame, count="n", secret=SECRET)
-    kept = _subsample(problem("logistic", "y ~ x", data), DRAWS, data.words)
-    for line in np.split(kept, [3000, 5000, 6000]):
-        assert abs(line.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / len(line))
 
 
 def test_the_strength_is_remembered_as_its_square():

@@ -30,10 +30,13 @@ def labels(kind, formula, data=DATA, **more):
         ("probit", "died ~ sex + ward", {"died,sex,ward"}),
         ("logistic", "died ~ `age@band` + sex", {"age@band,died", "died,sex", "age@band,sex"}),
         ("poisson", "visits ~ sex + ward", {"sex,visits", "visits,ward", "sex,ward"}),
-        ("linear", "age ~ sex", {"age,sex"}),
-        ("mean", "age ~ 1", {"age"}),
+        ("linear", "cost ~ sex", {"cost|sex", "squares of cost|"}),
+        ("linear", "cost ~ sex + ward", {"cost|sex", "cost|ward", "sex,ward", "squares of cost|"}),
+        ("linear", "cost ~ sex*ward", {"cost|sex,ward", "squares of cost|"}),
+        ("mean", "cost ~ 1", {"cost|", "squares of cost|"}),
+        ("t", "age ~ sex", {"age|sex", "squares of age|"}),
+        ("correlation", "cost ~ visits", {"cost|visits", "squares of cost|"}),
         ("quantile", "age ~ 1", {"age"}),
-        ("correlation", "age ~ visits", {"age,visits"}),
     ],
 )
 def test_the_tables_that_a_fit_follows_from(kind, formula, wanted):
@@ -47,7 +50,32 @@ def test_what_cuts_the_scope_is_in_every_table():
 
 
 def test_too_large_a_table_is_none():
-    assert labels("linear", "cost ~ age + stay + days + gp") is None
+    assert labels("poisson", "visits ~ age*gp*ward*weeks*sex*stay") is None
+
+
+def test_no_table_tells_who_lacks_a_number():
+    """Numbers of which there are too many to be codes: all have one, or a table would have to say who has."""
+    many = 100_002
+    rows = pl.DataFrame({"a": ["x", "y"] * (many // 2), "y": np.arange(many) / 7})
+    assert labels("linear", "y ~ a", records_of(rows)) == {"y|a", "squares of y|"}
+    gaps = rows.with_columns(y=pl.when(pl.col("a") != pl.col("a").shift(1)).then("y"))
+    assert labels("linear", "y ~ a", records_of(gaps)) is None
+
+
+def test_linear_fits_are_equal_where_the_sums_are():
+    """Within cells of both factors three people exchange what leaves sum and squares: 1, 5, 6 are 2, 3, 7."""
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({"a": rng.choice(["x", "y"], 600), "b": rng.choice(["p", "q", "r"], 600)})
+    frame = frame.with_columns(y=pl.Series(rng.normal(50, 9, 600)))
+    rows = np.flatnonzero((frame["a"] == "x").to_numpy() & (frame["b"] == "q").to_numpy())[:3]
+    fits = []
+    for triple in ([1, 5, 6], [2, 3, 7]):
+        y = frame["y"].to_numpy().copy()
+        y[rows] = triple
+        data = records_of(frame.with_columns(y=pl.Series(y)))
+        fits.append(exact_fit(problem_of(data, read_analysis(data, "linear", "y ~ a + b"))))
+    np.testing.assert_allclose(fits[0].estimate, fits[1].estimate, rtol=1e-9)
+    np.testing.assert_allclose(fits[0].se, fits[1].se, rtol=1e-9)
 
 
 def pattern(count, seed):

@@ -40,3 +40,17 @@ def test_weights_are_what_is_added():
     (both,) = of(Margin.of([], value="pay", weight="w"))
     assert np.isclose(both.value.sum(), (ROWS["pay"] * ROWS["w"]).sum())
     assert both.cells == 1
+
+
+def test_levels_of_one_variable_and_versions_are_taken_together():
+    """A difference of two sums is a sum: of the third age, or of who came later."""
+    levels = {"B": {"one": {"p": "1", "q": "2", "r": "2"}, "two": {"p": "1", "q": "1", "r": "2"}}}
+    rows = ROWS.with_columns(id=pl.Series(range(MANY)), B=pl.Series(["p", "q", "r"] * (MANY // 3)))
+    come = rows.head(6).with_columns(pl.col("id") + MANY)
+    later = pl.concat([rows.tail(MANY - 8), come])
+    records = records_of(rows, record="id", levels=levels, versions=[("v2", later)])
+    (one,) = contributions(Case.of(records, [Margin.of([Node("B", name)], value="pay") for name in ("one", "two")]))
+    assert len(np.unique(one.cell)) == 3
+    both = Case.of(records, [Margin.of([], value="pay", version=v) for v in ("v1", "v2")])
+    (one,) = contributions(both)
+    assert sorted(np.bincount(one.cell).tolist())[:2] == [6, 7]  # who came, and who went (one of them has no value)

@@ -47,12 +47,12 @@ def test_scopes_cut_by_a_missing_value_differ_too(opened):
     frame = people().with_columns(smoker=pl.when(pl.col("id") == 7).then(None).otherwise(pl.lit("no")))
     frame = frame.with_columns(smoker=pl.when(pl.col("id") % 2 == 0).then(pl.lit("yes")).otherwise("smoker"))
     gate = opened(frame)
-    assert gate.analyse("ann", "ward", "linear", "cost ~ age").decision == "granted"
-    answer = gate.analyse("ann", "ward", "linear", "cost ~ age + smoker")
+    assert gate.analyse("ann", "ward", "linear", "cost ~ stay").decision == "granted"
+    answer = gate.analyse("ann", "ward", "linear", "cost ~ stay + smoker")
     assert (answer.decision, answer.reasons) == ("refused", ("scope",))
     project = {"complete_cases": "project"}
-    first = gate.analyse("cat", "ward", "linear", "cost ~ age", options=project)
-    second = gate.analyse("cat", "ward", "linear", "cost ~ age + smoker", options=project)
+    first = gate.analyse("cat", "ward", "linear", "cost ~ stay", options=project)
+    second = gate.analyse("cat", "ward", "linear", "cost ~ stay + smoker", options=project)
     assert first.decision == second.decision == "granted"
 
 
@@ -69,10 +69,10 @@ def test_idle_covariates_cost_the_budget(opened):
     assert len(slopes) > 1
 
 
-@pytest.mark.parametrize("other", ["cost ~ sex + age", "cost ~ C(sex) + age", "cost ~ age + sex + age"])
+@pytest.mark.parametrize("other", ["cost ~ sex + stay", "cost ~ C(sex) + stay", "cost ~ stay + sex + stay"])
 def test_other_spellings_draw_no_new_noise(opened, other):
     gate = opened()
-    first = gate.analyse("ann", "ward", "linear", "cost ~ age + sex")
+    first = gate.analyse("ann", "ward", "linear", "cost ~ stay + sex")
     again = gate.analyse("ann", "ward", "linear", other)
     assert first.release.rows == again.release.rows
     assert again.reasons == ("known",)
@@ -179,9 +179,12 @@ def test_scopes_locate_no_slice_of_few(opened):
     lacks = [(i % 20 == 3 and i < 60) or (i % 20 in (5, 6) and i < 400) for i in range(2000)]
     frame = people().with_columns(part=pl.Series(part), load=pl.Series([None if one else "x" for one in lacks]))
     gate = opened(frame)
-    first = gate.analyse("ann", "ward", "mean", "cost ~ 1", options={"complete_cases": ["load"]})
+    noisy = {"protected": True}
+    first = gate.analyse("ann", "ward", "mean", "cost ~ 1", options={"complete_cases": ["load"], **noisy})
     assert first.decision == "granted"
-    answers = {gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"part": [p]}).reasons for p in set(part)}
+    answers = {
+        gate.analyse("ann", "ward", "mean", "cost ~ 1", where={"part": [p]}, options=noisy).reasons for p in set(part)
+    }
     assert answers == {("scope",)}
 
 
@@ -209,7 +212,7 @@ def test_that_there_is_no_estimate_costs_the_budget(opened):
     assert reasons[:2] == [("model",)] * 2
     assert mu(gate._state.knows("ann", "ward")) == pytest.approx(3)
     assert mu(gate._state.knows("bob", "ward")) == pytest.approx(3)
-    assert gate.analyse("ann", "ward", "linear", "cost ~ age").reasons == ("noise",)
+    assert gate.analyse("ann", "ward", "linear", "cost ~ stay").reasons == ("noise",)
     assert gate.verify() == []
 
 

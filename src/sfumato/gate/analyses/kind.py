@@ -10,7 +10,7 @@ __all__ = ["ACRO", "DATASHIELD", "NOTES", "Kind", "Response", "Threshold"]
 
 Response = Literal["number", "binary", "count", "time", "category"]
 Shape = Literal["table", "fit"]
-Given = Literal["canonical", "joint"]
+Given = Literal["canonical", "sums", "joint", "none"]
 
 ACRO = "ACRO 0.4, default risk appetite (Smith et al. 2023)"
 DATASHIELD = "DataSHIELD, nfilter.* options (Gaye et al. 2014, doi:10.1093/ije/dyu188)"
@@ -70,7 +70,8 @@ class Kind:
         `table`: it is a table of counts, decided as one. `fit`: it has coefficients.
     footprint
         Which tables give a fit exactly, where all its variables have codes: `canonical`: the response by each term, and
-        all covariates together. `joint`: all variables together.
+        all covariates together. `sums`: sums of the response by each term, the sum of its squares, and all covariates
+        together. `joint`: all variables together. `none`: it is never exact.
     needs
         What a request has beside its formula: `event`, `cluster`, `probability`.
     thresholds

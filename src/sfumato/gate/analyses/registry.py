@@ -20,6 +20,7 @@ from sfumato.gate.analyses.kinds import (
     poisson,
     probit,
     quantile,
+    residuals,
     survival,
     t,
 )
@@ -39,6 +40,7 @@ KINDS: Mapping[str, Kind] = {
         correlation,
         t,
         linear,
+        residuals,
         logistic,
         probit,
         poisson,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.data.disclosure import Protected as Disclosed
-from sfumato.gate.analyses.fitting import Protected
+from sfumato.gate.analyses.keyed import Protected
 from sfumato.gate.analyses.kinds.boxes import PROBABILITIES
 from sfumato.gate.analyses.problem import Problem
 from sfumato.gate.analyses.values import digits
@@ -40,7 +40,7 @@ def content_of_fit(dataset: str, problem: Problem, fit: ProtectedFit, protected:
         low, high = (np.array([to_place_of(*one) for one in zip(end, fit.se, strict=True)]) for end in (low, high))
         p = np.array([significant(float(one), 2) for one in p])
     told = zip(fit.estimate, fit.se, fit.se_added, low, high, p, strict=True)
-    labels = labels_of(problem, len(fit.estimate))
+    labels = (protected.labels if protected else ()) or labels_of(problem, len(fit.estimate))
     rows = [[label, *(digits(float(one)) for one in own)] for label, own in zip(labels, told, strict=True)]
     if protected is None:
         disclosure: dict[str, Any] = {
@@ -55,7 +55,7 @@ def content_of_fit(dataset: str, problem: Problem, fit: ProtectedFit, protected:
             **{k: digits(v) if isinstance(v, float) else v for k, v in own.model_dump(mode="json").items()},
             "sentence": own.sentence(),
         }
-    boxes = {"boxes": _boxes(rows)} if request.kind.name == "boxes" else {}
+    boxes = {"boxes": _boxes(rows)} if request.kind.name in ("boxes", "residuals") else {}
     return {
         **boxes,
         "dataset": dataset,

@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.gate.case import Case
 from sfumato.gate.criteria.sums import contributions
+from sfumato.gate.margin import base_of
 from sfumato.gate.stages.verdict import HOLDS, Verdict
 
 __all__ = ["check"]
@@ -17,7 +18,7 @@ def check(case: Case) -> Verdict:
     """Look for a cell whose sum is the number of its people times the least or the largest value that there is."""
     work = 0
     for one in contributions(case):
-        if not any(name in case.structure.sensitive for name in one.summed) or not len(one.value):
+        if not any(base_of(name) in case.structure.sensitive for name in one.summed) or not len(one.value):
             continue
         work += len(one.value)
         count = np.bincount(one.cell, minlength=one.cells)

@@ -58,13 +58,15 @@ def _values(case: Case, summed: tuple[str, str]) -> Floats:
     out = np.ones(case.scope.rows)
     for name in summed:
         if name:
-            out = out * case.scope.numbers[name]
+            out = out * case.scope.number(name)
     return out
 
 
 def _cliques(case: Case, margins: list[Margin]) -> list[Clique]:
+    """As for counts: levels of one variable, and versions, are taken together: differences of sums tell of these."""
     nodes = tuple(sorted({node for margin in margins for node in margin.nodes}))
     number = {node: i for i, node in enumerate(nodes)}
     size = [case.structure.size(node) for node in nodes]
-    masks = [sum(1 << number[node] for node in margin.nodes) for margin in margins]
+    held = [*(margin.nodes for margin in margins), *case.structure.given(nodes)]
+    masks = [sum(1 << number[node] for node in own) for own in held]
     return [tuple(n for i, n in enumerate(nodes) if mask >> i & 1) for mask in triangulated(masks, size)] or [()]

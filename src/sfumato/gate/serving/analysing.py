@@ -11,6 +11,7 @@ from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.gate.analyses.fitting import exact_fit, protected_fit
 from sfumato.gate.analyses.footprint import footprint
+from sfumato.gate.analyses.full_sums import leave_open
 from sfumato.gate.analyses.kind import Threshold
 from sfumato.gate.analyses.problem import Problem, problem_of
 from sfumato.gate.analyses.request import Request, read_analysis
@@ -183,6 +184,9 @@ class Analysing(Asking, Describing):
         new = outcome.reasons != ("known",)
         if outcome.granted and new and not all(self._may_be_public(state, asked, one) for one in margins):
             outcome = Outcome("refused", ("public",), outcome.stage, outcome.work)
+        held = [world.knows(one, asked.dataset) for one in world.reach(asked.who)]
+        if outcome.granted and not leave_open(problem.records, margins, held):  # known may be to three digits
+            outcome = Outcome("refused", ("sum",), "released", outcome.work)
         if not outcome.granted:
             return None, {"exact": self._outcome_body(outcome)}
         plain = [one.to_plain() for one in margins]

@@ -45,8 +45,14 @@ def test_a_formula_takes_the_place_of_what_was_chosen(come, world):
     assert world.gate.releases("ann")[0].content["by"] == [["sex", ""]]
 
 
-def test_a_model_says_what_protection_cost(come):
+def test_an_exact_model_says_so(come):
     page = come("ann").send(ASK, dataset="ward", kind="linear", response="cost", term="sex")
+    assert "The fit is exact" in page.words
+    assert "multiple of ten" not in page.words
+
+
+def test_a_model_says_what_protection_cost(come):
+    page = come("ann").send(ASK, dataset="ward", kind="linear", response="cost", term="age")
     assert "Granted" in page.words
     assert "times as wide" in page.words
     assert "se_added" in page.words

@@ -2,10 +2,13 @@
 
 from sfumato.gate.analyses.kind import NOTES, Kind, Threshold
 
-__all__ = ["KIND", "PROBABILITIES"]
+__all__ = ["KIND", "LEAST", "PROBABILITIES"]
 
 PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Ends of the whiskers, of the box, and its middle: nothing beyond is told."""
+
+LEAST = 20
+"""People of a box, at least."""
 
 KIND = Kind(
     "boxes",
@@ -17,5 +20,5 @@ KIND = Kind(
     ),
     example="cost ~ ward",
     response="number",
-    thresholds={"": (Threshold("levels", 20, f"{NOTES}; a box has 20 or more"),)},
+    thresholds={"": (Threshold("levels", LEAST, f"{NOTES}; a box has 20 or more"),)},
 )

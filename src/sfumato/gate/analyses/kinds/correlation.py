@@ -11,5 +11,5 @@ KIND = Kind(
     sentence="Pearson's correlation of two numbers.",
     example="cost ~ stay",
     response="number",
-    footprint="canonical",
+    footprint="sums",
 )

@@ -11,5 +11,5 @@ KIND = Kind(
     sentence="Coefficients of a linear model; residuals, fitted values and leverages are never given.",
     example="cost ~ age + C(ward)",
     response="number",
-    footprint="canonical",
+    footprint="sums",
 )

@@ -11,5 +11,5 @@ KIND = Kind(
     sentence="The mean of a number, of all or by the groups of one variable.",
     example="cost ~ 1",
     response="number",
-    footprint="canonical",
+    footprint="sums",
 )

@@ -11,5 +11,5 @@ KIND = Kind(
     sentence="The difference of the means of two groups, with one variance for both.",
     example="cost ~ sex",
     response="number",
-    footprint="canonical",
+    footprint="sums",
 )

@@ -47,7 +47,8 @@ LINKS: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Pages by role, in the order in which they are shown."""
 _MOST_FIELDS, _LONGEST = 5_000, 20_000
-_WORDS = {"n": "People, to a multiple of ten", "widening": "Intervals are wider by"}
+_WORDS = {"n": "People", "widening": "Intervals are wider by"}
+_ROUNDED = {**_WORDS, "n": "People, to a multiple of ten"}
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,8 @@ def told(release: Release, picture: bool = True) -> Shown:
     facts: list[tuple[str, str]] = []
     if isinstance(disclosure, Mapping):
         sentence = str(disclosure.get("sentence", ""))
-        facts = [(_WORDS[key], str(value)) for key, value in disclosure.items() if key in _WORDS and value is not None]
+        words = _ROUNDED if "tau" in disclosure else _WORDS
+        facts = [(words[key], str(value)) for key, value in disclosure.items() if key in _WORDS and value is not None]
     else:
         sentence = str(disclosure)
     columns, rows = release.columns, release.rows
