@@ -6,14 +6,32 @@ import re
 from dataclasses import dataclass
 
 from sfumato.errors import DataError
+from sfumato.kernels.classes.log_linear import Model
+from sfumato.kernels.classes.special_uniques import Score
 from sfumato.kernels.glm import Family
 from sfumato.measures.attacking import Attacking
 
-__all__ = ["CATEGORY", "WILDCARD", "Measuring", "wildcard"]
+__all__ = ["CATEGORY", "WILDCARD", "Measuring", "Searching", "wildcard"]
 
 CATEGORY, WILDCARD = "category", "wildcard"
 """What a missing key may be."""
 _ALPHA = re.compile(rf"{WILDCARD}:(\d+(?:\.\d*)?|\.\d+)")
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How special uniques are searched, see `sfumato.measures.risk.special_uniques`.
+
+    Parameters
+    ----------
+    max_size
+        Most keys of a set; None: all.
+    score
+        How a set counts, `factorial` or `shares`.
+    """
+
+    max_size: int | None = None
+    score: Score = "factorial"
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,10 @@ class Measuring:
         Share of the population that the file holds, for estimates of the population.
     together
         Whether each of several sensitive variables is measured within classes of the keys and the others, too.
+    special
+        How special uniques are searched; None: not, unless somebody asks for them by name.
+    log_linear
+        Model from which uniques of the population are estimated, with `fraction`; None: none is.
 
     Raises
     ------
@@ -58,6 +80,8 @@ class Measuring:
     missing: str = CATEGORY
     fraction: float | None = None
     together: bool = False
+    special: Searching | None = None
+    log_linear: Model | None = None
 
     def __post_init__(self) -> None:
         wildcard(self.missing)

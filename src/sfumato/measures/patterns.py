@@ -32,8 +32,10 @@ __all__ = [
     "Patterns",
     "Values",
     "class_findings",
+    "coded",
     "has_columns",
     "key_counts",
+    "once",
     "patterns",
     "ranked",
     "value_counts",
@@ -162,7 +164,7 @@ def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patte
     if not by:
         return None
     _refuse_unknown(data, by)
-    return _once(data, ("patterns", tuple(by), missing), make)
+    return once(data, ("patterns", tuple(by), missing), make)
 
 
 def _patterns(counted: pl.DataFrame, by: list[str], alpha: float | None) -> Patterns:
@@ -172,14 +174,25 @@ def _patterns(counted: pl.DataFrame, by: list[str], alpha: float | None) -> Patt
         alike = records.astype(np.float64)
         population = weights
     else:
-        codes = keys.select(pl.all().rank("dense").cast(pl.Int64).fill_null(0) - 1).to_numpy()
-        found = count_with_missing(codes, records, weights, alpha)
+        found = count_with_missing(coded(keys), records, weights, alpha)
         alike, population = found.f, None if weights is None else found.population
     return Patterns(keys, records, alike, None if population is None else np.maximum(population, alike))
 
 
-def _once(data: Dataset, what: tuple[object, ...], make: Callable[[], _T]) -> _T:
+def once(data: Dataset, what: tuple[object, ...], make: Callable[[], _T]) -> _T:
+    """What is worked out of a data set, worked out once where it remembers."""
     return data.once(what, make) if isinstance(data, Remembered) else make()
+
+
+def coded(keys: pl.DataFrame) -> Ints:
+    """Number the values of each key from 0 on, in their order; −1 where it is missing.
+
+    Examples
+    --------
+    >>> coded(pl.DataFrame({"sex": ["m", "f", None]})).tolist()
+    [[1], [0], [-1]]
+    """
+    return keys.select(pl.all().rank("dense").cast(pl.Int64).fill_null(0) - 1).to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +278,7 @@ def values(data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSen
         counts = value_counts(data, by, sensitive, missing)
         return _values(counts, list(by), sensitive, data.codebook) if counts.height else None
 
-    return _once(data, ("values", tuple(by), sensitive, missing), make) if by else None
+    return once(data, ("values", tuple(by), sensitive, missing), make) if by else None
 
 
 def _values(counts: pl.DataFrame, by: list[str], sensitive: str, codebook: Codebook) -> Values:
