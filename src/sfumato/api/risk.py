@@ -10,10 +10,13 @@ from typing import Any
 
 from sfumato.api.earlier import opened_before
 from sfumato.api.read import read
+from sfumato.api.searching import asked_for, writing
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
+from sfumato.kernels.classes.log_linear import Model
+from sfumato.kernels.classes.special_uniques import Score
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
 from sfumato.measures.measuring import CATEGORY, Measuring
 from sfumato.plan.plan import Plan
@@ -55,6 +58,11 @@ def risk(
     weight: str | None = None,
     household: str | None = None,
     missing: str | None = None,
+    special_uniques: bool = False,
+    max_size: int | None = None,
+    score: Score = "factorial",
+    log_linear: Model | None = None,
+    records: str | PathLike[str] | None = None,
     w1: float = 0.01,
     w2: float = 0.05,
     secret: bytes | Secret | None = None,
@@ -118,6 +126,20 @@ def risk(
         What a missing key is in sizes of classes: `category`, a value of its own; `wildcard`, it agrees with every
         other; `wildcard:ALPHA`, it does in part. By default what the plan's last step with keys takes it for, else
         `category`.
+    special_uniques
+        Search the records that are alone by few of their keys: see `sfumato.measures.risk.special_uniques`.
+    max_size
+        Of special uniques, the most keys of a set that is searched; needed for more than 12 keys.
+    score
+        Of special uniques, how a set of s of m keys counts: `factorial` (m − s)!, `shares` (2^(m − s) − 1) / C(m, s).
+    log_linear
+        Estimate from `fraction` how many uniques are alone in the population, and how many matches are right, by a
+        log-linear model: of main effects (`main`), with all two-way terms (`two-way`), or with those that a test of
+        fit asks for (`auto`).
+    records
+        CSV file to write, of one table: the records with a score, with `record` (the id in the column `record`, else
+        the row's number from 1 on), `score`, `dis` and `keys`, the smallest sets of keys by which it is alone. It is
+        confidential: it points at people.
     w1, w2
         Widths of the robust Mahalanobis risk.
     secret
@@ -134,10 +156,12 @@ def risk(
     """
     if keys is not None and not _names(keys):
         raise DataError("keys name no column. Name those that an intruder may know.")
+    searching = asked_for(special_uniques, max_size, score, log_linear, fraction)
+    write = writing(records, record, searching, protected)
     named = Named(_names(keys), _names(sensitive), weight, household)
     plain = (protected, columns, by, record, align, plan, disclosure, earlier, truth)
-    if named.keys and all(each is None for each in plain) and _scannable(data):
-        how = Measuring(missing=missing or CATEGORY, fraction=fraction)
+    if named.keys and all(each is None for each in (*plain, records)) and _scannable(data):
+        how = Measuring(missing=missing or CATEGORY, fraction=fraction, special=searching, log_linear=log_linear)
         return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
     first, second = read(data), None if protected is None else read(protected)
     plan, released = plan_for(plan, table, second, first), False
@@ -158,7 +182,7 @@ def risk(
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     rule = missing if missing is not None else missing_rule(plan or Plan())
-    how = Measuring(w1=w1, w2=w2, missing=rule, fraction=fraction)
+    how = Measuring(w1=w1, w2=w2, missing=rule, fraction=fraction, special=searching, log_linear=log_linear)
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
     return assess.risk(
         first,
@@ -174,6 +198,7 @@ def risk(
         named=named,
         how=replace(how, attacking=attacking),
         secret=Secret.known(secret),
+        also=write,
         progress=progress,
     )
 

@@ -25,17 +25,22 @@ from sfumato.cli.options import (
     Household,
     Json,
     Keys,
+    LogLinear,
+    MaxSize,
     Metric,
     MissingKeys,
     Model,
     PlanFile,
     Reading,
     Record,
+    Records,
     Sample,
+    Score,
     SecretFile,
     Sensitive,
     Sheet,
     SkipRows,
+    SpecialUniques,
     Table,
     Weight,
     names,
@@ -83,6 +88,11 @@ def risk(
             "differ.",
         ),
     ] = None,
+    special_uniques: SpecialUniques = False,
+    max_size: MaxSize = None,
+    score: Score = "factorial",
+    log_linear: LogLinear = None,
+    records: Records = None,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
     secret_file: SecretFile = None,
@@ -104,12 +114,15 @@ def risk(
     both tell together is measured: sfumato risk new/data.csv --earlier old --truth cohort.csv --record id
     """
     from sfumato.api.risk import risk as measure
-    from sfumato.cli.talk import finish, open_table
+    from sfumato.cli.talk import finish, open_table, refuse_same, say
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
 
+    refuse_same(records, data, protected, plan, secret_file, *(earlier or ()), *(truth or ()))
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
-    scanned = keys is not None and data.suffix.lower() == ".parquet"  # read no more than the columns that are needed
+    scanned = (
+        records is None and keys is not None and data.suffix.lower() == ".parquet"
+    )  # read no more than the columns that are needed
     first = data if scanned else open_table(data, how)
     second = None if protected is None else open_table(protected, how)
     with working() as progress:
@@ -135,11 +148,18 @@ def risk(
             weight=weight,
             household=household,
             missing=missing,
+            special_uniques=special_uniques,
+            max_size=max_size,
+            score=score,
+            log_linear=log_linear,
+            records=records,
             w1=w1,
             w2=w2,
             secret=Secret.known(secret_file),
             progress=progress,
         )
+    if records is not None:
+        say([f"Written: {records}. It points at people: keep it where the data are kept."])
     finish(found, json)
 
 

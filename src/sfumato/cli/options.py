@@ -26,6 +26,8 @@ __all__ = [
     "Household",
     "Json",
     "Keys",
+    "LogLinear",
+    "MaxSize",
     "Metric",
     "MissingKeys",
     "Model",
@@ -33,16 +35,20 @@ __all__ = [
     "PlanFile",
     "Reading",
     "Record",
+    "Records",
     "Sample",
+    "Score",
     "Sensitive",
     "Sheet",
     "SkipRows",
+    "SpecialUniques",
     "Table",
     "Weight",
     "names",
 ]
 
 _READING = "Reading"
+_UNIQUES = "Uniques"
 
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file.", rich_help_panel=_READING)]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", rich_help_panel=_READING)]
@@ -87,6 +93,44 @@ Sensitive = Annotated[
 ]
 Weight = Annotated[str | None, typer.Option(help="Column with sampling weights (role weight).")]
 Household = Annotated[str | None, typer.Option(help="Column with the id of the household (role household).")]
+SpecialUniques = Annotated[
+    bool,
+    typer.Option(
+        "--special-uniques", help="Search the records that are alone by few of their keys.", rich_help_panel=_UNIQUES
+    ),
+]
+MaxSize = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of special uniques, the most keys of a set that is searched; needed for more than 12 keys.",
+        rich_help_panel=_UNIQUES,
+    ),
+]
+Score = Annotated[
+    Literal["factorial", "shares"],
+    typer.Option(
+        help="Of special uniques, what a set of s of m keys counts: (m - s)!, or (2^(m - s) - 1) / C(m, s).",
+        rich_help_panel=_UNIQUES,
+    ),
+]
+Records = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="CSV file to write with the special uniques: record (the id named by --record, else the row's number), "
+        "score, dis, keys of the smallest sets. Confidential: it points at people.",
+        rich_help_panel=_UNIQUES,
+    ),
+]
+LogLinear = Annotated[
+    Literal["auto", "main", "two-way"] | None,
+    typer.Option(
+        help="Estimate from --fraction how many uniques are alone in the population, by a log-linear model: of main "
+        "effects, with all two-way terms, or with those that a test of fit asks for.",
+        rich_help_panel=_UNIQUES,
+    ),
+]
 MissingKeys = Annotated[
     str | None,
     typer.Option(

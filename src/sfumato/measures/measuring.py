@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import get_args
 
 from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import Model
@@ -28,10 +29,26 @@ class Searching:
         Most keys of a set; None: all.
     score
         How a set counts, `factorial` or `shares`.
+
+    Raises
+    ------
+    DataError
+        For another score, or a size below 1.
+
+    Examples
+    --------
+    >>> Searching(max_size=3).score
+    'factorial'
     """
 
     max_size: int | None = None
     score: Score = "factorial"
+
+    def __post_init__(self) -> None:
+        if self.score not in get_args(Score):
+            raise DataError("score takes factorial or shares.")
+        if self.max_size is not None and self.max_size < 1:
+            raise DataError("max_size is the most keys of a set: at least 1.")
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,7 @@ class Measuring:
     Raises
     ------
     DataError
-        Where `missing` has another form, or `fraction` is not above 0 and at most 1.
+        Where `missing` or `log_linear` has another form, or `fraction` is not above 0 and at most 1.
 
     Examples
     --------
@@ -87,6 +104,8 @@ class Measuring:
         wildcard(self.missing)
         if self.fraction is not None and not 0 < self.fraction <= 1:
             raise DataError("fraction is the share of the population that the file holds: above 0 and at most 1.")
+        if self.log_linear is not None and self.log_linear not in get_args(Model):
+            raise DataError("log_linear takes auto, main or two-way.")
 
 
 def wildcard(missing: str) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -238,6 +238,7 @@ def risk(
     named: Named | None = None,
     how: Measuring | None = None,
     secret: Secret | None = None,
+    also: Callable[[Subject], None] | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table as it is, or of a protected table against its original.
@@ -271,6 +272,8 @@ def risk(
         sensitive variables are measured whatever their kind.
     secret
         The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined.
+    also
+        Called with the one table once it is measured.
 
     Raises
     ------
@@ -280,7 +283,7 @@ def risk(
     named = named or Named()
     how = replace(_for_limits(how or Measuring(), plan or Plan()), together=len(named.sensitive) > 1)
     if protected is None:
-        found = _risk_of_one(data, columns, by, plan, released, named, how, progress)
+        found = _risk_of_one(data, columns, by, plan, released, named, how, progress, also)
         if earlier is None:
             return found
         release = _Tables.of_release(with_record(data, record), plan or Plan())
@@ -325,6 +328,7 @@ def _risk_of_one(
     named: Named,
     how: Measuring,
     progress: Progress,
+    also: Callable[[Subject], None] | None,
 ) -> Findings:
     """The risk of a table as it is: what its keys alone give away."""
     tables = _Tables.of_release(data, plan or Plan()) if released else _Tables.prepare(data, None, plan)
@@ -342,7 +346,10 @@ def _risk_of_one(
         classes = exposed(tables.plan, tables.codebook).classes
     sensitive = named.sensitive or sensitive_categories(tables.before.codebook)
     subject = Subject(tables.before, classes=classes, sensitive=sensitive, how=how)
-    return _judged(Findings(notes=notes) + measure(subject, progress, "risk"), tables.plan)
+    found = measure(subject, progress, "risk")
+    if also is not None:
+        also(subject)
+    return _judged(Findings(notes=notes) + found, tables.plan)
 
 
 def risk_of_scan(data: ScannedDataset, named: Named, how: Measuring, progress: Progress = quiet) -> Findings:

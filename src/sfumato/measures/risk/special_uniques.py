@@ -301,7 +301,7 @@ MEASURE = Measure(
             "uniques), over all records. A missing value is never part of one.",
             form="count",
             baseline="Original",
-            at="by {0:g} values",
+            at="sets of size {0:g}",
             aim=Aim.ALIKE,
         ),
         Figure(
