@@ -18,6 +18,7 @@ from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import Model
 from sfumato.kernels.classes.special_uniques import Score
 from sfumato.measures.attacking import DEFAULT, Attacking, Metric
+from sfumato.measures.intruding import SCENARIOS, Intruding
 from sfumato.measures.measuring import CATEGORY, Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
@@ -51,6 +52,9 @@ def risk(
     sample: int | None = None,
     fraction: float | None = None,
     file_order: bool = False,
+    scenario: Sequence[str] | str | None = None,
+    control: Any = None,
+    present: float | None = None,
     earlier: Any = None,
     truth: Any = None,
     keys: Sequence[str] | str | None = None,
@@ -84,7 +88,7 @@ def risk(
     record
         Column with the record's id; of a path into a release folder the one that its papers name.
     align
-        `"row-order"`, or None.
+        `"row-order"`; `"none"`, where rows of `protected` are nobody's; or None.
     plan
         A plan with roles, kinds, preparing steps and limits.
     table
@@ -106,6 +110,16 @@ def risk(
         disclosure says), and what people alone in the population are estimated from (by default they are not).
     file_order
         Add the first 10, 50 and 90% of the file in its own order, to compare with published tables.
+    scenario
+        Intruders who know keys and what they find in `protected`: `neighbour` (one person's keys; the person is
+        there), `cross_match` (a file of people, of whom a share is there), `trawl` (nothing; looks for odd records),
+        `claim` (everybody's keys; needs one claim that is believed). The plan's `knows` says what each knows.
+    control
+        People of the same kind who are not in `protected`, as `read` takes them: with it `inference` of sensitive
+        variables and `membership` are measured.
+    present
+        Share of the people in an intruder's file of whom he takes it that they are there, above 0 and at most 1; by
+        default their true share.
     earlier
         Earlier releases of the same people, newest first: a folder, a data file or a table, or a list of these. What
         they tell beside the new one, `data` (or `protected`), is measured as `differencing`.
@@ -163,6 +177,7 @@ def risk(
     if named.keys and all(each is None for each in (*plain, records)) and _scannable(data):
         how = Measuring(missing=missing or CATEGORY, fraction=fraction, special=searching, log_linear=log_linear)
         return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
+    intruding = _intruding(scenario, present, control, protected)
     first, second = read(data), None if protected is None else read(protected)
     plan, released = plan_for(plan, table, second, first), False
     told_by_papers = Disclosure()
@@ -182,7 +197,9 @@ def risk(
     attacks = (attack,) if isinstance(attack, str) else tuple(attack or ())
     asked = attacks or fraction is not None or sample is not None or file_order
     rule = missing if missing is not None else missing_rule(plan or Plan())
-    how = Measuring(w1=w1, w2=w2, missing=rule, fraction=fraction, special=searching, log_linear=log_linear)
+    how = Measuring(
+        w1=w1, w2=w2, missing=rule, fraction=fraction, intruding=intruding, special=searching, log_linear=log_linear
+    )
     attacking = Attacking(attacks or DEFAULT, cap, sample, metric, fraction, file_order) if asked else None
     return assess.risk(
         first,
@@ -195,12 +212,37 @@ def risk(
         released=released,
         disclosure=disclosure if second is not None or disclosure is not None else told_by_papers,
         earlier=past,
+        control=None if control is None else read(control),
         named=named,
         how=replace(how, attacking=attacking),
         secret=Secret.known(secret),
         also=write,
         progress=progress,
     )
+
+
+def _intruding(
+    scenario: Sequence[str] | str | None, present: float | None, control: Any, protected: Any
+) -> Intruding | None:
+    """Which intruders are asked for.
+
+    Raises
+    ------
+    DataError
+        Where something is said of them that says nothing here.
+    """
+    names = _names(scenario)
+    if protected is None and (names or control is not None or present is not None):
+        raise DataError(
+            "Scenarios and controls are of a protected table beside its original: name both (--protected, protected=)."
+        )
+    if scenario is not None and not names:
+        raise DataError(f"--scenario (scenario=) names none. Scenarios: {', '.join(SCENARIOS)}.")
+    asked = Intruding(tuple(dict.fromkeys(names)), present) if names else None
+    if asked is None and present is not None:
+        Intruding((), present)
+        raise DataError("--present (present=) is for --scenario cross_match and trawl: name the scenario.")
+    return asked
 
 
 def _names(given: Sequence[str] | str | None) -> tuple[str, ...]:

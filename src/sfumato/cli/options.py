@@ -16,6 +16,7 @@ __all__ = [
     "By",
     "Cap",
     "Columns",
+    "Control",
     "Decimal",
     "Delimiter",
     "Encoding",
@@ -33,10 +34,12 @@ __all__ = [
     "Model",
     "Out",
     "PlanFile",
+    "Present",
     "Reading",
     "Record",
     "Records",
     "Sample",
+    "Scenario",
     "Score",
     "Sensitive",
     "Sheet",
@@ -140,6 +143,24 @@ MissingKeys = Annotated[
         "wildcard:ALPHA (in part). Else as the plan takes it, else category.",
     ),
 ]
+Scenario = Annotated[
+    str | None,
+    typer.Option(
+        help="Intruders who know keys, with commas between: neighbour (one person's, who is there), cross_match (a "
+        "file of people of whom a share is there), trawl (nothing: looks for odd records), claim (everybody's, and "
+        "needs one claim that is believed).",
+    ),
+]
+Control = Annotated[
+    Path | None, typer.Option(help="File of people of the same kind who are not in the protected file.")
+]
+Present = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the people in an intruder's file of whom he takes it that they are there, above 0 and at most "
+        "1. Else their true share."
+    ),
+]
 FileOrder = Annotated[
     bool, typer.Option("--file-order", help="Add the first 10, 50 and 90% of the file, as published tables have them.")
 ]
@@ -152,7 +173,8 @@ SecretFile = Annotated[
 By = Annotated[str | None, typer.Option(help="Categorical columns that an intruder knows, with commas between.")]
 Record = Annotated[str | None, typer.Option(help="Column with the record's id, on which two tables are joined.")]
 Align = Annotated[
-    Literal["row-order"] | None, typer.Option(help="Row i of one table is row i of the other; use with care.")
+    Literal["row-order", "none"] | None,
+    typer.Option(help="row-order: row i of one table is row i of the other; use with care. none: rows are nobody's."),
 ]
 PlanFile = Annotated[Path | None, typer.Option("--plan", help="Plan with roles, kinds, preparing steps and limits.")]
 Table = Annotated[

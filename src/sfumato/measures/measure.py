@@ -18,10 +18,22 @@ from sfumato.measures.subject import KEYS, STRATA, Subject
 __all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published"]
 
 Need = Literal[
-    "table", "pair", "columns", "keys", "strata", "sensitive", "disclosure", "suppression", "model", "earlier"
+    "table",
+    "pair",
+    "columns",
+    "keys",
+    "strata",
+    "sensitive",
+    "disclosure",
+    "suppression",
+    "model",
+    "earlier",
+    "intruder",
+    "control",
 ]
 """What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
-do); columns that nobody must learn; what the release discloses; what steps took out; the user's model."""
+do); columns that nobody must learn; what the release discloses; what steps took out; the user's model; earlier
+releases; what intruders know of the people; people of the same kind who are not in the release."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Better = Literal["low", "high", "near", "change"]

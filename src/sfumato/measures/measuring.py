@@ -11,6 +11,7 @@ from sfumato.kernels.classes.log_linear import Model
 from sfumato.kernels.classes.special_uniques import Score
 from sfumato.kernels.glm import Family
 from sfumato.measures.attacking import Attacking
+from sfumato.measures.intruding import Intruding
 
 __all__ = ["CATEGORY", "WILDCARD", "Measuring", "Searching", "wildcard"]
 
@@ -70,6 +71,8 @@ class Measuring:
         with all others; `wildcard:ALPHA`, one whose record counts as ALPHA where it agrees with another's known values.
     fraction
         Share of the population that the file holds, for estimates of the population.
+    intruding
+        Which intruders attack who know keys; None: none, unless somebody asks for their figures.
     together
         Whether each of several sensitive variables is measured within classes of the keys and the others, too.
     special
@@ -96,6 +99,7 @@ class Measuring:
     attacking: Attacking | None = None
     missing: str = CATEGORY
     fraction: float | None = None
+    intruding: Intruding | None = None
     together: bool = False
     special: Searching | None = None
     log_linear: Model | None = None

@@ -18,6 +18,7 @@ from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
 from sfumato.measures.earlier import Earlier
+from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import Progress, quiet
 
@@ -88,6 +89,10 @@ class Subject:
         Earlier releases of the same people, newest first.
     truth
         True values of the people in `after`, where there are earlier releases.
+    intruder
+        What intruders know of people, beside what was released of them.
+    rehearsal
+        The same of a release that was tried on half of the people, with the others as control.
     asked
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
     progress
@@ -106,6 +111,8 @@ class Subject:
     suppression: Suppression | None = field(default=None, repr=False)
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
     truth: pl.DataFrame | None = field(default=None, repr=False)
+    intruder: Known | None = field(default=None, repr=False)
+    rehearsal: Known | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
     progress: Progress = field(default=quiet, repr=False, compare=False)
 
@@ -150,8 +157,16 @@ class Subject:
             "suppression": self.suppression is not None,
             "model": self.how.model is not None,
             "earlier": bool(self.earlier) and self.truth is not None,
+            "intruder": self.intruder is not None,
+            "control": self.outsiders is not None,
         }
         return frozenset(name for name, there in has.items() if there)
+
+    @property
+    def outsiders(self) -> Known | None:
+        """What is known of people of whom some are not in the release, where there are such people."""
+        with_control = (k for k in (self.intruder, self.rehearsal) if k is not None and k.control is not None)
+        return next(with_control, None)
 
     def of_sensitive(self) -> Iterable[tuple[Classes, str]]:
         """Each group of classes with each sensitive variable that is not among its columns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import ConfigDict, model_validator
@@ -11,9 +11,10 @@ from pydantic import ConfigDict, model_validator
 from sfumato.data.described import Described
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
+from sfumato.measures.intruding import Intruding, Knowledge
 from sfumato.measures.registry import measure_of
 
-__all__ = ["Limit", "apply_limits", "attacking_for", "unmeasured"]
+__all__ = ["Limit", "apply_limits", "attacking_for", "intruding_for", "unmeasured"]
 
 _LAST_BITS = 1e-12
 _LARGEST_AT = 1000
@@ -115,6 +116,40 @@ def attacking_for(limits: Sequence[Limit]) -> Attacking | None:
         Attack.parse(name)
     at = {int(t) for limit in own if (t := limit.at) is not None and t in range(_LARGEST_AT + 1)}
     return replace(USUAL, attacks=tuple(dict.fromkeys((*DEFAULT, *named))), at=tuple(sorted(at)))
+
+
+def intruding_for(
+    limits: Sequence[Limit], knows: Mapping[str, Knowledge], usual: Sequence[str] = ()
+) -> Intruding | None:
+    """Which intruders who know keys must be tried, so that limits can be judged: the usual ones, and those they name.
+
+    Parameters
+    ----------
+    limits
+        Of a plan, or given to tune.
+    knows
+        What each intruder knows.
+    usual
+        Scenarios that are tried anyway.
+
+    Returns
+    -------
+    Intruding or None
+        None where none is.
+
+    Raises
+    ------
+    DataError
+        Where a limit names a scenario that there is not.
+
+    Examples
+    --------
+    >>> intruding_for([Limit(measure="match_correct", attack="claim", at_most=0.5)], {}).scenarios
+    ('claim',)
+    """
+    asked = [limit.attack or "neighbour" for limit in limits if limit.measure.startswith("match_")]
+    scenarios = tuple(dict.fromkeys((*usual, *asked)))
+    return Intruding(scenarios, knows=knows) if scenarios else None
 
 
 def unmeasured(finding: Finding) -> bool:

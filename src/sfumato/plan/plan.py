@@ -34,9 +34,12 @@ from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
+from sfumato.measures.intruding import Scenario
 from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
+from sfumato.plan.earlier import EarlierRelease
 from sfumato.plan.known import merged, unfit
+from sfumato.plan.knows import Knows, knows_problems
 from sfumato.plan.limits import Limit
 from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
@@ -48,28 +51,6 @@ FORMAT: Literal[1] = 1
 """Version of the plan's format."""
 
 _ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
-
-
-class EarlierRelease(Described):
-    """An earlier release of the same people, with the true values that it was made from.
-
-    Parameters
-    ----------
-    release
-        Its folder, or its data file.
-    truth
-        The data file that it was made from.
-
-    Examples
-    --------
-    >>> EarlierRelease(release="wave1", truth="wave1.csv").release
-    'wave1'
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    release: str = Field(min_length=1)
-    truth: str = Field(min_length=1)
 
 
 class Plan(Described):
@@ -89,6 +70,9 @@ class Plan(Described):
         The steps in order.
     limits
         What must hold for the release to be written.
+    knows
+        By scenario what its intruder knows, where that is not every key, exactly: `neighbour`, `cross_match`, `trawl`,
+        `claim`.
     order
         `input`: records leave in the order of the input, which may tell who is who. Else they leave in an order of
         their own, keyed on record and plan; without a record column, sorted by what is released of them.
@@ -120,6 +104,7 @@ class Plan(Described):
     variables: dict[str, Variable] = Field(default_factory=dict)
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
+    knows: dict[Scenario, Knows] = Field(default_factory=dict)
     order: Literal["input"] | None = None
     earlier: tuple[EarlierRelease, ...] = Field(default=(), max_length=MOST_EARLIER)
     tables: dict[str, TablePlan] = Field(default_factory=dict)
@@ -138,8 +123,9 @@ class Plan(Described):
 
     @model_validator(mode="after")
     def _one_table_or_several(self) -> Self:
-        if self.tables and (self.variables or self.steps or self.limits or self.earlier):
-            raise ValueError("with `tables`, what is said of one table (variables, steps, limits) stands in the table")
+        if self.tables and (self.variables or self.steps or self.limits or self.knows or self.earlier):
+            said = "variables, steps, limits, knows"
+            raise ValueError(f"with `tables`, what is said of one table ({said}) stands in the table")
         known = f"tables: {', '.join(self.tables) or 'none'}"
         for link in self.links:
             if strange := sorted(link.tables - self.tables.keys()):
@@ -225,6 +211,8 @@ class Plan(Described):
         values["steps"] = [plain(self._as_run(i)) for i in range(len(self.steps))]
         if self.limits:
             values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
+        if self.knows:
+            values["knows"] = {name: plain(each.model_dump(exclude_defaults=True)) for name, each in self.knows.items()}
         return values
 
     def table(self, name: str) -> Plan:
@@ -250,6 +238,7 @@ class Plan(Described):
             variables=own.variables,
             steps=own.steps,
             limits=own.limits,
+            knows=own.knows,
             order=self.order,
             access=self.access_of(name),
             consent=self.consent,
@@ -268,7 +257,7 @@ class Plan(Described):
         plan
             A plan of it alone, as `table` gives it.
         """
-        own = {"variables": plan.variables, "steps": plan.steps, "limits": plan.limits}
+        own = {"variables": plan.variables, "steps": plan.steps, "limits": plan.limits, "knows": plan.knows}
         tables = self.tables | {name: self.tables[name].model_copy(update=own)}
         return self.model_copy(update={"tables": tables}).beside(self)
 
@@ -474,6 +463,9 @@ class Plan(Described):
             if limit.measure not in figures():
                 said = f"there is no measure {limit.measure!r}; measures: {', '.join(figures())}"
                 problems.append(self._problem(said, "limits", i))
+        for name, knows in self.knows.items():
+            wrong = knows_problems(knows, book, codebook)
+            problems += [self._problem(p, "knows", name, place=f"knows, {name}") for p in wrong]
         if problems:
             raise PlanError(problems)
 
@@ -581,6 +573,7 @@ _EMPTY: dict[str, Any] = {
     "variables": {},
     "steps": (),
     "limits": (),
+    "knows": {},
     "title": "Untitled",
     "earlier": (),
     "tables": {},

@@ -9,6 +9,8 @@ from pydantic import ConfigDict, Field, SerializeAsAny, field_validator, model_v
 
 from sfumato.data.codebook import Variable
 from sfumato.data.described import Described
+from sfumato.measures.intruding import Scenario
+from sfumato.plan.knows import Knows
 from sfumato.plan.limits import Limit
 from sfumato.plan.step import AnyStep
 
@@ -32,7 +34,7 @@ class TablePlan(Described):
     file
         Name of the data file, in the folder that is given to `protect` (by default the plan's own). One file may stand
         in several tables.
-    variables, steps, limits
+    variables, steps, limits, knows
         As in a plan of one table.
     access
         How the released table is accessed, where that is not as the plan says: `open`, `safeguarded` (registered users)
@@ -50,6 +52,7 @@ class TablePlan(Described):
     variables: dict[str, Variable] = Field(default_factory=dict)
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
+    knows: dict[Scenario, Knows] = Field(default_factory=dict)
     access: Access | None = None
 
     @model_validator(mode="before")

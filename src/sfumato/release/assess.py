@@ -18,16 +18,19 @@ from sfumato.draws import PUBLIC, Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
+from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
 from sfumato.measures.subject import Subject
-from sfumato.plan.limits import apply_limits, attacking_for
+from sfumato.plan.knows import knowledge
+from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
 from sfumato.release.earlier import Before, with_record
+from sfumato.release.intruder import keys_of, known_people
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
 from sfumato.release.named import Named
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
@@ -46,6 +49,10 @@ OTHER_TYPE = (
 OTHER_IDS = (
     "The plan pseudonymises the ids in {record}, so records of the two tables are joined only with the secret that the "
     "release was made with: --secret-file FILE (secret= in Python), or SFUMATO_SECRET."
+)
+NOBODYS = (
+    "Rows are nobody's (--align none), so nothing was measured that compares records or counts people who share their "
+    "keys: what the table tells is held against the control."
 )
 NO_KEYS = (
     "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
@@ -119,6 +126,12 @@ class _Tables:
             named.check_weights(table.frame.lazy(), table.codebook)
         told = [replace(t, codebook=named.on(t.codebook)) for t in tables]
         return replace(self, before=told[0], after=told[1] if len(told) > 1 else None)
+
+    @property
+    def released_frame(self) -> pl.DataFrame:
+        """The protected table's rows."""
+        assert self.after is not None
+        return self.after.frame
 
     @property
     def released(self) -> Codebook:
@@ -235,6 +248,7 @@ def risk(
     released: bool = False,
     disclosure: Disclosure | None = None,
     earlier: Before | None = None,
+    control: PolarsDataset | None = None,
     named: Named | None = None,
     how: Measuring | None = None,
     secret: Secret | None = None,
@@ -257,7 +271,8 @@ def risk(
     record
         Column with the record's id, on which the two are joined.
     align
-        `row-order`: row i of one is row i of the other.
+        `row-order`: row i of one is row i of the other. `none`: rows are nobody's, so that only what is measured of
+        whole tables and with a control is.
     plan
         Roles, kinds, limits; its preparing steps are run on `data` first, and keys that a later step would mask are no
         keys of classes.
@@ -267,6 +282,8 @@ def risk(
         What the release tells of `protected` (or of `data`, where that is a release); attackers know it.
     earlier
         Earlier releases of the same people, with the true values of this one.
+    control
+        People of the same kind who are not in `protected`.
     named
         Roles over those of the plan, of the file and of what is guessed: keys make the classes of group `keys`,
         sensitive variables are measured whatever their kind.
@@ -289,13 +306,17 @@ def risk(
         release = _Tables.of_release(with_record(data, record), plan or Plan())
         return found + _beside(release, earlier, disclosure or Disclosure(), how, progress)
     tables = _Tables.prepare(data, protected, plan, secret).named(named)
+    if control is not None:
+        control = _Tables.prepare(control, None, plan).before
+    if align == "none":
+        return _risk_of_nobodys(tables, record, named, how, control, progress)
     record = tables.record(record)
     if align is None and tables.told_apart(record, secret):
         raise DataError(OTHER_IDS.format(record=record))
     if record is None and align is None:
         raise DataError(
-            "To compare records of two tables, name the column with the record's id (--record NAME), or say that row "
-            "i of one is row i of the other (--align row-order)."
+            "To compare records of two tables, name the column with the record's id (--record NAME), say that row i of "
+            "one is row i of the other (--align row-order), or that rows are nobody's (--align none)."
         )
     pair = tables.pair(columns, by, record, align)
     after = PolarsDataset(pair.tables.after, tables.codebook)
@@ -304,19 +325,72 @@ def risk(
     masked = (*pair.columns, *tables.plan.masked)
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
     keys = named.keys or keys
+    sensitive = named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns)
     subject = Subject(
         with_record(after, record),
         given=tables.before,
         before=tables.before,
         pair=pair,
         classes=classes_of(keys, strata),
-        sensitive=named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns),
+        sensitive=sensitive,
         disclosure=disclosure or Disclosure(),
         how=how,
         earlier=() if earlier is None else earlier.releases,
         truth=None if earlier is None else earlier.truth,
+        intruder=_intruder(tables, pair, record, named, sensitive, control),
     )
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
+
+
+def _intruder(
+    tables: _Tables,
+    pair: Pair,
+    record: str | None,
+    named: Named,
+    sensitive: Sequence[str],
+    control: PolarsDataset | None,
+) -> Known:
+    """What intruders know of the people of the protected table."""
+    return known_people(
+        tables.plan,
+        pair,
+        tables.codebook,
+        named.keys or keys_of(tables.plan, tables.released),
+        control=None if control is None else control.frame,
+        needed=sensitive,
+        record=record,
+        other_type=[n for n in tables.before.columns if tables._other_type(n)],
+        raw=pair.before,
+    )
+
+
+def _risk_of_nobodys(
+    tables: _Tables,
+    record: str | None,
+    named: Named,
+    how: Measuring,
+    control: PolarsDataset | None,
+    progress: Progress,
+) -> Findings:
+    """The risk of a table whose rows are nobody's: what it tells of its people beyond what it tells of others."""
+    if control is None:
+        raise DataError(
+            "With --align none rows are nobody's, and what the table tells of its people is measured beside a control: "
+            "give people of the same kind who are not in it (--control FILE)."
+        )
+    tables, notes = tables.comparable(named.keys, named.sensitive)
+    record = record if record is not None else tables.before.codebook.the(Role.RECORD)
+    pair = pair_tables(tables.before.frame, tables.released_frame, tables.codebook, columns=(), align="none")
+    sensitive = named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in pair.after.columns)
+    subject = Subject(
+        PolarsDataset(pair.after, tables.codebook),
+        sensitive=sensitive,
+        how=how,
+        intruder=_intruder(tables, pair, record, named, sensitive, control),
+    )
+    found = measure(subject, progress, "risk")
+    told = tuple(n for n in found.notes if n != NO_CLASSES)
+    return _judged(Findings(found.lines, (NOBODYS, *notes, *told)), tables.plan)
 
 
 def _risk_of_one(
@@ -406,6 +480,11 @@ def _beside(release: _Tables, earlier: Before, disclosure: Disclosure, how: Meas
 
 def _for_limits(how: Measuring, plan: Plan) -> Measuring:
     """Attackers as asked for, else as the plan's limits need them; in either case every `at` that limits name."""
+    knows = knowledge(plan.knows)
+    if how.intruding is None:
+        how = replace(how, intruding=intruding_for(plan.limits, knows))
+    elif knows:
+        how = replace(how, intruding=replace(how.intruding, knows=knows))
     needed = attacking_for(plan.limits)
     if needed is None:
         return how

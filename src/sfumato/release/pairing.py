@@ -15,7 +15,7 @@ from sfumato.errors import DataError
 
 __all__ = ["Align", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
 
-Align = Literal["row-order"]
+Align = Literal["row-order", "none"]
 
 
 def refuse_unknown(names: Sequence[str], frame: pl.DataFrame, where: str) -> None:
@@ -64,8 +64,8 @@ def pair_tables(
     record
         Column with the record's id in both. Records that only one table has are left out.
     align
-        `row-order`: row i of one goes with row i of the other. Without `record` and `align` the pair is not aligned,
-        and only whole tables can be compared.
+        `row-order`: row i of one goes with row i of the other. `none`, or without `record` and `align`: the pair is not
+        aligned, and only whole tables can be compared.
 
     Raises
     ------

@@ -18,16 +18,20 @@ from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError, PlanError, Problem
 from sfumato.kernels.glm import Family
+from sfumato.measures.intruding import PAIRS_OF_RELEASES
+from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
-from sfumato.plan.limits import apply_limits, attacking_for
+from sfumato.plan.knows import knowledge
+from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import exposed, missing_rule, refusals
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
+from sfumato.release.intruder import keys_of, known_people
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
 from sfumato.release.order import in_release_order
 from sfumato.release.pairing import unique_record
@@ -192,6 +196,9 @@ def measure_run(
     pair = _pair(plan, ran)
     if how.attacking is None:
         how = replace(how, attacking=attacking_for(plan.limits))
+    if how.intruding is None:
+        usual = ("neighbour",) if plan.masked and pair.aligned else ()
+        how = replace(how, intruding=intruding_for(plan.limits, knowledge(plan.knows), usual))
     if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
         how = _with_model(how, pair)
     book = ran.after.codebook.without(ROW)
@@ -210,9 +217,22 @@ def measure_run(
         suppression=ran.suppression,
         earlier=() if earlier is None else earlier.releases,
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
+        intruder=_intruder(plan, ran, pair),
         asked=frozenset(only or ()),
     )
     return Measured(Findings(notes=seen.notes) + measure(subject, progress, only=only), pair, how, seen.keys)
+
+
+def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
+    """What intruders know of the people of the release; None where none of its columns is known to anybody."""
+    keys = keys_of(plan, ran.after.codebook.without(ROW))
+    named = {n for each in plan.knows.values() for n in each.keys or ()}
+    if not keys and not named:
+        return None
+    raw = ran.before.frame
+    if raw.height != ran.after.frame.height:
+        raw = raw.join(ran.after.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
+    return known_people(plan, pair, pair.codebook, keys, record=pair.record, raw=raw, pairs=PAIRS_OF_RELEASES)
 
 
 def _unnumbered(data: PolarsDataset) -> PolarsDataset:

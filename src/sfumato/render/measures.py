@@ -44,6 +44,8 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         "suppression": "a run of steps",
         "model": "a model",
         "earlier": "an earlier release, with true values",
+        "intruder": "keys that an intruder knows, beside the release",
+        "control": "people who are not in the release",
     }
 )
 _BASELINES: Mapping[str, str] = MappingProxyType(
