@@ -16,7 +16,7 @@ from sfumato.measures.intruding import PAIRS
 from sfumato.measures.known import Known
 from sfumato.plan.plan import Plan
 
-__all__ = ["keys_of", "known_people", "refuse_members"]
+__all__ = ["comparable", "keys_of", "known_people", "refuse_members"]
 
 IN_BOTH = (
     "Some people of the release are in the control: its {record} holds ids that stand in the release. A control is of "
@@ -109,15 +109,21 @@ def _checked(
     if record is not None and record in control.columns:
         refuse_members(control, people, released, record)
     both = [n for n in people.columns if n in control.columns and n != record]
-    strange = [n for n in both if not _alike(people.schema[n], control.schema[n])]
+    strange = [n for n in both if not comparable(people.schema[n], control.schema[n])]
     if told := [n for n in strange if n in columns]:
         of = (f"{n!r} holds {holding(control.schema[n])}, in the original {holding(people.schema[n])}" for n in told)
         raise DataError(OTHER_TYPE.format(told="; ".join(of)))
     return control.drop(strange)
 
 
-def _alike(one: pl.DataType, two: pl.DataType) -> bool:
-    """Whether values of two types can be compared."""
+def comparable(one: pl.DataType, two: pl.DataType) -> bool:
+    """Whether values of two types can be compared.
+
+    Examples
+    --------
+    >>> comparable(pl.Int64(), pl.Float32()), comparable(pl.Int64(), pl.String())
+    (True, False)
+    """
     return pl.Null in (one, two) or _kind(one) == _kind(two)
 
 

@@ -35,6 +35,7 @@ from sfumato.release.intruder import keys_of, known_people
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
 from sfumato.release.order import in_release_order
 from sfumato.release.pairing import unique_record
+from sfumato.release.rehearsal import Rehearsed, asks_for_rehearsal, rehearse
 from sfumato.release.release import Release
 from sfumato.release.remaining import remaining, remaining_lists
 from sfumato.release.run import Ran, run_steps
@@ -91,7 +92,8 @@ def protect(
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
     ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name, plan=plan.digest)
     after = without_traces(plan, data, entering, ran.after)
-    measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier)
+    rehearsed = rehearse(plan, plan.steps, entering, draws) if asks_for_rehearsal(plan.limits) else None
+    measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier, rehearsed=rehearsed)
     findings = apply_limits(measured.findings, plan.limits)
     drawing("drawing pictures", 0)
     report = Report(
@@ -191,13 +193,14 @@ def measure_run(
     progress: Progress,
     only: Set[str] | None = None,
     earlier: Before | None = None,
+    rehearsed: Rehearsed | None = None,
 ) -> Measured:
     """Measure what a run left behind; with `only`, no more than what these measures need."""
     pair = _pair(plan, ran)
     if how.attacking is None:
         how = replace(how, attacking=attacking_for(plan.limits))
     if how.intruding is None:
-        usual = ("neighbour",) if plan.masked and pair.aligned else ()
+        usual = ("neighbour",) if any(step.masks for step in plan.steps) and pair.aligned else ()
         how = replace(how, intruding=intruding_for(plan.limits, knowledge(plan.knows), usual))
     if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
         how = _with_model(how, pair)
@@ -218,9 +221,11 @@ def measure_run(
         earlier=() if earlier is None else earlier.releases,
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         intruder=_intruder(plan, ran, pair),
+        rehearsal=None if rehearsed is None else rehearsed.known,
         asked=frozenset(only or ()),
     )
-    return Measured(Findings(notes=seen.notes) + measure(subject, progress, only=only), pair, how, seen.keys)
+    notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
+    return Measured(Findings(notes=notes) + measure(subject, progress, only=only), pair, how, seen.keys)
 
 
 def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:

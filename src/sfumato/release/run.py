@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
@@ -16,11 +17,11 @@ from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.errors import EmptyRelease
-from sfumato.methods.base import ROW, Method, StepDraws
+from sfumato.methods.base import ROW, Method, Stage, StepDraws
 from sfumato.progress import Progress, quiet, split
 from sfumato.report.report import StepDone
 
-__all__ = ["Ran", "run_steps"]
+__all__ = ["Ran", "repeat_step", "run_step", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
 
@@ -100,7 +101,7 @@ def run_steps(
             given = data
         if step.masks and before is None:
             before = data
-        data, states, frames = _run(step, data, draws, table, plan)
+        data, states, frames = run_step(step, data, draws, table=table, plan=plan)
         heights.append(_height(data))
         _refuse_empty(steps, data, heights)
         said = step.disclose(states)
@@ -190,20 +191,62 @@ def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[
         yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
-def _run(step: Method, data: D, draws: Draws, table: str, plan: str) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
-    """Run the stages of one step."""
+def run_step(
+    step: Method, data: D, draws: Draws, *, table: str = "", plan: str = ""
+) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
+    """Run the stages of one step.
+
+    Parameters
+    ----------
+    step
+        The step.
+    data, draws, table, plan
+        As for `run_steps`.
+
+    Returns
+    -------
+    data, states, frames
+        The data afterwards; what each stage learned; of a step that masks the rows after each stage.
+    """
     book = data.codebook
-    own = StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table, plan)
+    own = _draws_of(step, book, draws, table, plan)
     states: tuple[Any, ...] = ()
     frames: list[pl.DataFrame] = []
     while (stage := step.stage(book, states)) is not None:
         state = stage.fit([data.ask(query) for query in stage.queries])
-        transform = stage.transform
-
-        def f(batch: pl.DataFrame, transform: Any = transform, state: Any = state) -> pl.DataFrame:
-            return transform(batch, state, own)  # type: ignore[no-any-return]
-
-        data = data.map(f, stage.by)
+        data = _passed(stage, state, own, data)
         states = (*states, state)
         frames.append(rows(data) if step.masks else pl.DataFrame())
     return data.map(lambda batch: batch, codebook=step.describe(book, states)), states, frames
+
+
+def repeat_step(step: Method, data: D, states: tuple[Any, ...], draws: Draws, *, table: str = "", plan: str = "") -> D:
+    """Do with other data what a step did, with what it has learned.
+
+    Parameters
+    ----------
+    step
+        The step.
+    data
+        Data with the columns that it needs.
+    states
+        What each of its stages learned.
+    draws, table, plan
+        As for `run_steps`.
+    """
+    book = data.codebook
+    own = _draws_of(step, book, draws, table, plan)
+    for i, state in enumerate(states):
+        stage = step.stage(book, states[:i])
+        assert stage is not None, "there is a stage for each state"
+        data = _passed(stage, state, own, data)
+    return data.map(lambda batch: batch, codebook=step.describe(book, states))
+
+
+def _draws_of(step: Method, book: Codebook, draws: Draws, table: str, plan: str) -> StepDraws:
+    return StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table, plan)
+
+
+def _passed(stage: Stage, state: Any, own: StepDraws, data: D) -> D:
+    """One pass of a stage over the data."""
+    return data.map(lambda batch: stage.transform(batch, state, own), stage.by)

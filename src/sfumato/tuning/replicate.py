@@ -28,6 +28,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split, within
 from sfumato.release.measure import EFFORT
 from sfumato.release.protect import measure_run, numbered
+from sfumato.release.rehearsal import asks_for_rehearsal, rehearse
 from sfumato.release.run import Ran, run_steps
 from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged, single
 
@@ -205,7 +206,7 @@ class Replications:
 
     def _run(self, plan: Plan, draws: Draws, value: float, progress: Progress) -> Ran[PolarsDataset]:
         where = self._where(value)
-        steps = plan.steps[self._done :]
+        steps, self._draws = plan.steps[self._done :], draws
         running, self._measuring = split(progress, [sum(step.effort for step in steps), EFFORT])
         try:
             return run_steps(steps, self._data, draws, running)
@@ -237,7 +238,10 @@ class Replications:
         runs.findings, runs.disclosure = found, ran.disclosure
 
     def _measured(self, plan: Plan, ran: Ran[PolarsDataset], only: Set[str]) -> Findings:
-        return measure_run(plan, ran, self._how, self._measuring, only).findings
+        rehearsed = None
+        if asks_for_rehearsal([c.limit for c in self.conditions]):
+            rehearsed = rehearse(plan, plan.steps[self._done :], self._data, self._draws)
+        return measure_run(plan, ran, self._how, self._measuring, only, rehearsed=rehearsed).findings
 
     def _clear(self, runs: _Runs) -> bool:
         """Whether every figure is so far from its bound that more replications would change no verdict."""
