@@ -27,6 +27,8 @@ from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.attacking import Attacking
 from sfumato.measures.earlier import Earlier
+from sfumato.measures.intruding import SCENARIOS, Intruding, Knowledge
+from sfumato.measures.known import Known
 from sfumato.measures.measure import FAMILIES, Better, Face, Form, Need, Published
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import figures, measures
@@ -57,7 +59,14 @@ BOOK = Codebook(
         "ill": Variable(role="sensitive", kind="categorical"),
     }
 )
-HOW = Measuring(w1=0.05, w2=0.2, model="y ~ x + C(h)", attacking=Attacking(cap=10), fraction=0.4)
+HOW = Measuring(
+    w1=0.05,
+    w2=0.2,
+    model="y ~ x + C(h)",
+    attacking=Attacking(cap=10),
+    fraction=0.4,
+    intruding=Intruding(SCENARIOS, knows={"claim": Knowledge(error={"x": 2.0, "h": 0.1})}),
+)
 
 
 def people(n: int = 240) -> pl.DataFrame:
@@ -108,7 +117,14 @@ class Made:
             how=HOW,
             unscaled=numbers(after, self.columns, self.codebook) * 1.5,
             suppression=Suppression(records=3, cells={"h": 2}, of=n + 3),
+            intruder=self.known(before, after, seed),
         )
+
+    def known(self, before: pl.DataFrame, after: pl.DataFrame, seed: int | None) -> Known:
+        """What intruders know, with a control of others of the same kind."""
+        others = people(90).with_columns(id=pl.format("C{}", pl.int_range(90)), g=pl.col("g").reverse())
+        others = others if seed is None else others.sample(fraction=1, shuffle=True, seed=seed)
+        return Known(before, after, self.codebook, ("x", "g", "h"), control=others, record="id")
 
 
 @cache

@@ -53,6 +53,14 @@ GROUPS: Mapping[str, str] = {
     "joined": "who joined",
     "corrected": "whose value was corrected",
     "stayed": "who stayed",
+    "nearest": "nearest record",
+    "fellegi_sunter": "keys weighed (Fellegi-Sunter)",
+    "fellegi_sunter_best": "keys weighed as nobody could better",
+    "risk": "what the release adds",
+    "attack": "people of the release",
+    "control": "people who are not in it",
+    "auc": "members nearer than others",
+    "advantage": "best true rate less false rate",
 }
 """Groups that are no single stratum, decile or class."""
 
@@ -110,6 +118,10 @@ _ATTACKS = {
     "nearest": "nearest record",
     "predicted": "predicted true values",
     "earlier": "nearest mean of all releases",
+    "neighbour": "somebody who knows a person",
+    "cross_match": "a file of people to match",
+    "trawl": "a search for odd records",
+    "claim": "the ten most certain",
     **_DIFFERENCES,
 }
 

@@ -13,6 +13,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.kernels.grid import significant
 from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
+from sfumato.measures.risk.linkers.linkers import LINKERS
 from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
 from sfumato.report.picture import Coefficients
 from sfumato.report.report import Report, StepDone, TablesReport
@@ -33,6 +34,12 @@ _GROUPS = frozenset(
         "relative",
         "relative unscaled",
         "wrong record",
+        *LINKERS,
+        "risk",
+        "attack",
+        "control",
+        "auc",
+        "advantage",
     }
 )
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +209,7 @@ MEASURE = Measure(
             baseline="Without protection",
             whole="all people",
             aim=Aim.FURTHER,
+            usual=MappingProxyType({"group": RISK}),
         ),
     ),
     compute=_compute,

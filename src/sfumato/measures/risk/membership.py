@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +157,7 @@ MEASURE = Measure(
             baseline="Without protection",
             whole="all people",
             aim=Aim.FURTHER,
+            usual=MappingProxyType({"group": AUC}),
         ),
     ),
     compute=_compute,

@@ -7,6 +7,7 @@ does, so it is the bound for all who weigh keys one by one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,13 +16,12 @@ from numpy.typing import NDArray
 
 from sfumato.draws import PUBLIC, Purpose
 from sfumato.kernels.linkers.fellegi_sunter import learn, learn_from_pairs, weights
-from sfumato.kernels.linkers.keys import Keys
 from sfumato.kernels.linkers.nearest import gower
 from sfumato.kernels.linkers.patterns import count_patterns
-from sfumato.kernels.linkers.scan import TIE, Best, Scoring, between, scan
+from sfumato.kernels.linkers.scan import TIE, Scoring, between, scan
 from sfumato.measures.risk.linkers.coding import Coded
 
-__all__ = ["LINKERS", "WEIGHED", "Linked", "Linker", "chosen", "link", "scorings"]
+__all__ = ["FEWEST", "LINKERS", "WEIGHED", "Linked", "Linker", "Scorings", "chosen", "link", "posterior", "scorings"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -50,21 +50,12 @@ class Linked:
         Log₂ of the posterior probability that the best record is the person's own.
     alone : ndarray, shape (r,)
         Whether the best record is best alone.
-    people
-        The same people with what is known of them.
-    best
-        What was found for each of their combinations.
-    scoring
-        What keys add.
     """
 
     person: Ints
     right: Floats
     certain: Floats
     alone: Bools
-    people: Keys
-    best: Best
-    scoring: Scoring
 
 
 def chosen(field: Coded, pairs: int) -> Ints:
@@ -90,8 +81,24 @@ def chosen(field: Coded, pairs: int) -> Ints:
     return np.sort(np.argsort(word, kind="stable")[:most])
 
 
-def scorings(field: Coded, rows: Ints) -> tuple[dict[Linker, Scoring], bool]:
-    """What keys add for each linker, and whether patterns were counted among fewer people than are looked for.
+@dataclass(frozen=True, eq=False)
+class Scorings:
+    """What each linker goes by.
+
+    Parameters
+    ----------
+    of
+        What keys add, by linker.
+    fewer
+        Whether patterns were counted among fewer people than are looked for.
+    """
+
+    of: Mapping[Linker, Scoring]
+    fewer: bool
+
+
+def scorings(field: Coded, rows: Ints) -> Scorings:
+    """What keys add for each linker.
 
     Parameters
     ----------
@@ -107,12 +114,12 @@ def scorings(field: Coded, rows: Ints) -> tuple[dict[Linker, Scoring], bool]:
     pairs = field.known.member[own], field.released.member[own]
     best = learn_from_pairs(field.known, field.released, pairs, field.sd, learned.u, field.wildcard)
     form = field.released, field.levels, field.sd, field.wildcard
-    both = {
+    told: dict[Linker, Scoring] = {
         "nearest": gower(field.levels, field.spread, field.wildcard),
         "fellegi_sunter": weights(learned, *form),
         "fellegi_sunter_best": weights(best, *form),
     }
-    return both, found.people < people.height  # type: ignore[return-value]
+    return Scorings(told, found.people < people.height)
 
 
 def link(field: Coded, rows: Ints, scoring: Scoring, present: float, *, sure: bool) -> Linked:
@@ -138,7 +145,21 @@ def link(field: Coded, rows: Ints, scoring: Scoring, present: float, *, sure: bo
     mine = people.member[there], field.released.member[rows[there]]
     own = between(people, field.released, mine, scoring)
     right[there] = (own >= found.score[mine[0]] - TIE) / np.maximum(found.ties[mine[0]], 1)
+    certain = posterior(field, found.score, found.total, present)[people.member]
+    return Linked(rows, right, certain, (found.ties == 1)[people.member])
+
+
+def posterior(field: Coded, score: Floats, total: Floats, present: float) -> Floats:
+    """Log₂ of the probability that a record is a person's: w / (Σw + n (1 − s) / s).
+
+    Parameters
+    ----------
+    field
+        People and the n released records.
+    score, total
+        Log₂ of the pair's w, and of the sum of w over all records.
+    present
+        The chance s that the person is there at all.
+    """
     nobody = field.released.height * (1 - present) / present
-    total = np.logaddexp2(found.total, np.log2(nobody)) if nobody > 0 else found.total
-    certain = (found.score - total)[people.member]
-    return Linked(rows, right, certain, (found.ties == 1)[people.member], people, found, scoring)
+    return score - (np.logaddexp2(total, np.log2(nobody)) if nobody > 0 else total)

@@ -7,8 +7,8 @@ that is believed: the ten most certain. `trawl` knows nothing, looks for odd rec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,20 @@ from numpy.typing import NDArray
 from sfumato.draws import PUBLIC, Purpose
 from sfumato.measures.confidence import wilson
 from sfumato.measures.risk.linkers.coding import Coded
-from sfumato.measures.risk.linkers.linkers import LINKERS, WEIGHED, Linked, Linker, chosen, link, scorings
+from sfumato.measures.risk.linkers.linkers import (
+    FEWEST,
+    LINKERS,
+    WEIGHED,
+    Linked,
+    Linker,
+    Scorings,
+    chosen,
+    link,
+    scorings,
+)
+from sfumato.measures.risk.scenarios.trawl import fit, oddest
 
-__all__ = ["CERTAIN", "Attacked", "Reached", "attacked", "reached"]
+__all__ = ["CERTAIN", "Attacked", "Reached", "reached"]
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -57,35 +68,8 @@ class Reached:
         return None if self.measure == "match_correct" else CERTAIN
 
 
-@dataclass(frozen=True, eq=False)
 class Attacked:
-    """What the linkers found in one pair of files: several scenarios read from it.
-
-    Parameters
-    ----------
-    coded
-        People and records.
-    rows
-        The people who were looked for.
-    linked
-        By linker.
-    fewer
-        Whether patterns were counted among fewer people than were looked for.
-    """
-
-    coded: Coded
-    rows: Ints
-    linked: Mapping[Linker, Linked] = field(repr=False)
-    fewer: bool
-
-    @property
-    def sampled(self) -> bool:
-        """Whether fewer people were looked for than are known."""
-        return len(self.rows) < self.coded.known.height
-
-
-def attacked(coded: Coded, present: float, pairs: int) -> Attacked:
-    """Run every linker on a pair of files.
+    """An attack on a pair of files; what linkers find is worked out once, for all scenarios that read it.
 
     Parameters
     ----------
@@ -95,28 +79,53 @@ def attacked(coded: Coded, present: float, pairs: int) -> Attacked:
         Share of the known people of whom the intruder takes it that they are there.
     pairs
         Most pairs that are compared.
+
+    Attributes
+    ----------
+    rows
+        The people who are looked for.
     """
-    rows = chosen(coded, pairs)
-    both, fewer = scorings(coded, rows)
-    linked = {name: link(coded, rows, both[name], present, sure=name in WEIGHED) for name in LINKERS}
-    return Attacked(coded, rows, linked, fewer)
+
+    def __init__(self, coded: Coded, present: float, pairs: int) -> None:
+        self.coded, self.present, self.pairs = coded, present, pairs
+        self.rows = chosen(coded, pairs)
+        self._linked: dict[Linker, Linked] = {}
+
+    @cached_property
+    def scorings(self) -> Scorings:
+        """What keys add for each linker."""
+        return scorings(self.coded, self.rows)
+
+    def linked(self, name: Linker) -> Linked:
+        """What a linker finds for the people who are looked for."""
+        if name not in self._linked:
+            scoring = self.scorings.of[name]
+            self._linked[name] = link(self.coded, self.rows, scoring, self.present, sure=name in WEIGHED)
+        return self._linked[name]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether fewer people are looked for than are known."""
+        return len(self.rows) < self.coded.known.height
 
 
 def reached(scenario: str, found: Attacked) -> list[Reached]:
-    """The figures of a scenario in which people are looked for: `neighbour`, `cross_match`, `claim`.
+    """The figures of a scenario.
 
     Parameters
     ----------
     scenario
         Its name.
     found
-        What linkers found. For `claim`, of people who are all there.
+        The attack. For `neighbour` and `claim` all who are known are there.
     """
     if scenario == "claim":
         return [figure for name in WEIGHED for figure in _most_certain(name, found)]
+    if scenario == "trawl":
+        return _trawled(found)
     out = []
     for name in LINKERS:
-        linked = found.linked[name]
+        linked = found.linked(name)
         there = linked.person < found.coded.original
         out.append(_share("match_correct", name, float(linked.right[there].sum()), int(there.sum())))
         if name in WEIGHED:
@@ -139,7 +148,7 @@ def _claimed(name: Linker, right: NDArray[np.float64], claims: Bools, there: Boo
 
 def _most_certain(name: Linker, found: Attacked) -> list[Reached]:
     """The ten links of highest posterior; which of equal ones is a public draw."""
-    linked = found.linked[name]
+    linked = found.linked(name)
     word = PUBLIC.words(found.coded.unit[linked.person], Purpose("scenario", "tie"))[:, 0]
     first = np.lexsort((word, -np.round(linked.certain, 9)))[:_CLAIMS]
     right = linked.right[first]
@@ -147,6 +156,25 @@ def _most_certain(name: Linker, found: Attacked) -> list[Reached]:
     out = [_share("match_correct", name, float(right.sum()), len(first))]
     out.append(_count("match_claims", name, int(claims.sum()), len(first), len(first)))
     out.append(_share("match_precision", name, float(right[claims].sum()), int(claims.sum())))
+    return out
+
+
+def _trawled(found: Attacked) -> list[Reached]:
+    """Whom the oddest records fit best, with each linker."""
+    coded, control = found.coded, found.coded.known.height - found.coded.original
+    odd = oddest(coded)
+    tried = odd[: max(FEWEST, found.pairs // max(len(coded.known), 1))]
+    out = []
+    for name in LINKERS if len(odd) else ():
+        fits = fit(coded, tried, found.scorings.of[name], found.present, sure=name in WEIGHED)
+        out.append(_share("match_correct", name, float(fits.right.sum()), len(tried)))
+        if name in WEIGHED:
+            claims = fits.alone & (fits.certain >= np.log2(CERTAIN) - _SLACK)
+            out.append(_count("match_claims", name, int(claims.sum()), len(tried), len(odd)))
+            out.append(_share("match_precision", name, float(fits.right[claims].sum()), int(claims.sum())))
+            if control:
+                absent = int((claims & (fits.person >= coded.original)).sum())
+                out.append(_count("match_on_control", name, absent, len(tried), len(odd)))
     return out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
@@ -12,7 +13,7 @@ from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import wildcard
 from sfumato.measures.risk.linkers.coding import Coded, coded
-from sfumato.measures.risk.scenarios.attacks import Attacked, attacked, reached
+from sfumato.measures.risk.scenarios.attacks import Attacked, reached
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, without_protection, worst
 from sfumato.measures.subject import Subject
 
@@ -25,6 +26,7 @@ SAMPLED = (
 FEWER = "Scenarios: the keys make so many patterns that how often they agree was learnt from fewer people."
 NO_KEY = "{scenario}: none of what this intruder knows stands in all tables, so it was not measured."
 NOT_THERE = "{scenario}: {columns} cannot be compared with the release, so this intruder does without."
+NOBODY_ODD = "trawl: no released record is alone with any of the keys, so nothing was looked for."
 NO_CONTROL = (
     "cross_match: without a control (--control FILE) everybody in the intruder's file is taken to be in the release, "
     "and no claim names somebody who is not."
@@ -86,14 +88,17 @@ class _Tried:
         if scenario == "cross_match" and self.known.control is None:
             self.notes.append(NO_CONTROL)
         both = self._attacked(keys, knowledge, of_file)
+        figures, baselines = (reached(scenario, each) for each in both)
+        without = {(f.measure, f.linker): f.value for f in baselines}
         if any(each.sampled for each in both):
             self.notes.append(SAMPLED)
-        if any(each.fewer for each in both):
+        if any(each.scorings.fewer for each in both):
             self.notes.append(FEWER)
-        figures, baselines = (reached(scenario, each) for each in both)
+        if not figures:
+            self.notes.append(NOBODY_ODD)
         return [
-            Finding(f.measure, None, f.linker, f.at, scenario, f.value, f.interval, baseline.value)
-            for f, baseline in zip(figures, baselines, strict=True)
+            Finding(f.measure, None, f.linker, f.at, scenario, f.value, f.interval, without.get((f.measure, f.linker)))
+            for f in figures
         ]
 
     def _keys(self, scenario: str) -> tuple[str, ...]:
@@ -112,7 +117,7 @@ class _Tried:
             field = coded(known, keys, wildcard=self.free, knowledge=knowledge)
             present = (self._present(field) if of_file else None) or 1.0
             pairs = self.known.pairs
-            self._done[word] = attacked(field, present, pairs), attacked(field.unprotected(), present, pairs)
+            self._done[word] = Attacked(field, present, pairs), Attacked(field.unprotected(), present, pairs)
         return self._done[word]
 
     def _present(self, field: Coded) -> float:
@@ -154,6 +159,7 @@ def _complain(found: Findings, fraction: float) -> tuple[Complaint, ...]:
     return (Complaint(text, Aim.FURTHER, urgent=True),)
 
 
+_USUAL = MappingProxyType({"attack": "neighbour"})
 _OF_LINKERS = (
     "The line's attack is the scenario, its group the linker: nearest record (Gower), Fellegi and Sunter's weights, or "
     "these weights from the true pairs, which no intruder has."
@@ -175,6 +181,7 @@ MEASURE = Measure(
             baseline="Without protection",
             whole="all people",
             aim=Aim.FURTHER,
+            usual=_USUAL,
         ),
         Figure(
             "match_claims",
@@ -186,6 +193,7 @@ MEASURE = Measure(
             whole="all people",
             at="{0:g} certain",
             aim=Aim.FURTHER,
+            usual=_USUAL,
         ),
         Figure(
             "match_precision",
@@ -197,6 +205,7 @@ MEASURE = Measure(
             whole="all claims",
             at="{0:g} certain",
             aim=Aim.FURTHER,
+            usual=_USUAL,
         ),
         Figure(
             "match_on_control",
@@ -207,6 +216,7 @@ MEASURE = Measure(
             baseline="Without protection",
             whole="the control",
             at="{0:g} certain",
+            usual=MappingProxyType({"attack": "cross_match"}),
         ),
     ),
     compute=_compute,
