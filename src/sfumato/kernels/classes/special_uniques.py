@@ -139,7 +139,7 @@ def special_uniques(
     choose = np.array([[comb(a, b) for b in range(largest + 1)] for a in range(m)], dtype=np.int64)
     first = np.cumsum([0, 0, *(comb(m, s) for s in range(1, largest))])
     records = int(single.sum())
-    step = max(1, _MEMORY // (8 * (int(first[-1]) // 64 + 1)))
+    step = max(1, _MEMORY // (8 * (int(first[-1]) // 64 + 2)))
     parts = [
         walk(arranged, tails, many, int(wide.max()), at, min(at + step, records), weight, choose, first, smallest_sets)
         for at in range(0, max(records, 1), step)

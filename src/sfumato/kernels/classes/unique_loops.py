@@ -23,19 +23,20 @@ Words = NDArray[np.uint64]
 
 _ROOM = 8
 """A table of all combinations is used where it has no more places than this for each row."""
+_FEWER = 0.9
+"""Patterns are merged where that leaves no more than this share of their tails."""
 
 
 class Found(NamedTuple):
-    """What the walk has found of the records low … low + len(score) − 1.
+    """What the walk has found of the records low, low + 1, …
 
     Parameters
     ----------
-    bits : ndarray, shape (records, words)
-        Whether a record was unique where the walk came to a set, by the number of the set.
-    score : ndarray, shape (records,)
-        Weights of the minimal sets of each, summed.
-    smallest : ndarray, shape (records,)
-        Fewest keys of one.
+    bits : ndarray, shape (records, words + 1)
+        Whether a record was unique where the walk came to a set, by the number of the set, smaller sets first; one bit
+        more for all of the largest sets.
+    score : ndarray, shape (records, words + 1)
+        The same memory as floats: the last column holds the weights of the minimal sets, summed.
     sets : ndarray, shape (largest + 1, m)
         Minimal sets of each size that hold each key.
     record, keys : ndarray
@@ -45,19 +46,43 @@ class Found(NamedTuple):
     low: int
     bits: Words
     score: Floats
-    smallest: NDArray[np.int8]
     sets: Ints
     record: Small
     keys: Ints
 
 
-class Work(NamedTuple):
-    """What one step counts with: `total`, `single` and `place` by value of a key, `met` the values met in a group."""
+class Set(NamedTuple):
+    """The set of keys that the walk is at.
 
-    total: Small
-    single: Small
+    Parameters
+    ----------
+    path : ndarray, shape (m,)
+        Its keys in order; only the first are in use.
+    word, mask : ndarray, shape (m,)
+        Where the bits of its parts stand that are one key smaller, but that without its last key.
+    choose : ndarray, shape (m, largest + 1)
+        C(a, b).
+    first : ndarray, shape (largest + 1,)
+        Number of the first set of each size.
+    """
+
+    path: Ints
+    word: Ints
+    mask: Words
+    choose: Ints
+    first: Ints
+
+
+class Work(NamedTuple):
+    """What one step counts with: `total` and `place` by value of a key, `met` the values met in a group."""
+
+    total: Ints
     place: Small
     met: Small
+
+
+_ONE = 1 << 32
+"""A record that stands alone so far is counted as this plus 1, several alike as 1."""
 
 
 @compiled
@@ -123,9 +148,9 @@ def _merge(rows: Small, start: Small, groups: int, tail: Small, seen: Small, out
         first, singles = at, 0
         for i in range(start[g], start[g + 1]):
             row = rows[i]
-            t = tail[row if row >= 0 else ~row]
+            t = tail[row ^ (row >> 31)]
             slot = seen[t]
-            if slot < first or slot >= at or tail[out[slot] if out[slot] >= 0 else ~out[slot]] != t:
+            if slot < first or slot >= at or tail[out[slot] ^ (out[slot] >> 31)] != t:
                 seen[t] = at
                 out[at] = row
                 at += 1
@@ -142,68 +167,52 @@ def _merge(rows: Small, start: Small, groups: int, tail: Small, seen: Small, out
 
 
 @compiled
-def _refine(
-    rows: Small,
-    start: Small,
-    groups: int,
-    column: Small,
-    on: bool,
-    work: Work,
-    out: Small,
-    out_start: Small,
-    alone: Small,
+def _split(
+    rows: Small, start: Small, groups: int, column: Small, work: Work, out: Small, out_start: Small, alone: Small
 ) -> tuple[int, int]:
-    """Split each group by a key: gives groups that can still bring something (if asked for), and records now alone."""
-    total, single, place, met = work
+    """Split each group by a key: gives the groups that can still bring something, and the records that are alone."""
+    total, place, met = work
     at, now, lone = 0, 0, 0
     for g in range(groups):
         low, high = start[g], start[g + 1]
         if high - low == 2:
             one, other = rows[low], rows[low + 1]
-            v, w = column[one if one >= 0 else ~one], column[other if other >= 0 else ~other]
-            if v == w:
-                if v >= 0 and on:
-                    out[at] = one
-                    out[at + 1] = other
-                    at += 2
-                    now += 1
-                    out_start[now] = at
-            else:
-                if v >= 0 and one >= 0:
-                    alone[lone] = one
-                    lone += 1
-                if w >= 0 and other >= 0:
-                    alone[lone] = other
-                    lone += 1
+            v, w = column[one ^ (one >> 31)], column[other ^ (other >> 31)]
+            if v != w:
+                alone[lone] = one
+                lone += v >= 0 and one >= 0
+                alone[lone] = other
+                lone += w >= 0 and other >= 0
+            elif v >= 0:
+                out[at] = one
+                out[at + 1] = other
+                at += 2
+                now += 1
+                out_start[now] = at
             continue
         values = 0
         for i in range(low, high):
             row = rows[i]
-            v = column[row if row >= 0 else ~row]
-            if v < 0:
-                continue
-            if total[v] == 0:
+            v = column[row ^ (row >> 31)]
+            if v >= 0:
                 met[values] = v
-                values += 1
-            total[v] += 1
-            if row >= 0:
-                single[v] += 1
+                values += total[v] == 0
+                total[v] += _ONE + 1 if row >= 0 else 1
         for i in range(values):
             v = met[i]
-            if total[v] == 1 and single[v] == 1:
+            if total[v] == _ONE + 1:
                 place[v] = -2
-            elif on and single[v]:
+            elif total[v] > _ONE:
                 place[v] = at
-                at += total[v]
+                at += total[v] & (_ONE - 1)
                 now += 1
                 out_start[now] = at
             else:
                 place[v] = -1
             total[v] = 0
-            single[v] = 0
         for i in range(low, high):
             row = rows[i]
-            v = column[row if row >= 0 else ~row]
+            v = column[row ^ (row >> 31)]
             if v < 0:
                 continue
             slot = place[v]
@@ -217,42 +226,112 @@ def _refine(
 
 
 @compiled
-def _note(
-    found: Found,
-    alone: Small,
-    lone: int,
-    size: int,
-    weight: float,
-    own: np.int64,
-    parts: Ints,
-    keys: np.int64,
-    entries: int,
-) -> tuple[int, int]:
-    """Note which of the records that are alone on a set are alone on no part of it that is one key smaller."""
+def _last(rows: Small, start: Small, groups: int, column: Small, work: Work, alone: Small) -> int:
+    """Split each group by a key that is the last on its way: only the records that are alone count."""
+    total, place, met = work
+    lone = 0
+    for g in range(groups):
+        low, high = start[g], start[g + 1]
+        if high - low == 2:
+            one, other = rows[low], rows[low + 1]
+            v, w = column[one ^ (one >> 31)], column[other ^ (other >> 31)]
+            if v != w:
+                alone[lone] = one
+                lone += v >= 0 and one >= 0
+                alone[lone] = other
+                lone += w >= 0 and other >= 0
+            continue
+        values = 0
+        for i in range(low, high):
+            row = rows[i]
+            v = column[row ^ (row >> 31)]
+            if v >= 0:
+                met[values] = v
+                values += total[v] == 0
+                total[v] += _ONE + 1 if row >= 0 else 1
+                place[v] = row
+        for i in range(values):
+            v = met[i]
+            alone[lone] = place[v]
+            lone += total[v] == _ONE + 1
+            total[v] = 0
+    return lone
+
+
+@compiled
+def _note(found: Found, alone: Small, lone: int, at: Set, size: int, largest: int, weight: float, entries: int) -> int:
+    """Note the records that are alone on a set, and which of them are so on no part of it that is one key smaller."""
+    one, last = np.uint64(1), found.bits.shape[1] - 1
+    parts = _parts(at, size)
+    own = at.first[size]
+    keys = np.int64(0)
+    if size < largest:
+        for i in range(size):
+            own += at.choose[at.path[i], i + 1]
+    for i in range(size):
+        keys |= np.int64(1) << at.path[i]
+    own_word, own_bit = own >> 6, one << np.uint64(own & 63)
     minimal = 0
-    keep = len(found.keys) > 0
-    one = np.uint64(1)
     for i in range(lone):
         r = alone[i] - found.low
         bits = found.bits[r]
-        special = True
-        for q in range(size - 1):
-            part = parts[q]
-            if bits[part >> 6] >> np.uint64(part & 63) & one:
-                special = False
-                break
-        if own >= 0:
-            bits[own >> 6] |= one << np.uint64(own & 63)
-        if special:
+        part = np.uint64(0)
+        for q in range(parts):
+            part |= bits[at.word[q]] & at.mask[q]
+        if part == 0:
             minimal += 1
-            found.score[r] += weight
-            if size <= found.smallest[r]:
-                found.smallest[r] = size
-                if keep:
-                    found.record[entries] = alone[i]
-                    found.keys[entries] = keys
-                    entries += 1
-    return minimal, entries
+            found.score[r, last] += weight
+            if len(found.keys) and not _smaller(bits, at.first[size]):
+                found.record[entries] = alone[i]
+                found.keys[entries] = keys
+                entries += 1
+        bits[own_word] |= own_bit
+    for i in range(size):
+        found.sets[size, at.path[i]] += minimal
+    return entries
+
+
+@compiled
+def _parts(at: Set, size: int) -> int:
+    """Find where the bits of the parts of a set stand that are one key smaller, but that without its last key.
+
+    A set with keys c_1 < c_2 < … is number Σ C(c_t, t) among those of its size.
+    """
+    words = 0
+    for q in range(size - 1):
+        number, t = at.first[size - 1], 0
+        for i in range(size):
+            if i != q:
+                t += 1
+                number += at.choose[at.path[i], t]
+        bit = np.uint64(1) << np.uint64(number & 63)
+        k = 0
+        while k < words and at.word[k] != number >> 6:
+            k += 1
+        if k == words:
+            at.word[k], at.mask[k] = number >> 6, bit
+            words += 1
+        else:
+            at.mask[k] |= bit
+    return words
+
+
+@compiled
+def _smaller(bits: Words, first: int) -> bool:
+    """Whether one of the first bits is set."""
+    for k in range(first >> 6):
+        if bits[k] != 0:
+            return True
+    return bool(bits[first >> 6] & ((np.uint64(1) << np.uint64(first & 63)) - np.uint64(1)))
+
+
+@compiled
+def _smallest(bits: Words, first: Ints) -> int:
+    """Size of the smallest set among bits; 0 where there is none."""
+    for size in range(1, len(first) - 1):
+        if _smaller(bits, first[size + 1]):
+            return size
+    return len(first) - 1 if _smaller(bits, first[-1] + 1) else 0
 
 
 @compiled
@@ -264,29 +343,7 @@ def _room(found: Found, entries: int, more: int) -> Found:
     record, keys = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int64)
     record[:entries] = found.record[:entries]
     keys[:entries] = found.keys[:entries]
-    return Found(found.low, found.bits, found.score, found.smallest, found.sets, record, keys)
-
-
-@compiled
-def _parts(path: Ints, size: int, choose: Ints, first: Ints, largest: int, parts: Ints) -> np.int64:
-    """Number the parts of a set that are one key smaller, but that without its last key; gives the set's own number.
-
-    A set with keys c_1 < c_2 < … is number Σ C(c_t, t) among those of its size. The largest sets have none.
-    """
-    for q in range(size - 1):
-        total = first[size - 1]
-        t = 0
-        for i in range(size):
-            if i != q:
-                t += 1
-                total += choose[path[i], t]
-        parts[q] = total
-    if size >= largest:
-        return np.int64(-1)
-    total = np.int64(first[size])
-    for i in range(size):
-        total += choose[path[i], i + 1]
-    return np.int64(total)
+    return Found(found.low, found.bits, found.score, found.sets, record, keys)
 
 
 @compiled
@@ -301,87 +358,86 @@ def walk(
     choose: Ints,
     first: Ints,
     keep: bool,
-) -> tuple[Floats, NDArray[np.int8], Ints, Small, Ints]:
+) -> tuple[Floats, Small, Ints, Small, Ints]:
     """Find all minimal sets of keys on which a record is unique, by a walk in which parts come before wholes.
 
     At each key the walk goes on without it, its patterns merged where that leaves fewer, and then with it. A record
     that leaves the table at a set was not unique on the sets that the walk took on its way there; of the others that
-    are one key smaller, any on which it is unique has been where it left the table: what has left says all.
+    are one key smaller, any on which it is unique is one at which it left the table: what has left says all.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (m, P)
+        Values of each key, −1 where it is missing.
+    number, many
+        What `number_tails` gives.
+    wide
+        Most values of a key.
+    low, high
+        Patterns of one record each that are looked at; the others only stand in their way.
+    weights : ndarray, shape (largest + 1,)
+        What a minimal set of each size adds to a score.
+    choose : ndarray, shape (m, largest + 1)
+        C(a, b).
+    first : ndarray, shape (largest + 1,)
+        Sets that are smaller than each size.
+    keep
+        Whether the smallest sets are wanted.
+
+    Returns
+    -------
+    tuple of ndarray, shapes (high − low,), (high − low,), (largest + 1, m), (u,) and (u,)
+        Score and size of the smallest set of each of these patterns; minimal sets of each size that hold each key;
+        patterns and sets, as bits, among which the smallest of each pattern are.
     """
     m, P = columns.shape
     largest = len(weights) - 1
-    rows = np.empty((m + 1, P), dtype=np.int32)
-    start = np.zeros((m + 1, P + 1), dtype=np.int32)
-    work = Work(
-        np.zeros(wide, dtype=np.int32),
-        np.zeros(wide, dtype=np.int32),
-        np.zeros(wide, dtype=np.int32),
-        np.zeros(wide, dtype=np.int32),
-    )
-    seen = np.zeros(P, dtype=np.int32)
-    alone = np.empty(P, dtype=np.int32)
-    parts = np.zeros(m, dtype=np.int64)
-    room = 1024 if keep else 0
-    found = Found(
-        low,
-        np.zeros((high - low, first[largest] // 64 + 1), dtype=np.uint64),
-        np.zeros(high - low),
-        np.full(high - low, 127, dtype=np.int8),
-        np.zeros((largest + 1, m), dtype=np.int64),
-        np.empty(room, dtype=np.int32),
-        np.empty(room, dtype=np.int64),
-    )
-    entries = 0
-    everyone = np.empty(P, dtype=np.int32)
-    for p in range(P):
-        everyone[p] = p if low <= p < high else ~p
-    both = np.array([0, P], dtype=np.int32)
-    groups = np.zeros(m + 1, dtype=np.int64)
-    groups[0] = _merge(everyone, both, 1, number[0], seen, rows[0], start[0])
-    # for each key on the way: where its table stands, keys taken before it, and what has been done (without, with it)
-    table, taken, done = (
-        np.zeros(m + 1, dtype=np.int64),
-        np.zeros(m + 1, dtype=np.int64),
-        np.zeros(m + 1, dtype=np.int64),
-    )
+    rows, start = np.empty((m + 1, P), dtype=np.int32), np.zeros((m + 1, P + 1), dtype=np.int32)
+    work = Work(np.zeros(wide, dtype=np.int64), np.zeros(wide, dtype=np.int32), np.zeros(wide + 1, dtype=np.int32))
+    seen, alone = np.zeros(P, dtype=np.int32), np.empty(P + 1, dtype=np.int32)
     path = np.zeros(m, dtype=np.int64)
+    at = Set(path, np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.uint64), choose, first)
+    bits = np.zeros((high - low, first[largest] // 64 + 2), dtype=np.uint64)
+    room = 1024 if keep else 0
+    sets = np.zeros((largest + 1, m), dtype=np.int64)
+    found = Found(low, bits, bits.view(np.float64), sets, np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64))
+    entries = 0
+    for p in range(P):
+        alone[p] = p if low <= p < high else ~p
+    groups = np.zeros(m + 1, dtype=np.int64)
+    groups[0] = _merge(alone, np.array([0, P], dtype=np.int32), 1, number[0], seen, rows[0], start[0])
+    # for each key on the way: where its table stands, keys taken before it, and what has been done (without, with it)
+    table, taken, done = np.zeros((3, m + 1), dtype=np.int64)
     j = 0 if groups[0] else -1
     while j >= 0:
-        here = table[j]
+        here, size = table[j], taken[j] + 1
         done[j] += 1
-        on = False
-        if done[j] == 1 and j + 1 < m:
-            fewer = many[j + 1] <= 0.9 * many[j]
-            table[j + 1] = j + 1 if fewer else here
-            if fewer:
+        on = done[j] < 3 and j + 1 < m
+        if done[j] == 1 and on:
+            table[j + 1], taken[j + 1] = here, taken[j]
+            if many[j + 1] <= _FEWER * many[j]:
+                table[j + 1] = j + 1
                 groups[j + 1] = _merge(
                     rows[here], start[here], groups[here], number[j + 1], seen, rows[j + 1], start[j + 1]
                 )
-            taken[j + 1] = taken[j]
-            on = groups[table[j + 1]] > 0
         elif done[j] == 2:
-            size = taken[j] + 1
-            path[size - 1] = j
-            on = j + 1 < m and size < largest
-            groups[j + 1], lone = _refine(
-                rows[here], start[here], groups[here], columns[j], on, work, rows[j + 1], start[j + 1], alone
-            )
+            path[taken[j]] = j
+            on = on and size < largest
+            if on:
+                groups[j + 1], lone = _split(
+                    rows[here], start[here], groups[here], columns[j], work, rows[j + 1], start[j + 1], alone
+                )
+            else:
+                lone = _last(rows[here], start[here], groups[here], columns[j], work, alone)
             found = _room(found, entries, lone)
-            own = _parts(path, size, choose, first, largest, parts)
-            keys = np.int64(0)
-            for i in range(size):
-                keys |= np.int64(1) << path[i]
-            minimal, entries = _note(found, alone, lone, size, weights[size], own, parts, keys, entries)
-            for i in range(size):
-                found.sets[size, path[i]] += minimal
+            entries = _note(found, alone, lone, at, size, largest, weights[size], entries)
             table[j + 1], taken[j + 1] = j + 1, size
-            on = on and groups[j + 1] > 0
-        if on:
+        if on and groups[table[j + 1]] > 0:
             j += 1
             done[j] = 0
         elif done[j] >= 2:
             j -= 1
+    smallest = np.zeros(high - low, dtype=np.int32)
     for r in range(high - low):
-        if found.smallest[r] == 127:
-            found.smallest[r] = 0
-    return found.score, found.smallest, found.sets, found.record[:entries], found.keys[:entries]
+        smallest[r] = _smallest(bits[r], first)
+    return found.score[:, -1].copy(), smallest, sets, found.record[:entries], found.keys[:entries]
