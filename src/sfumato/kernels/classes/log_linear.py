@@ -46,9 +46,9 @@ class LogLinear:
     matches
         How many right matches are expected of them, Σ E(1/N | n = 1).
     z_uniques, z_matches
-        Test of each figure's bias from underfit, in standard deviations: high, and the figure is too large as the
-        model leaves out what keys have in common; low, and it is too small as it fits chance. None where there is no
-        test, as when the file is the population.
+        Test of each figure for underfit, in standard deviations. High: the model leaves out what keys have in common.
+        Far below 0: it follows chance. Either way the figure may be far off. None where there is no test, as when the
+        file is the population.
     terms
         Pairs of keys that the model has a two-way term for.
     converged

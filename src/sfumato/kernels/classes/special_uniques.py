@@ -150,12 +150,13 @@ def special_uniques(
     holding = np.zeros((largest + 1, m), dtype=np.int64)
     holding[:, order] = sum(p[2] for p in parts)
     row, sets = (np.concatenate([p[i] for p in parts]) for i in (3, 4))
+    bits = np.zeros((len(row), m), dtype=np.bool_)
+    bits[:, order] = (sets[:, None] >> np.arange(m)) & 1
     row = place[row]
-    last = np.flatnonzero([]) if not smallest_sets else np.lexsort((sets, row))
-    bits = np.zeros((len(last), m), dtype=np.bool_)
-    bits[:, order] = (sets[last, None] >> np.arange(m)) & 1
-    kept = bits.sum(axis=1) == smallest[row[last]]
-    return SpecialUniques(m, largest, scores, smallest, weight, holding, row[last][kept], bits[kept])
+    kept = bits.sum(axis=1) == smallest[row]
+    row, bits = row[kept], bits[kept]
+    last = np.lexsort((bits @ (1 << np.arange(m)), row))
+    return SpecialUniques(m, largest, scores, smallest, weight, holding, row[last], bits[last])
 
 
 def _largest(m: int, max_size: int | None) -> int:

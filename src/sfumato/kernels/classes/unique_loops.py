@@ -400,7 +400,9 @@ def walk(
     bits = np.zeros((high - low, first[largest] // 64 + 2), dtype=np.uint64)
     room = 1024 if keep else 0
     sets = np.zeros((largest + 1, m), dtype=np.int64)
-    found = Found(low, bits, bits.view(np.float64), sets, np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64))
+    found = Found(
+        low, bits, bits.view(np.float64), sets, np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
+    )
     entries = 0
     for p in range(P):
         alone[p] = p if low <= p < high else ~p

@@ -24,17 +24,14 @@ NAMES = ("uniques_population_loglinear", "matches_population_loglinear", "loglin
 
 MODEL = "Log-linear model ({model}): main effects{terms}."
 UNDERFIT = (
-    "Log-linear model: the test (tau2) is above {enough}, so it leaves out what keys have in common, and its figures "
-    "are rather too high. {way}"
+    "Log-linear model: the test (tau2) is above {enough}: the model leaves out what keys have in common, and its "
+    "figures may be far off, mostly too high. {way}"
 )
 OVERFIT = (
-    "Log-linear model: the test (tau2) is below -{enough}, so it fits chance, and its figures are rather too low. Take "
-    "--log-linear auto."
+    "Log-linear model: the test (tau2) is below -{enough}: the model follows chance, and its figures may be far off, "
+    "mostly too low. {way}"
 )
-TAKE_AUTO, NOT_ALL = (
-    "Take --log-linear auto.",
-    "Two-way terms do not mend it: name fewer keys, or recode those with many values.",
-)
+TAKE_AUTO, FEWER = "Take --log-linear auto.", "Name fewer keys, or recode those with many values."
 WHOLE = "The file is the whole population (--fraction 1): its uniques are counted, and there is no fit to test."
 NO_FRACTION = (
     "Population uniques by a log-linear model were not measured: say what share of the population the file holds "
@@ -155,9 +152,9 @@ def _notes(found: LogLinear, by: tuple[str, ...], model: Model, fraction: float)
     if found.z_matches is None:
         yield UNTESTED
     elif found.z_matches > ENOUGH:
-        yield UNDERFIT.format(enough=ENOUGH, way=TAKE_AUTO if model == "main" else NOT_ALL)
+        yield UNDERFIT.format(enough=ENOUGH, way=TAKE_AUTO if model == "main" else FEWER)
     elif found.z_matches < -ENOUGH:
-        yield OVERFIT.format(enough=ENOUGH) if model != "auto" else OVERFIT.format(enough=ENOUGH).partition(" Take")[0]
+        yield OVERFIT.format(enough=ENOUGH, way=TAKE_AUTO if model == "two-way" else FEWER)
 
 
 MEASURE = Measure(
@@ -191,8 +188,8 @@ MEASURE = Measure(
             "loglinear_fit",
             title="Fit of the log-linear model (test)",
             what="How far the figures of the model are off, in standard deviations: of the uniques (`tau1`), of the "
-            "right matches (`tau2`). Above 1.645 the model leaves out what values have in common, and the figures are "
-            "rather too high; below −1.645 it fits chance, and they are rather too low.",
+            "right matches (`tau2`). Above 1.645 the model leaves out what values have in common; far below 0 it "
+            "follows chance: either way its figures may be far off.",
             better="change",
             baseline="Original",
             aim=Aim.ALIKE,
