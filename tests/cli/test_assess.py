@@ -78,3 +78,80 @@ def test_what_is_refused(folder, sfumato, file, arguments, says):
     assert not done.stdout
     assert PLANTED not in done.stderr
     assert "-3" not in done.stderr
+
+
+UNIQUES = ("--keys", "sex,area", "--special-uniques", "--fraction", "0.2", "--log-linear", "auto")
+
+
+@pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
+def test_special_and_population_uniques(folder, sfumato, file):
+    done = sfumato("risk", file, *UNIQUES, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["findings"]
+    told = {(f["measure"], f["group"], f["at"], f["variable"]): f["value"] for f in found}
+    assert told["special_uniques", "keys", None, None] == 0  # who is alone is so by a missing key
+    assert [told["msu", "keys", at, None] for at in (1, 2)] == [0, 0]
+    assert told["suda_score", "keys", None, None] == 0
+    assert {key[3] for key in told if key[0] == "suda_contribution"} == {"sex", "area"}
+    assert {key[1] for key in told if key[0] == "dis_suda"} == {"sum", "highest"}
+    assert {key[1] for key in told if key[0] == "loglinear_fit"} == {"tau1", "tau2"}
+    assert told["uniques_population_loglinear", "keys", None, None] > 0
+    assert told["matches_population_loglinear", "keys", None, None] > 0
+
+
+@pytest.mark.parametrize("file", ["people.csv", "people.parquet"])
+def test_special_records_are_written(folder, sfumato, file):
+    """Alone by their weights; without a fraction there is no scaled score."""
+    asked = ("--keys", "area,w", "--special-uniques", "--records", "out.csv")
+    done = sfumato("risk", file, *asked, "--record", "ill", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "points at people" in done.stderr
+    assert PLANTED not in done.stdout + done.stderr
+    listed = pl.read_csv("out.csv")
+    assert listed.select("record", "score", "keys").rows() == [(ill, 1, "w") for ill in FRAME["ill"]]
+    assert listed["dis"].null_count() == 6
+    sfumato("risk", file, *asked)
+    assert pl.read_csv("out.csv")["record"].to_list() == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--max-size", "2"), "--special-uniques"),
+        (("--score", "shares"), "--special-uniques"),
+        (("--records", "out.csv"), "--special-uniques"),
+        (("--log-linear", "main"), "fraction"),
+        (("--special-uniques", "--max-size", "0"), "max-size"),
+        (("--special-uniques", "--records", "people.csv"), "is read by this command"),
+        (("--special-uniques", "--records", "nix/out.csv"), "does not exist"),
+        (("--special-uniques", "--records", "out.csv", "--record", "nix"), "'nix'"),
+        (("--special-uniques", "--records", "out.csv", "--protected", "people.csv", "--record", "home"), "one table"),
+    ],
+)
+def test_what_is_refused_of_uniques(folder, sfumato, arguments, says):
+    was = sorted(folder.iterdir())
+    done = sfumato("risk", "people.csv", "--keys", "sex,area", *arguments, "--json")
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert not done.stdout
+    assert sorted(folder.iterdir()) == was
+    assert pl.read_csv("people.csv").height == FRAME.height
+
+
+@pytest.mark.parametrize("file", ["many.csv", "many.parquet"])
+def test_many_keys_need_a_size(folder, sfumato, file):
+    keys = [f"k{i}" for i in range(20)]
+    many = pl.DataFrame({key: [0, 1, (i + 1) % 3, 0] for i, key in enumerate(keys)})
+    many.write_csv("many.csv")
+    many.write_parquet("many.parquet")
+    asked = ("risk", file, "--keys", ",".join(keys), "--special-uniques", "--records", "out.csv", "--json")
+    done = sfumato(*asked)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "max_size" in done.stderr
+    assert not (folder / "out.csv").exists()
+    done = sfumato(*asked, "--max-size", "4")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [f["at"] for f in told["findings"] if f["measure"] == "msu"] == [1, 2, 3, 4]
+    assert any("more than 4 of the 20 keys were not searched" in note for note in told["notes"])
+    assert pl.read_csv("out.csv").height == 2

@@ -341,3 +341,20 @@ def test_a_year_is_derived_of_texts_that_are_said_to_be_dates():
     steps = [*STEPS, Derive(column="year", formula="year(born)", role="key"), Drop(columns=["born"])]
     release = sf.protect(Plan(variables=born, steps=steps, limits=[KEYS]), frame, secret=SECRET)
     assert sorted(release.data.frame["year"]) == sorted(1910 + i % 80 for i in range(300))
+
+
+def test_what_a_limit_alone_asks_for_is_measured():
+    """Special uniques are not searched otherwise; recoded away they are fewer than before."""
+    rows = pl.DataFrame({"id": range(9), "sex": ["f", "m", "m"] * 3, "age": [16, 20, 30, 31, 20, 30, 32, 20, 30]})
+    limited = sf.Plan(
+        variables={"id": {"role": "record"}, "sex": {"role": "key"}, "age": {"role": "key", "kind": "continuous"}},
+        steps=[Recode(columns=["age"], band=(18, 25))],
+        limits=[{"measure": "special_uniques", "at_most": 2}],
+    )
+    release = sf.protect(limited, rows, secret=SECRET)
+    line = release.report.findings.of("special_uniques", group="keys")
+    assert (line.value, line.baseline, line.ok) == (1, 3, True)
+    again = sf.risk(rows, plan=limited.model_copy(update={"steps": ()}))
+    assert (again.of("special_uniques").value, again.ok) == (3, False)
+    unlimited = limited.model_copy(update={"limits": ()})
+    assert not sf.protect(unlimited, rows, secret=SECRET).report.findings.select("special_uniques")

@@ -338,6 +338,7 @@ def risk(
         earlier=() if earlier is None else earlier.releases,
         truth=None if earlier is None else earlier.truth,
         intruder=_intruder(tables, pair, record, named, sensitive, control),
+        asked=frozenset(limit.measure for limit in tables.plan.limits),
     )
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
 
@@ -419,7 +420,8 @@ def _risk_of_one(
             tables, notes = tables.guessed(named)
         classes = exposed(tables.plan, tables.codebook).classes
     sensitive = named.sensitive or sensitive_categories(tables.before.codebook)
-    subject = Subject(tables.before, classes=classes, sensitive=sensitive, how=how)
+    limited = frozenset(limit.measure for limit in tables.plan.limits)
+    subject = Subject(tables.before, classes=classes, sensitive=sensitive, how=how, asked=limited)
     found = measure(subject, progress, "risk")
     if also is not None:
         also(subject)

@@ -222,7 +222,7 @@ def measure_run(
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         intruder=_intruder(plan, ran, pair),
         rehearsal=None if rehearsed is None else rehearsed.known,
-        asked=frozenset(only or ()),
+        asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
     )
     notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
     return Measured(Findings(notes=notes) + measure(subject, progress, only=only), pair, how, seen.keys)

@@ -167,8 +167,8 @@ def _largest(m: int, max_size: int | None) -> int:
         raise DataError(f"Special uniques can be searched over at most {_MOST_COLUMNS} keys.")
     if max_size is None and m > MOST_KEYS:
         raise DataError(
-            f"Special uniques of more than {MOST_KEYS} keys need max_size, the most keys of a set that is searched: 3 "
-            "or 4 find those that stand out most."
+            f"Special uniques of more than {MOST_KEYS} keys need the most keys of a set that is searched (max_size, "
+            "--max-size): 3 or 4 find the records that stand out most."
         )
     largest = m if max_size is None else min(m, max_size)
     if sum(comb(m, s) for s in range(1, largest + 1)) > _MOST_SETS:
