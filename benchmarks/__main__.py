@@ -24,6 +24,7 @@ from benchmarks import (
     protect,
     suppression,
     tabular,
+    uniques,
 )
 from benchmarks.measure import machine
 
@@ -40,6 +41,7 @@ def main() -> int:
         primary,
         lattice,
         cells,
+        uniques,
         centroids,
         h_rank,
         noise,
