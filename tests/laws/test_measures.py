@@ -32,6 +32,7 @@ from sfumato.measures.known import Known
 from sfumato.measures.measure import FAMILIES, Better, Face, Form, Need, Published
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import figures, measures
+from sfumato.measures.risk.linkers.linkers import LINKERS
 from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA, Classes, Subject
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.noise.method import Noise
@@ -302,6 +303,7 @@ def test_law_4_what_is_published_hides_what_was_planted(name, case):
     shown = published(found(name, case))
     assert not [p for p in PLANTED if p in repr(shown)]
     everywhere = {"all", "overall", "stratum", "unscaled", "wrong record", "sd", "relative", "relative unscaled"}
+    everywhere |= {*LINKERS, "risk", "attack", "control", "auc", "advantage"}
     assert {f.group for f in shown} <= {None, KEYS, STRATA, KEYS_AND_OTHERS, *everywhere}
     assert {f.variable for f in shown if figures()[f.measure].of == "column"} <= {None, *made.after.codebook}
 

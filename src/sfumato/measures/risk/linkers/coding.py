@@ -187,6 +187,8 @@ def _alike(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _numbers(table: pl.DataFrame, names: Sequence[str], codebook: Codebook) -> Floats:
     """Numbers and dates as floats, shape (q, n), NaN where missing."""
+    if not names:  # a frame of no columns has no height
+        return np.empty((0, table.height))
     dates = [n for n in names if table.schema[n].is_temporal()]
     days = {n: pl.col(n).cast(pl.Datetime("us")) if table.schema[n] == pl.Date else pl.col(n) for n in dates}
     plain = table.select(names).with_columns(day.to_physical().cast(pl.Float64) for day in days.values())
