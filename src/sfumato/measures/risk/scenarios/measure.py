@@ -167,7 +167,7 @@ _OF_LINKERS = (
 
 MEASURE = Measure(
     family="linkage",
-    place=10,
+    place=25,
     doing="intruders who know keys",
     needs=frozenset({"intruder"}),
     figures=(
