@@ -32,6 +32,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "ties distinct": {"do": "centroids", "columns": ["score", "height"], "k": 3, "distinct": True},
     "ties blocks": {"do": "centroids", "columns": ["score", "height"], "k": 3, "block_size": 60},
     "ties mdav": {"do": "centroids", "columns": _TIED, "k": 4, "grouping": "mdav", **_SHARED},
+    "variable": {"do": "centroids", "columns": [*_NUMBERS], "k": 5, "grouping": "variable", **_SHARED},
+    "ties variable": {"do": "centroids", "columns": _TIED, "k": 4, "grouping": "variable", **_SHARED},
     "ties microaggregation": {"do": "centroids", "columns": _TIED, "k": 3, "grouping": "mdav", "rescale": False},
     "noise": {"do": "noise", "columns": [*_NUMBERS], "share": 0.2},
     "correlated noise": {"do": "noise", "columns": [*_NUMBERS], "share": 0.2, "correlated": True},

@@ -26,6 +26,10 @@ LAWFUL = [
     Centroids(columns=["x", "n"], by=["g", "h"], k=3, on_small="merge", blur=0.2),
     Centroids(columns=["x", "y"], k=4, grouping="mdav", missing="median", blur=0.1),
     Centroids(columns=["x", "y"], k=3, block_size=20, blur=0.3, rescale=False),
+    Centroids(columns=["x", "y", "n"], k=3, grouping="variable", missing="keep"),
+    Centroids(columns=["x", "n"], by=["g", "h"], k=3, grouping="variable", on_small="merge", blur=0.2),
+    Centroids(columns=["x", "y"], k=3, grouping="variable", block_size=40, rescale=False),
+    Centroids(columns=["n"], by=["g"], k=3, grouping="optimal", missing="keep"),
 ]
 
 
@@ -51,7 +55,7 @@ def test_the_five_steps_of_the_paper_written_out():
         np.testing.assert_allclose(released[c].to_numpy(), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("grouping", ["knn", "mdav"])
+@pytest.mark.parametrize("grouping", ["knn", "mdav", "variable"])
 def test_mean_and_sd_are_kept(grouping):
     frame = people()
     released = run(frame, by=["g"], grouping=grouping, round_to=None, moments="exact").after.frame
@@ -72,14 +76,41 @@ def test_mdav_without_rescaling_is_microaggregation():
         np.testing.assert_allclose(released["x"].to_numpy()[rows], frame["x"].to_numpy()[rows].mean(), rtol=1e-9)
 
 
-def test_mdav_without_ids_lets_equal_records_share():
+@pytest.mark.parametrize("grouping", ["mdav", "variable", "optimal"])
+def test_without_ids_equal_records_share(grouping):
     frame = people(40).with_columns(x=pl.lit(1.0), y=(pl.col("id") % 5).cast(pl.Float64)).drop("id")
     book = PEOPLE_BOOK.without("id")
-    released = run(frame, book, columns=["y"], grouping="mdav", round_to=None).after.frame
+    released = run(frame, book, columns=["y"], grouping=grouping, round_to=None).after.frame
     assert released.group_by(frame["y"]).agg(pl.col("y").n_unique().alias("values"))["values"].max() == 1
     shuffled = frame.with_row_index("row").sample(fraction=1, shuffle=True, seed=3)
-    again = run(shuffled, book, columns=["y"], grouping="mdav", round_to=None).after.frame.sort("row")
+    again = run(shuffled, book, columns=["y"], grouping=grouping, round_to=None).after.frame.sort("row")
     np.testing.assert_allclose(again["y"].to_numpy(), released["y"].to_numpy(), rtol=1e-9)
+
+
+@pytest.mark.parametrize(("grouping", "columns"), [("variable", ["x", "y"]), ("optimal", ["y"])])
+def test_disjoint_groups_release_their_means(grouping, columns):
+    """Records that share a value are k to 2k − 1, and the value is their mean; equal groups would share one."""
+    frame = people(200)
+    released = run(frame, columns=columns, k=4, grouping=grouping, rescale=False, recentre=False, round_to=None)
+    both = frame.with_columns(released.after.frame.select(pl.col(c).alias(f"{c} after") for c in columns))
+    groups = both.group_by(f"{c} after" for c in columns).agg(pl.len(), *(pl.col(c).mean() for c in columns))
+    assert groups["len"].min() >= 4
+    assert groups["len"].max() <= 7
+    for c in columns:
+        np.testing.assert_allclose(groups[c].to_numpy(), groups[f"{c} after"].to_numpy(), rtol=1e-9)
+    assert "the average of 4 or more similar records" in released.disclosure.sentences()[0]
+
+
+def test_optimal_groups_are_for_one_column():
+    with pytest.raises(ValidationError, match="optimal is for one column.*grouping: variable"):
+        Centroids(columns=["x", "y"], k=3, grouping="optimal")
+
+
+def test_equal_records_are_told_apart_by_their_keyed_draw():
+    frame = people(60).with_columns(x=(pl.col("id") % 3).cast(pl.Float64), y=(pl.col("id") % 2).cast(pl.Float64))
+    released = run(frame, k=4, grouping="variable", round_to=None).after.frame
+    shuffled = run(frame.sample(fraction=1, shuffle=True, seed=3), k=4, grouping="variable", round_to=None).after.frame
+    assert shuffled.sort("id").equals(released)
 
 
 def test_census_as_microaggregation_loses_what_is_published(shared_data):

@@ -38,8 +38,9 @@ class Centroids(CentroidParameters):
     k
         Records in a centroid, the record itself included; at least 3.
     grouping
-        `knn`: the k nearest of each record. `mdav`: disjoint groups of at least k (microaggregation); which of equal
-        records goes to which group is told by the record's keyed draw, and without a record column they share.
+        `knn`: the k nearest of each record. Or disjoint groups of at least k (microaggregation), by `mdav`; by
+        `variable`, which loses less; or, of one column, the `optimal` ones, which lose least. Which of equal records
+        goes to which group is told by the record's keyed draw, and without a record column they share.
     ties
         What the last ring of equally distant neighbours does: `share` what remains of k, or count whole (`all`).
     distinct
@@ -82,7 +83,8 @@ class Centroids(CentroidParameters):
     References
     ----------
     Avraam, Jones and Burton (2021), doi:10.21203/rs.3.rs-344334/v1. MDAV: Domingo-Ferrer and Torra (2005),
-    doi:10.1007/s10618-005-0007-5.
+    doi:10.1007/s10618-005-0007-5. Variable groups: Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé (2006),
+    doi:10.1007/s00778-006-0007-0. Optimal ones: Hansen and Mukherjee (2003), doi:10.1109/TKDE.2003.1209020.
 
     Examples
     --------

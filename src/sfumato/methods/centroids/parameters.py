@@ -39,7 +39,7 @@ class CentroidParameters(Method):
     columns: tuple[str, ...] = Field(min_length=1, max_length=64)
     by: tuple[str, ...] = ()
     k: int = Field(ge=2)
-    grouping: Literal["knn", "mdav"] = "knn"
+    grouping: Literal["knn", "mdav", "variable", "optimal"] = "knn"
     ties: Literal["share", "all"] = "share"
     distinct: bool = False
     rescale: bool = True
@@ -78,6 +78,8 @@ class CentroidParameters(Method):
             raise ValueError(
                 "k must be at least 3: with k = 2 every value is the average of a pair (allow_small_k: true)"
             )
+        if self.grouping == "optimal" and len(self.columns) > 1:
+            raise ValueError("grouping: optimal is for one column; for several together take grouping: variable")
         if self.min_stratum < self.k:
             raise ValueError("min_stratum must be at least k")
         if self.block_size is not None and self.block_size < 2 * self.k:

@@ -283,7 +283,7 @@ class Averaging:
         z = numbers(batch, active, self.codebook)
         for j, n in enumerate(active):
             z[:, j] = (z[:, j] - state.mean[n]) / state.sd[n]
-        tie = draws.tie_break(batch) if self.method.grouping == "mdav" else None
+        tie = draws.tie_break(batch) if self.method.grouping != "knn" else None
         raw = row_hash(np.nan_to_num(numbers(batch, active, self.codebook), nan=np.inf)) if self.method.blur else None
         found = self._by_pattern(z, tie, raw)
         out = found.centroid
@@ -324,13 +324,28 @@ class Averaging:
             return nearest_groups(
                 z, self.method.k, words, ties=self.method.ties, distinct=self.method.distinct, wanted=wanted
             )
-        from sfumato.kernels.neighbours.mdav import disjoint_groups, mdav
+        from sfumato.kernels.neighbours.mdav import disjoint_groups
 
         order = np.lexsort(z.T[::-1] if tie is None else (tie, *z.T[::-1]))
         group = np.empty(len(z), dtype=np.int64)
-        group[order] = mdav(z[order], self.method.k)
+        group[order] = self._disjoint(z[order])
         out = disjoint_groups(z, group, words, shared=distinct(z).inverse if tie is None else None)
         return out if wanted is None else out.of(wanted)
+
+    def _disjoint(self, z: Floats) -> NDArray[np.int64]:
+        """Disjoint groups of points in a fixed order."""
+        match self.method.grouping:
+            case "variable":
+                from sfumato.kernels.neighbours.variable import variable
+
+                return variable(z, self.method.k)
+            case "optimal":
+                from sfumato.kernels.neighbours.optimal import optimal
+
+                return optimal(z[:, 0], self.method.k)
+        from sfumato.kernels.neighbours.mdav import mdav
+
+        return mdav(z, self.method.k)
 
 
 @dataclass(frozen=True)

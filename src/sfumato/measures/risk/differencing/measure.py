@@ -185,7 +185,7 @@ def _number(tally: _Tally, column: str, sides: _Sides, told: Told, newer: int) -
         sides.floats("new"),
         sides.corrected,
         _place(sides, told, newer, averaged[0]),
-        any(a is not None and a.grouping == "mdav" for a in averaged),
+        any(a is not None and a.grouping != "knn" for a in averaged),
     )
     attacks: dict[str, Callable[[Two, Group], Floats]] = {"sums": sums, "multisets": multisets}
     if any(a is not None for a in averaged) or not any(len(d) for d in told.disclosures):
