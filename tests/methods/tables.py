@@ -29,6 +29,10 @@ PEOPLE_BOOK = Codebook(
         "n": Variable(kind="integer", missing=[-9]),
         "g": Variable(kind="categorical"),
         "h": Variable(kind="categorical"),
+        "house": Variable(role="household", kind="integer"),
+        "area": Variable(kind="categorical"),
+        "town": Variable(kind="categorical"),
+        "rent": NUMBER,
     }
 )
 
@@ -50,6 +54,10 @@ def people(n=120, seed=1):
             "n": rng.integers(20, 60, n),
             "g": rng.choice(["a", "b"], n),
             "h": rng.choice(["u", "v", "w"], n, p=[0.5, 0.4, 0.1]),
+            "house": np.arange(n) // 3,
+            "area": np.array(["north", "south"])[np.arange(n) // 3 % 2],
+            "town": np.array(["P", "Q", "R"])[np.arange(n) // 3 * 5 % 7 % 3],
+            "rent": (np.arange(n) // 3 * 37 % 100).astype(float),
         }
     )
 

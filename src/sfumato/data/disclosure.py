@@ -22,10 +22,12 @@ __all__ = [
     "Disclosed",
     "Disclosure",
     "Dropped",
+    "Exchanged",
     "Imputed",
     "Misclassified",
     "Protected",
     "Sampled",
+    "Shuffled",
     "Suppressed",
     "Swapped",
 ]
@@ -97,6 +99,42 @@ class Dropped(_Disclosed):
         return f"{', '.join(self.columns)}: left out of the release{why}."
 
 
+_TOLD = "A second release without somebody tells their value exactly."
+
+
+class Exchanged(_Disclosed):
+    """Households changed places: `columns`, the areas from the top level down and what moves with them.
+
+    Those with a member of whom fewer than `k` in the area are alike in `keys` changed places with one of another area
+    of that level, and then up to the share `rate` of each lowest area. Partners are alike in the first of `similar`
+    that has candidates, so that the households of an area and profile stay as many.
+    """
+
+    what: Literal["exchanged"] = "exchanged"
+    geography: tuple[str, ...]
+    keys: tuple[str, ...]
+    k: int
+    similar: tuple[tuple[str, ...], ...]
+    rate: float = Field(ge=0, le=1)
+
+    def left(self, number: bool) -> str:
+        """What a second release of nearly the same people tells of the value of one who is not in both."""
+        return _TOLD
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        areas, keys = ", ".join(self.geography), ", ".join(self.keys)
+        profiles = ", else ".join(", ".join(profile) for profile in self.similar)
+        carried = [n for n in self.columns if n not in self.geography]
+        moved = f", with {', '.join(carried)}," if carried else ""
+        return (
+            f"{areas}: households{moved} were exchanged between areas with others alike in {profiles}: those with "
+            f"somebody of whom fewer than {self.k} in the area have the same {keys}, and then up to {self.rate:.3g} of "
+            "the households of each lowest area. How many households an area holds is as it was; what else is known "
+            "of a household is true, but its place may not be."
+        )
+
+
 class Imputed(_Disclosed):
     """Missing values were filled in, so that spread and relations are understated."""
 
@@ -106,6 +144,34 @@ class Imputed(_Disclosed):
     def sentence(self) -> str:
         """The disclosure in words."""
         return f"{', '.join(self.columns)}: missing values were filled in by the {self.method}."
+
+
+class Shuffled(_Disclosed):
+    """Each column holds the values that it held, in an order drawn anew (Muralidhar and Sarathy 2006).
+
+    Ranks were drawn given `given`, all columns together, within each combination of `by`: rank correlations among
+    `columns` and with `given` are kept in expectation; relations with other variables only as far as `given` carries
+    them.
+    """
+
+    what: Literal["shuffled"] = "shuffled"
+    given: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+
+    def left(self, number: bool) -> str:
+        """What a second release of nearly the same people tells of the value of one who is not in both."""
+        return _TOLD
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        where = f" of the same {', '.join(self.by)}" if self.by else ""
+        text = f"{', '.join(self.columns)}: values were shuffled between records{where}, so that all values stay"
+        among = " among the columns" if len(self.columns) > 1 else ""
+        both = " and" if among and self.given else ""
+        given = f" with {', '.join(self.given)}" if self.given else ""
+        if not among and not given:
+            return text + "; whose they are was drawn at random, and relations with other columns are gone."
+        return f"{text}; rank correlations{among}{both}{given} are kept, others only as far as they follow from these."
 
 
 class Suppressed(_Disclosed):
@@ -140,7 +206,7 @@ class Swapped(_Disclosed):
         if number and self.perturb is not None:
             share = f"{self.perturb:.3g} of all ranks"
             return f"A second release without somebody tells a number of theirs to within {share} or nearer."
-        return "A second release without somebody tells their value exactly."
+        return _TOLD
 
     def sentence(self) -> str:
         """The disclosure in words."""
@@ -200,7 +266,18 @@ class Protected(_Disclosed):
 
 
 Disclosed = Annotated[
-    Additive | Averaged | Coarsened | Dropped | Imputed | Misclassified | Protected | Sampled | Suppressed | Swapped,
+    Additive
+    | Averaged
+    | Coarsened
+    | Dropped
+    | Exchanged
+    | Imputed
+    | Misclassified
+    | Protected
+    | Sampled
+    | Shuffled
+    | Suppressed
+    | Swapped,
     Field(discriminator="what"),
 ]
 _KINDS = get_args(get_args(Disclosed)[0])

@@ -1,4 +1,4 @@
-"""How much steps have suppressed: records, and cells of each column."""
+"""How much steps have suppressed, records and cells of each column, and what they could not protect."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ class Suppression:
         By column, cells that were emptied, of records that stayed.
     of
         Records that there were before.
+    unswapped
+        Records of households at risk that could not be exchanged and stay; None where no step exchanges households.
 
     Examples
     --------
@@ -31,10 +33,13 @@ class Suppression:
     records: int | None = None
     cells: Mapping[str, int] = field(default_factory=dict)
     of: int = 0
+    unswapped: int | None = None
 
     def __add__(self, later: Suppression) -> Suppression:
         """This and what a later step took out."""
         told = [n for n in (self.records, later.records) if n is not None]
+        stayed = [n for n in (self.unswapped, later.unswapped) if n is not None]
         both = dict.fromkeys([*self.cells, *later.cells], 0)
         cells = {n: self.cells.get(n, 0) + later.cells.get(n, 0) for n in both}
-        return Suppression(sum(told) if told else None, cells, self.of or later.of)
+        records, unswapped = (sum(counts) if counts else None for counts in (told, stayed))
+        return Suppression(records, cells, self.of or later.of, unswapped)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sfumato.data.disclosure import Averaged, Coarsened, Disclosure, Imputed, Suppressed, Swapped
+from sfumato.data.disclosure import (
+    Averaged,
+    Coarsened,
+    Disclosure,
+    Exchanged,
+    Imputed,
+    Shuffled,
+    Suppressed,
+    Swapped,
+)
 from sfumato.data.formula import Formula
 from sfumato.inference.covariates.known import blurred_later, error_parts
 from sfumato.inference.problem import Problem
@@ -56,7 +65,7 @@ def told_notes(
                 f"Values of {', '.join(used)} were taken out where too few people were like somebody: such gaps are "
                 "not random, and estimates take them for missing at random."
             )
-        if used and isinstance(part, Averaged | Imputed | Swapped):
+        if used and isinstance(part, Averaged | Exchanged | Imputed | Shuffled | Swapped):
             notes.append(f"{part.sentence()} This has no likelihood and was not taken out.")
     shared = {
         n

@@ -9,7 +9,10 @@ from sfumato.methods.base import Method
 
 __all__ = ["sequence_problems"]
 
-_KEEPS_LAW = ("drop", "noise", "pram", "swap", "sample", "suppress_strata", "complete_cases")
+_KEEPS_LAW = (
+    *("drop", "noise", "pram", "swap", "swap_households", "shuffle"),
+    *("sample", "suppress_strata", "complete_cases"),
+)
 """Steps whose own disclosure tells what they add to an earlier error."""
 
 

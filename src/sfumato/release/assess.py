@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Additive, Averaged, Disclosure, Swapped
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Shuffled, Swapped
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.profile import profile
@@ -463,7 +463,8 @@ def _beside(release: _Tables, earlier: Before, disclosure: Disclosure, how: Meas
     record = data.codebook.the(Role.RECORD)
     pair = None
     if record is not None and record in truth.columns:
-        masked = [n for part in disclosure if isinstance(part, Additive | Averaged | Swapped) for n in part.columns]
+        amounts = (Additive, Averaged, Shuffled, Swapped)
+        masked = [n for part in disclosure if isinstance(part, amounts) for n in part.columns]
         there = {n for n in truth.columns if truth.schema[n].is_numeric() or truth.schema[n] == pl.Boolean}
         columns = [n for n in dict.fromkeys(masked) if n in there and data.frame[n].dtype.is_numeric()]
         pair = pair_tables(truth, data.frame, data.codebook, columns=columns, record=record) if columns else None

@@ -81,7 +81,9 @@ def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed
     pair
         The table before and after masking, to see what masking left as it was.
     """
-    left = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if _left(pair, codebook, n))
+    places = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
+    compared = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if n not in places)
+    left = tuple(n for n in compared if pair is not None and _left(pair, codebook, n))
     known = [n for n in codebook if codebook[n].role == Role.KEY or n in plan.keys]
     keys = [n for n in known if n not in plan.masked or n in left]
     strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]
@@ -90,7 +92,7 @@ def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed
 
 
 def missing_rule(plan: Plan) -> str:
-    """What a missing key is in a plan's release: as the last step with `keys` takes it, else a category of its own.
+    """What a missing key is in a plan's release: as the last step that changes its `keys` takes it, else a category.
 
     Such a step says so by `missing`, see `sfumato.measures.measuring.Measuring`.
 
@@ -99,7 +101,8 @@ def missing_rule(plan: Plan) -> str:
     >>> missing_rule(Plan())
     'category'
     """
-    rules = [getattr(step, "missing", None) for step in plan.steps if getattr(step, "keys", None)]
+    changed = (step for step in plan.steps if set(getattr(step, "keys", None) or ()) & set(step.changes))
+    rules = [getattr(step, "missing", None) for step in changed]
     return str(rules[-1]) if rules and rules[-1] is not None else CATEGORY
 
 

@@ -13,8 +13,8 @@ from sfumato.report.report import StepDone
 
 __all__ = ["Methods", "sampled"]
 
-Kind = Literal["additive", "averaged", "misclassified", "swapped"]
-_KINDS: tuple[Kind, ...] = ("additive", "averaged", "misclassified", "swapped")
+Kind = Literal["additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged"]
+_KINDS: tuple[Kind, ...] = ("additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged")
 """What a disclosure's part tells of a method that masks; where several were used, the first of these is spoken of."""
 
 
@@ -98,6 +98,13 @@ _MORE_EXCHANGED = _Change("exchange more categories (a lower `retention`)")
 _FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)")
 _EXCHANGE_IN_THE_MODEL = _Change("tell analysts to take the disclosed exchange out of their model (`sfumato fit`)")
 _WIDER, _NARROWER = _Change("swap over a wider `window`"), _Change("swap over a narrower `window`")
+_MORE_AREAS, _FEWER_AREAS = (
+    _Change("exchange more households (a larger `rate`)"),
+    _Change("exchange fewer households (a smaller `rate`)"),
+)
+_BROADER_PROFILES = _Change("add a profile of fewer columns to `similar`, so that more find a partner")
+_FEWER_GIVEN = _Change("condition on fewer columns (`given`, `by`), so that less of a value follows from them")
+_MORE_GIVEN = _Change("condition on the columns that are analysed with it (`given`, `by`)")
 _DISTINCT = _Change(
     "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are",
     lambda k: k.parameter("distinct", True),
@@ -170,6 +177,22 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
         Aim.READ: (_WIDER, _OUT),
         Aim.KEPT: (_WIDER,),
         Aim.APART: (_BROADER, _OUT),
+    },
+    "shuffled": {
+        Aim.FURTHER: (_FEWER_GIVEN,),
+        Aim.TOGETHER: (_NOT_AGAIN,),
+        Aim.GENTLER: (_MORE_GIVEN,),
+        Aim.READ: (_FEWER_GIVEN, _OUT),
+        Aim.KEPT: (_FEWER_GIVEN,),
+        Aim.APART: (_TOP_CODE, _OUT),
+    },
+    "exchanged": {
+        Aim.FURTHER: (_MORE_AREAS,),
+        Aim.TOGETHER: (_NOT_AGAIN,),
+        Aim.GENTLER: (_FEWER_AREAS,),
+        Aim.READ: (_MORE_AREAS, _OUT),
+        Aim.KEPT: (_MORE_AREAS,),
+        Aim.APART: (_BROADER_PROFILES, _BROADER, _OUT),
     },
 }
 _LIKE = {Aim.UNSOLVED: Aim.FURTHER, Aim.MEANS: Aim.GENTLER, Aim.SPREAD: Aim.GENTLER, Aim.TABLES: Aim.GENTLER}

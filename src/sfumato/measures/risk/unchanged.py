@@ -8,7 +8,7 @@ import polars as pl
 
 from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Misclassified, Swapped
+from sfumato.data.disclosure import Exchanged, Misclassified, Shuffled, Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.measures.measure import Complaint, Figure, Measure
@@ -82,9 +82,12 @@ def findings(pair: Pair, columns: Sequence[str] | None = None) -> Findings:
     return Findings(tuple(lines), tuple(notes))
 
 
+_EXCHANGING = (Exchanged, Misclassified, Shuffled, Swapped)
+
+
 def _compute(subject: Subject) -> Findings:
     """Of numbers that were masked, and of columns whose values were exchanged, numbers or not."""
-    parts = (part for part in subject.disclosure if isinstance(part, Misclassified | Swapped))
+    parts = (part for part in subject.disclosure if isinstance(part, _EXCHANGING))
     exchanged = (n for part in parts for n in part.columns)
     return findings(subject.two, tuple(dict.fromkeys((*subject.two.columns, *exchanged))))
 

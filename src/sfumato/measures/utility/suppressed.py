@@ -1,4 +1,7 @@
-"""What was suppressed: the share of the records, and of the cells of each variable, that steps took out."""
+"""What was suppressed: the share of the records, and of the cells of each variable, that steps took out.
+
+Beside it the share of the records whose household was at risk and could not be exchanged.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ __all__ = ["MEASURE", "findings"]
 
 def findings(gone: Suppression) -> Findings:
     """Give the line `suppressed_records` where steps leave records out, and `suppressed_cells` of each variable.
+
+    Where households are exchanged, `unswapped_records` are those at risk that found no partner and stay.
 
     Shares are of the records before anything was coarsened or masked. Records that a random sample left out are no
     part, nor are values that were missing already.
@@ -32,6 +37,7 @@ def findings(gone: Suppression) -> Findings:
         return Findings()
     lines = [] if gone.records is None else [Finding("suppressed_records", value=gone.records / gone.of)]
     lines += [Finding("suppressed_cells", name, value=count / gone.of) for name, count in gone.cells.items()]
+    lines += [] if gone.unswapped is None else [Finding("unswapped_records", value=gone.unswapped / gone.of)]
     return Findings(tuple(lines))
 
 
@@ -42,6 +48,7 @@ def _compute(subject: Subject) -> Findings:
 def _say(findings: Findings, fraction: float) -> str | None:
     records = [f for f in with_value(findings, "suppressed_records") if value_of(f) > 0]
     cells = [f for f in with_value(findings, "suppressed_cells") if value_of(f) > 0]
+    stayed = [f for f in with_value(findings, "unswapped_records") if value_of(f) > 0]
     said = []
     if records:
         share = percent(value_of(records[0]))
@@ -49,6 +56,9 @@ def _say(findings: Findings, fraction: float) -> str | None:
     if cells:
         most = max(cells, key=value_of)
         said.append(f"values of {most.variable} were taken out in {percent(value_of(most))} of the records")
+    if stayed:
+        share = percent(value_of(stayed[0]))
+        said.append(f"{share} of the records are of households at risk in their area that found no partner, and stay")
     return f"{'; '.join(said)}.".capitalize() if said else None
 
 
@@ -75,6 +85,14 @@ MEASURE = Measure(
             form="share",
             published="rate",
             aim=Aim.GENTLER,
+        ),
+        Figure(
+            "unswapped_records",
+            title="At risk and not exchanged",
+            what="The share of the records whose household holds somebody too rare in the area, and found no partner "
+            "to be exchanged with.",
+            form="share",
+            aim=Aim.APART,
         ),
     ),
     compute=_compute,

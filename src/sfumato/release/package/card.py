@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.disclosure import Additive, Averaged, Disclosed, Misclassified, Swapped
+from sfumato.data.disclosure import Additive, Averaged, Disclosed, Exchanged, Misclassified, Shuffled, Swapped
 from sfumato.data.files import read_written
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
@@ -146,7 +146,7 @@ def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[E
             correlated = tuple(m for j, m in enumerate(part.columns) if j != i and row[j])
             reliability = _reliability(part, i, frame, papers)
         sentence = _sentence(part, n)
-        if isinstance(part, Swapped):
+        if isinstance(part, Exchanged | Shuffled | Swapped):
             sentence += " " + part.left(frame.schema[n].is_numeric() or frame.schema[n].is_temporal())
         yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence)
 
@@ -165,7 +165,7 @@ def _reliability(part: Additive, i: int, frame: pl.DataFrame, papers: Papers) ->
 
 
 def _sentence(part: Disclosed, column: str) -> str:
-    if isinstance(part, Averaged | Misclassified) or len(part.columns) == 1:
+    if isinstance(part, Averaged | Exchanged | Misclassified | Shuffled) or len(part.columns) == 1:
         return part.sentence()
     if isinstance(part, Additive):
         return part.of(column).sentence()

@@ -1,0 +1,91 @@
+"""Speed of `swap_households` against what it cannot do without, counting people by keys and area."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from benchmarks.measure import cost, report_cost
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
+from sfumato.methods.base import Method
+from sfumato.methods.swap_households.method import SwapHouseholds
+from sfumato.release.run import run_steps
+
+HOUSEHOLDS = 30_000
+LEVELS = ("region", "district", "ward")
+KEYS = ("sex", "age", "born")
+CATEGORY = Variable(kind="categorical")
+
+
+def census() -> PolarsDataset:
+    """About 10^5 people in 30,000 households, 240 lowest areas."""
+    rng = np.random.default_rng(1)
+    size = rng.choice([1, 2, 3, 4, 5, 6, 7], HOUSEHOLDS, p=[0.18, 0.23, 0.16, 0.15, 0.11, 0.1, 0.07])
+    home = np.repeat(np.arange(HOUSEHOLDS), size)
+    place = {"region": 5, "district": 8, "ward": 6}
+    columns = {n: rng.integers(0, areas, HOUSEHOLDS)[home] for n, areas in place.items()}
+    frame = pl.DataFrame(
+        {
+            "id": np.arange(len(home)),
+            "household": home,
+            **columns,
+            "size": size[home],
+            "sex": rng.choice(["f", "m"], len(home)),
+            "age": rng.integers(0, 18, len(home)) * 5,
+            "born": rng.choice(["here", "near", "far"], len(home), p=[0.85, 0.1, 0.05]),
+        }
+    )
+    book = {"id": Variable(role="record"), "household": Variable(role="household")}
+    return PolarsDataset(frame, Codebook(book | dict.fromkeys(frame.columns[2:], CATEGORY)))
+
+
+def exchange() -> SwapHouseholds:
+    """Three levels, two profiles."""
+    similar = (("size", "sex"), ("size",))
+    return SwapHouseholds(geography=LEVELS, keys=KEYS, similar=similar, on_unswapped="keep")
+
+
+def run(step: Method, table: PolarsDataset) -> None:
+    """The step alone."""
+    run_steps([step], table, Draws(bytes(16)))
+
+
+def count(table: PolarsDataset) -> None:
+    """People by keys in the areas of each level."""
+    for level in range(len(LEVELS)):
+        table.frame.select(pl.len().over([*LEVELS[: level + 1], *KEYS]))
+
+
+def main(case: str) -> None:
+    """Run one case."""
+    table = census()
+    work: dict[str, Callable[[], None]] = {
+        "count": lambda: count(table),
+        "exchange": lambda: run(exchange(), table),
+    }
+    work[case]()  # compile
+    report_cost(work[case])
+
+
+def rows() -> list[tuple[str, str, str, bool]]:
+    """What was measured, the figure, the bar, and whether it holds."""
+    counted, exchanged = cost("households", "count"), cost("households", "exchange")
+    ratio = exchanged.cpu / counted.cpu
+    return [
+        ("people by keys and area, 10^5 people, 3 levels", f"{counted.cpu:.3f} CPU s", "baseline", True),
+        (
+            "swap_households, the same, 30,000 households",
+            f"{exchanged.cpu:.2f} CPU s, {ratio:.1f} × counting",
+            "≤ 2 CPU s",
+            exchanged.cpu <= 2,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
