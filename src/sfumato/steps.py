@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.methods.recode import Recode as Recode
     from sfumato.methods.redact import Redact as Redact
     from sfumato.methods.sample import Sample as Sample
+    from sfumato.methods.shuffle.method import Shuffle as Shuffle
     from sfumato.methods.suppress_cells import SuppressCells as SuppressCells
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
     from sfumato.methods.swap.method import Swap as Swap

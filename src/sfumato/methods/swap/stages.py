@@ -24,7 +24,7 @@ from sfumato.kernels.masking.near_ranks import near_ranks
 from sfumato.kernels.rows import scatter
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
 
-__all__ = ["Swapping", "Telling", "amount"]
+__all__ = ["Swapping", "Telling", "amount", "compared", "doubles", "ordered", "value_bits"]
 
 _FEWEST_PARTNERS = 2
 """With a single possible partner everybody knows who it is, and can exchange the values back."""
@@ -76,7 +76,7 @@ class Swapping:
         for group in groups:
             source = self._sources(batch, group, unit, draws)
             new += [self._anew(batch[n], state.get(n, 0), unit, draws).gather(source) for n in group]
-        return batch.with_columns(new).with_columns(s for z in new for s in self._told(batch[z.name], z))
+        return batch.with_columns(new).with_columns(s for z in new for s in compared(self.codebook, batch[z.name], z))
 
     def _sources(self, batch: pl.DataFrame, group: tuple[str, ...], unit: NDArray[np.uint64], draws: StepDraws) -> Ints:
         """Row whose value each row takes, shape (n,); those without a value in the first column keep theirs."""
@@ -94,7 +94,7 @@ class Swapping:
         self._refuse_few(first, min(w, n - 1))
         strength = f"{'random' if self.window is None else self.window!r} by {self.by!r}"
         purpose = draws.purpose(repr(group) if self.together else first, strength)
-        word = draws.draws.words(unit[rows], purpose, _value_bits([batch[n].gather(rows) for n in group]))
+        word = draws.draws.words(unit[rows], purpose, value_bits([batch[n].gather(rows) for n in group]))
         if self.window is None:
             order = np.lexsort((unit[rows], word[:, 1], word[:, 0]))
             source[rows] = rows[random_swap(order)]
@@ -111,11 +111,11 @@ class Swapping:
         keyed on all values: when somebody leaves, the bounds of those nearby move, and if all others stayed as they
         were, the middle of those that moved would be the value that has gone.
         """
-        if self.perturb is None or not amount(self.codebook[value.name]) or not _ordered(value.dtype):
+        if self.perturb is None or not amount(self.codebook[value.name]) or not ordered(value.dtype):
             return value
         missing = value.to_frame().select(self.codebook.missing(value.name, value.dtype)).to_series().to_numpy()
         rows = np.flatnonzero(~missing)
-        x = _doubles(value).gather(rows).to_numpy()
+        x = doubles(value).gather(rows).to_numpy()
         among = hashlib.sha256((np.sort(x) + 0.0).tobytes()).hexdigest()
         purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r} among {among}")
         u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
@@ -136,23 +136,24 @@ class Swapping:
 
     def _ranked(self, value: pl.Series) -> NDArray[np.generic]:
         """Values as numbers that sort as they do."""
-        if not (_ordered(value.dtype) or value.dtype == pl.Boolean):
+        if not (ordered(value.dtype) or value.dtype == pl.Boolean):
             raise DataError(
                 f"swap: column {value.name!r} holds {holding(value.dtype)}; `window` needs numbers or dates. "
                 "Use `random: true`."
             )
         return (value.cast(pl.Float64) if value.dtype.is_decimal() else value.to_physical()).to_numpy()
 
-    def _told(self, x: pl.Series, z: pl.Series) -> Iterator[pl.Series]:
-        """What the second stage looks at: null where there is no value before or after."""
-        frame = pl.DataFrame([x.alias("x"), z.alias("z")])
-        book = Codebook({"x": self.codebook[x.name], "z": self.codebook[x.name]})
-        both = ~(book.missing("x", x.dtype) | book.missing("z", x.dtype))
-        columns = {_same(x.name): pl.col("x") == pl.col("z")}
-        if _ordered(x.dtype):
-            before, after = (pl.col(n).to_physical().cast(pl.Float64) for n in ("x", "z"))
-            columns |= {_before(x.name): before, _after(x.name): after, _moved(x.name): after - before}
-        yield from frame.select(pl.when(both).then(e.cast(pl.Float64)).alias(n) for n, e in columns.items())
+
+def compared(codebook: Codebook, x: pl.Series, z: pl.Series) -> Iterator[pl.Series]:
+    """What `Telling` looks at, of a column before and after: null where there is no value before or after."""
+    frame = pl.DataFrame([x.alias("x"), z.alias("z")])
+    book = Codebook({"x": codebook[x.name], "z": codebook[x.name]})
+    both = ~(book.missing("x", x.dtype) | book.missing("z", x.dtype))
+    columns = {_same(x.name): pl.col("x") == pl.col("z")}
+    if ordered(x.dtype):
+        before, after = (pl.col(n).to_physical().cast(pl.Float64) for n in ("x", "z"))
+        columns |= {_before(x.name): before, _after(x.name): after, _moved(x.name): after - before}
+    yield from frame.select(pl.when(both).then(e.cast(pl.Float64)).alias(n) for n, e in columns.items())
 
 
 @dataclass(frozen=True)
@@ -199,11 +200,12 @@ def amount(variable: Variable) -> bool:
     return variable.numeric or variable.kind == Kind.DATE
 
 
-def _ordered(dtype: pl.DataType) -> bool:
+def ordered(dtype: pl.DataType) -> bool:
+    """Whether values of a type lie in an order of their own."""
     return dtype.is_numeric() or dtype.is_temporal()
 
 
-def _value_bits(values: Sequence[pl.Series]) -> NDArray[np.uint64]:
+def value_bits(values: Sequence[pl.Series]) -> NDArray[np.uint64]:
     """Bits of each record's true values, shape (n,)."""
     if len(values) == 1:
         return _column_bits(values[0])
@@ -222,10 +224,10 @@ def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
         return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
     if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
         raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
-    return bits(_doubles(value).fill_null(float("nan")).to_numpy())
+    return bits(doubles(value).fill_null(float("nan")).to_numpy())
 
 
-def _doubles(value: pl.Series) -> pl.Series:
+def doubles(value: pl.Series) -> pl.Series:
     """Values as numbers."""
     number = value.to_physical()
     return number.to_frame().select(shortest(pl.col(number.name), number.dtype)).to_series()

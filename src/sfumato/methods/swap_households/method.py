@@ -163,6 +163,6 @@ class SwapHouseholds(Method):
             return ()
         return (
             f"swap_households left households where they are that hold somebody of whom fewer than {self.k} in the "
-            "area have the same keys: no other area has two households of their profile. Add a profile of fewer columns "
-            "to `similar`, recode keys more broadly, or leave these households out (on_unswapped: suppress).",
+            "area have the same keys: no other area has two households of their profile. Add a profile of fewer "
+            "columns to `similar`, recode keys more broadly, or leave these households out (on_unswapped: suppress).",
         )
