@@ -13,6 +13,7 @@ from sfumato.api.read import read
 from sfumato.api.searching import asked_for, writing
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
+from sfumato.data.roles import Role
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import Model
@@ -180,6 +181,7 @@ def risk(
     intruding = _intruding(scenario, present, control, protected)
     first, second = read(data), None if protected is None else read(protected)
     plan, released = plan_for(plan, table, second, first), False
+    keys_told: tuple[str, ...] = ()
     told_by_papers = Disclosure()
     if second is None:
         if (papers := papers_of(first)) is not None:
@@ -188,6 +190,7 @@ def risk(
         first, plan, released = as_released(first, plan)
     elif (papers := papers_of(second)) is not None:
         second, told = as_planned(second, papers)
+        keys_told = tuple(papers.names.get(n, n) for n in papers.codebook.with_role(Role.KEY))
         if record is None and align is None and plan is None and disclosure is None:
             record = record_of_both(papers, first, second)
         disclosure = told if disclosure is None else disclosure
@@ -214,6 +217,7 @@ def risk(
         earlier=past,
         control=None if control is None else read(control),
         named=named,
+        told=keys_told,
         how=replace(how, attacking=attacking),
         secret=Secret.known(secret),
         also=write,

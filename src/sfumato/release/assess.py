@@ -250,6 +250,7 @@ def risk(
     earlier: Before | None = None,
     control: PolarsDataset | None = None,
     named: Named | None = None,
+    told: Sequence[str] = (),
     how: Measuring | None = None,
     secret: Secret | None = None,
     also: Callable[[Subject], None] | None = None,
@@ -337,7 +338,7 @@ def risk(
         how=how,
         earlier=() if earlier is None else earlier.releases,
         truth=None if earlier is None else earlier.truth,
-        intruder=_intruder(tables, pair, record, named, sensitive, control),
+        intruder=_intruder(tables, pair, record, named, sensitive, control, told),
         asked=frozenset(limit.measure for limit in tables.plan.limits),
     )
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
@@ -350,13 +351,14 @@ def _intruder(
     named: Named,
     sensitive: Sequence[str],
     control: PolarsDataset | None,
+    told: Sequence[str] = (),
 ) -> Known:
     """What intruders know of the people of the protected table."""
     return known_people(
         tables.plan,
         pair,
         tables.codebook,
-        named.keys or keys_of(tables.plan, tables.released),
+        named.keys or keys_of(tables.plan, tables.released) or tuple(told),
         control=None if control is None else control.frame,
         needed=sensitive,
         record=record,

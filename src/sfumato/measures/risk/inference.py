@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 RISK, ATTACK, CONTROL = "risk", "attack", "control"
 SAMPLED = "Guesses and distances: fewer people were attacked than are known, chosen by a public draw."
 LEFT_OUT = "Inference of {columns} was not measured: not all tables hold it, or it is among the keys."
-NO_KEYS = "Inference was not measured: none of the keys stands in all tables."
+NO_KEYS = "Inference was not measured: none of the keys stands in all tables. Name what an intruder knows (--keys)."
 
 
 @dataclass(frozen=True)

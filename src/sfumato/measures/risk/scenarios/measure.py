@@ -24,7 +24,7 @@ SAMPLED = (
     "and intervals are for all."
 )
 FEWER = "Scenarios: the keys make so many patterns that how often they agree was learnt from fewer people."
-NO_KEY = "{scenario}: none of what this intruder knows stands in all tables, so it was not measured."
+NO_KEY = "{scenario}: none of what this intruder knows stands in all tables, so it was not measured. Name it (--keys)."
 NOT_THERE = "{scenario}: {columns} cannot be compared with the release, so this intruder does without."
 NOBODY_ODD = "trawl: no released record is alone with any of the keys, so nothing was looked for."
 NO_CONTROL = (
