@@ -117,7 +117,7 @@ class Made:
             disclosure=self.disclosure,
             how=HOW,
             unscaled=numbers(after, self.columns, self.codebook) * 1.5,
-            suppression=Suppression(records=3, cells={"h": 2}, of=n + 3),
+            suppression=Suppression(records=3, cells={"h": 2}, of=n + 3, unswapped=1),
             intruder=self.known(before, after, seed),
         )
 

@@ -15,6 +15,7 @@ from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
+from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import classes_of, exposed, missing_rule, refusals
 
@@ -214,6 +215,8 @@ def test_the_last_step_with_keys_says_what_a_missing_key_is():
     assert rule(Cells(), Recode(columns=["a"], map={"x": "y"})) == "wildcard"
     assert rule(Cells(), Nodes()) == "category"
     assert rule(Nodes(), Cells()) == "wildcard"
+    places = SwapHouseholds(geography=["town"], keys=["sex"], similar=[["size"]])  # it counts keys and changes none
+    assert rule(Cells(), places) == "wildcard"
 
 
 def test_the_keys_that_a_step_names_are_keys_whatever_their_role():

@@ -101,8 +101,8 @@ def missing_rule(plan: Plan) -> str:
     >>> missing_rule(Plan())
     'category'
     """
-    changed = (step for step in plan.steps if set(getattr(step, "keys", None) or ()) & set(step.changes))
-    rules = [getattr(step, "missing", None) for step in changed]
+    named = [(set(getattr(step, "keys", ())), step) for step in plan.steps]
+    rules = [getattr(step, "missing", None) for keys, step in named if keys & set(getattr(step, "changes", keys))]
     return str(rules[-1]) if rules and rules[-1] is not None else CATEGORY
 
 

@@ -16,6 +16,7 @@ from sfumato.methods.coarsen_date import CoarsenDate
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import missing_rule
+from sfumato.release.places import told_places
 from sfumato.release.secret import Secret
 
 __all__ = ["warnings_of"]
@@ -49,6 +50,7 @@ def warnings_of(
     if not any(after.codebook.the(Role.RECORD) in step.changes for step in plan.steps if step.replaces):
         yield from _real_number(after)
     yield from _one_household(plan, before)
+    yield from told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
     yield from _alone_by_others(plan, after, keys)

@@ -17,6 +17,16 @@ def test_shares():
     assert not len(suppressed.findings(Suppression()))
 
 
+def test_who_was_not_exchanged():
+    (line,) = suppressed.findings(Suppression(of=8, unswapped=2) + Suppression(of=8, unswapped=0))
+    assert (line.measure, line.value) == ("unswapped_records", 2 / 8)
+    assert "25% of the records are of households at risk" in suppressed.MEASURE.say(
+        suppressed.findings(Suppression(of=8, unswapped=2)), 1.0
+    )
+    (said,) = [figure for figure in suppressed.MEASURE.figures if figure.name == "unswapped_records"]
+    assert said.published == "no"
+
+
 def test_words():
     say = suppressed.MEASURE.say
     assert "12% of the records were left out" in say(suppressed.findings(Suppression(1, {}, 8)), 1.0)
