@@ -63,8 +63,8 @@ def told_places(plan: Plan, before: PolarsDataset, after: PolarsDataset) -> Iter
         if told:
             yield (
                 f"{listed(told)} gives exchanged households back: sorted by it, neighbours are nearly always of one "
-                f"area ({', '.join(step.geography)}). Move it with them (carry), drop it, or, where it is an id, replace "
-                "it after swap_households (pseudonymise)."
+                f"area ({', '.join(step.geography)}). Move it with them (carry), drop it, or, where it is an id, "
+                "replace it after swap_households (pseudonymise)."
             )
         if plan.order == "input" and _follows(np.arange(homes.height), areas):
             yield (
@@ -75,9 +75,8 @@ def told_places(plan: Plan, before: PolarsDataset, after: PolarsDataset) -> Iter
 
 def _labels(frame: pl.DataFrame, columns: tuple[str, ...]) -> Ints:
     """A number for each combination of values, shape (n,)."""
-    return (
-        frame.select(pl.struct(pl.col(columns).cast(pl.String)).rank("dense")).to_series().to_numpy().astype(np.int64)
-    )
+    label = frame.select(pl.struct(pl.col(columns).cast(pl.String)).rank("dense")).to_series()
+    return label.to_numpy().astype(np.int64)
 
 
 def _sorted_by(column: pl.Series, chance: NDArray[np.intp]) -> Ints:
@@ -85,7 +84,7 @@ def _sorted_by(column: pl.Series, chance: NDArray[np.intp]) -> Ints:
     if column.dtype.is_nested() or column.dtype == pl.Object:
         return np.asarray(chance, dtype=np.int64)
     value = column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
-    return chance[value.gather(chance).arg_sort().to_numpy()].astype(np.int64)
+    return np.asarray(chance[value.gather(chance).arg_sort().to_numpy()], dtype=np.int64)
 
 
 def _follows(order: Ints, areas: list[Ints]) -> bool:
