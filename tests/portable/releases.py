@@ -41,6 +41,8 @@ PLANS: dict[str, dict[str, Any]] = {
     "invariant pram": {"do": "pram", "columns": ["sex", "smoker"], "retention": 0.8, "invariant": True},
     "swap": {"do": "swap", "columns": [*_NUMBERS], "window": 0.1, "by": ["sex"]},
     "ties swap": {"do": "swap", "columns": ["score", "height"], "window": 0.1},
+    "shuffle": {"do": "shuffle", "columns": ["bmi", "income"], "given": ["height", "region"], "by": ["sex"]},
+    "ties shuffle": {"do": "shuffle", "columns": ["score", "height"], "given": ["education"], "by": ["sex"]},
 }
 """One step each."""
 

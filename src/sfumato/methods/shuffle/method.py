@@ -26,8 +26,8 @@ class Shuffle(Method):
     which value a record gets is drawn given its `given` and `by` alone and hangs on its own value no more than on
     anybody's. So whoever knows true values of the columns finds the record no better than by what is given; whoever
     knows what is given predicts the value as well as any model could, and no better. It does not protect what is given,
-    nor the values themselves: the largest income is still in the file (top-code it first), as are all values that two
-    releases do not have in common. And where `given` nearly tells a column, so does the release.
+    nor the values themselves: the largest income is still in the file (top-code it first), and a second release without
+    somebody shows which value has gone. And where `given` nearly tells a column, so does the release.
 
     Each column holds exactly the values that it held, within each combination of `by`, and missing values keep their
     place. Rank correlations among `columns` and with `given` are kept but for chance; curved relations become as

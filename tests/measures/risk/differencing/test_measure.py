@@ -12,7 +12,9 @@ from sfumato.measures.risk.differencing.people import tell_apart
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
+from sfumato.methods.shuffle.method import Shuffle
 from sfumato.methods.swap.method import Swap
+from sfumato.methods.swap_households.method import SwapHouseholds
 from sfumato.release.run import run_steps
 
 NUMBER = Variable(kind="continuous")
@@ -92,6 +94,36 @@ def test_swapped_values_show_which_one_has_gone_and_perturbed_ones_do_not():
     for share in (0.021, 0.05):  # with the first, everybody has the same number of ranks on either side in both
         out, own = told(Swap(columns=["pay"], window=0.05, perturb=share), "pay", "multisets", leaving=some)
         assert out <= own
+
+
+def test_shuffled_values_show_which_one_has_gone():
+    some = LEAVING[::3]
+    assert told(Shuffle(columns=["pay"], given=["age"]), "pay", "multisets", leaving=some)[0] == len(some)
+
+
+def test_exchanged_households_show_where_one_that_left_lived():
+    """Areas hold as many as before, so the area that has one less is theirs, wherever they stood."""
+    rng = np.random.default_rng(3)
+    frame = FRAME.with_columns(
+        house=pl.col("id"), place=pl.Series(rng.choice(list("XYZ"), 500)), sex=pl.Series(rng.choice(list("fm"), 500))
+    )
+    category = Variable(kind="categorical")
+    book = Codebook({**BOOK, "house": Variable(role="household"), "place": category, "sex": category})
+    keys, similar = ["town", "sex"], [["sex"]]
+    step = SwapHouseholds(geography=["place"], keys=keys, similar=similar, rate=0.5, on_unswapped="keep")
+
+    def ran(table):
+        done = run_steps([step], PolarsDataset(table, book), Draws(bytes(16)))
+        return done.after.frame, done.disclosure
+
+    (old, told_then), own = ran(frame), []
+    for i in LEAVING[::3]:
+        new, told_now = ran(frame.filter(pl.col("id") != i))
+        people = tell_apart([new, old], [frame, frame], [told_now, told_then], book, "id")
+        line = findings(people).of("differencing", variable="place", group="left", attack="multisets")
+        assert line.value == 1
+        own.append(line.baseline)
+    assert sum(own) < len(own)
 
 
 def test_noise_and_pram_tell_nothing_by_their_differences():
