@@ -37,7 +37,7 @@ def methods_told() -> list[dict[str, Any]]:
     Examples
     --------
     >>> [method["name"] for method in methods_told() if method["masks"]]
-    ['centroids', 'noise', 'pram', 'sample', 'swap']
+    ['centroids', 'noise', 'pram', 'sample', 'shuffle', 'swap', 'swap_households']
     """
     return [
         {"name": name, "purpose": summary(cls), "masks": cls.masks, "parameters": cls.json_schema()}
