@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.disclosure import Additive, Averaged, Misclassified, Swapped
+from sfumato.data.disclosure import Additive, Averaged, Exchanged, Misclassified, Shuffled, Swapped
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
@@ -182,6 +182,10 @@ def told_exactly(disclosure, column):
             return True
         if isinstance(part, Averaged) and (part.moments == "exact" or not (part.rescaled and part.recentred)):
             return True  # exact moments; or sums of disjoint groups, but for what was rounded
+        if isinstance(part, Averaged) and part.grouping == "variable" and part.left(True):
+            return True  # groups far from who left stay as they were
+        if isinstance(part, Shuffled | Exchanged):
+            return True  # all values stay
     return False
 
 

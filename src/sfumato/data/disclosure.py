@@ -61,6 +61,12 @@ class Averaged(_Disclosed):
     moments: Literal["rounded", "exact"] = "exact"
     """Whether what was restored is kept to a tenth of its standard error, or exactly."""
 
+    def left(self, number: bool) -> str:
+        """What a second release of nearly the same people tells of the value of one who is not in both."""
+        if self.grouping == "knn" or self.blur:
+            return ""
+        return "A second release without somebody may tell their value, by the averages that changed."
+
     def sentence(self) -> str:
         """The disclosure in words."""
         where = f" within each combination of {', '.join(self.by)}" if self.by else ""

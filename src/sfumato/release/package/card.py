@@ -146,8 +146,9 @@ def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[E
             correlated = tuple(m for j, m in enumerate(part.columns) if j != i and row[j])
             reliability = _reliability(part, i, frame, papers)
         sentence = _sentence(part, n)
-        if isinstance(part, Exchanged | Shuffled | Swapped):
-            sentence += " " + part.left(frame.schema[n].is_numeric() or frame.schema[n].is_temporal())
+        if isinstance(part, Averaged | Exchanged | Shuffled | Swapped):
+            left = part.left(frame.schema[n].is_numeric() or frame.schema[n].is_temporal())
+            sentence += f" {left}" if left else ""
         yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence)
 
 
