@@ -12,7 +12,7 @@ from sfumato.kernels.compiled import compiled
 from sfumato.kernels.linkers.keys import MISSING, Keys
 from sfumato.kernels.rows import scatter
 
-__all__ = ["MOST_KEYS", "Patterns", "count_patterns", "cuts", "levels_of"]
+__all__ = ["MOST_KEYS", "Patterns", "Ranked", "compare", "count_patterns", "cuts", "dense", "levels_of", "ranked"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,6 +23,7 @@ _DENSE = 2**20
 _MOST = 2**17
 """Different patterns that are counted at most: then no further people are looked at."""
 _FAR = MISSING / 10
+_BLOCK = 2**13
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,61 @@ def cuts(sd: Floats) -> Floats:
     return np.column_stack([0.1 * sd, 0.4 * sd]) * (1 + 1e-9)
 
 
-def count_patterns(people: Keys, records: Keys, sd: Floats, wildcard: bool = False) -> Patterns:
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Two tables in whole numbers: each comparison is whether a record's rank lies within a person's limits.
+
+    Parameters
+    ----------
+    ranks : ndarray, shape (k, n), int32
+        Of each record the number of its category, or the rank of its number among those that records have; −1 where
+        it is missing and may be anything.
+    limits : ndarray, shape (k, m, 4), int32
+        Of each person the lowest and highest rank that is close, and those that are near; for categories twice their
+        own. All −1 where the person's value is missing and may be anything.
+    base : ndarray, shape (k,)
+        How many levels each key has, with one for comparisons that tell nothing.
+    """
+
+    ranks: NDArray[np.int32]
+    limits: NDArray[np.int32]
+    base: Ints
+
+    @property
+    def cells(self) -> float:
+        """How many patterns there could be."""
+        return float(np.prod(self.base.astype(np.float64)))
+
+
+def ranked(people: Keys, records: Keys, sd: Floats, wildcard: bool = False) -> Ranked:
+    """Bring two tables into whole numbers.
+
+    Parameters
+    ----------
+    people, records, sd, wildcard
+        As for `count_patterns`.
+    """
+    c, q, m, n = len(people.codes), len(people.numbers), len(people), len(records)
+    ranks, limits = np.empty((c + q, n), dtype=np.int32), np.empty((c + q, m, 4), dtype=np.int32)
+    ranks[:c], limits[:c] = records.codes, people.codes[:, :, None]
+    for k, (close, near) in enumerate(cuts(sd)):
+        levels, ranks[c + k] = np.unique(records.numbers[k], return_inverse=True)
+        a = people.numbers[k]
+        missing = a > _FAR
+        for at, cut in ((0, close), (2, near)):
+            reach = np.where(missing, 0.0, cut)
+            limits[c + k, :, at] = np.searchsorted(levels, a - reach)
+            limits[c + k, :, at + 1] = np.searchsorted(levels, a + reach, side="right") - 1
+        if wildcard:
+            ranks[c + k][records.numbers[k] > _FAR] = -1
+            limits[c + k][missing] = -1
+    base = np.array([2] * c + [3] * q, dtype=np.int64) + wildcard
+    return Ranked(ranks, limits, base)
+
+
+def count_patterns(
+    people: Keys, records: Keys, sd: Floats, wildcard: bool = False, both: Ranked | None = None
+) -> Patterns:
     """Count the comparison patterns of all pairs of rows.
 
     Parameters
@@ -86,6 +141,8 @@ def count_patterns(people: Keys, records: Keys, sd: Floats, wildcard: bool = Fal
         Standard deviation of each number.
     wildcard
         Whether a missing value may be anything, so that its comparison tells nothing.
+    both
+        What `ranked` gives of them, where that is known.
 
     Raises
     ------
@@ -102,90 +159,93 @@ def count_patterns(people: Keys, records: Keys, sd: Floats, wildcard: bool = Fal
     c, q = len(people.codes), len(people.numbers)
     if c + q > MOST_KEYS:
         raise DataError(f"Records are linked by at most {MOST_KEYS} keys. Name those that an intruder knows best.")
-    width = (*[2] * c, *[3] * q)
-    base = np.array([w + wildcard for w in width], dtype=np.int64)
-    cells = float(np.prod(base.astype(np.float64)))
-    mixed = np.arange(len(people))
-    if cells > _DENSE:  # where not all people are looked at, those who are must not be alike
-        mixed = np.argsort(scatter(mixed.astype(np.uint64)))
-    arguments = (
-        np.ascontiguousarray(people.codes.T[mixed]),
-        np.ascontiguousarray(people.numbers.T[mixed]),
-        people.count[mixed],
-        records.codes,
-        records.numbers,
-        records.count,
-        cuts(sd),
-        base,
-    )
-    if cells <= _DENSE:
-        counts = _count_dense(*arguments, int(cells), wildcard)
+    both = both or ranked(people, records, sd, wildcard)
+    if dense(both):
+        counts = _count_dense(
+            both.ranks, both.limits, people.count, records.count, both.base, int(both.cells), wildcard
+        )
         pattern = np.flatnonzero(counts)
-        count, done = counts[pattern], len(people)
-    else:
-        pattern, count, done = _count_hashed(*arguments, _MOST, wildcard)
+        count, seen = counts[pattern], len(people.member)
+    else:  # where not all people are looked at, those who are must not be alike
+        mixed = np.argsort(scatter(np.arange(len(people), dtype=np.uint64)))
+        limits, weight = np.ascontiguousarray(both.limits[:, mixed]), people.count[mixed]
+        pattern, count, done = _count_hashed(both.ranks, limits, weight, records.count, both.base, _MOST, wildcard)
         order = np.argsort(pattern)
-        pattern, count = pattern[order], count[order]
+        pattern, count, seen = pattern[order], count[order], int(weight[:done].sum())
     levels = np.empty((len(pattern), c + q), dtype=np.int64)
     rest = pattern.copy()
     for k in range(c + q - 1, -1, -1):
-        rest, levels[:, k] = np.divmod(rest, base[k])
-    return Patterns(levels - wildcard, count, width, int(people.count[mixed[:done]].sum()))
+        rest, levels[:, k] = np.divmod(rest, both.base[k])
+    return Patterns(levels - wildcard, count, (*[2] * c, *[3] * q), seen)
+
+
+def dense(both: Ranked) -> bool:
+    """Whether there can be so few patterns that each has a cell of its own."""
+    return both.cells <= _DENSE
 
 
 @compiled
-def _compare(
-    found: Ints,
-    row: NDArray[np.int32],
-    value: Floats,
-    codes: NDArray[np.int32],
-    numbers: Floats,
-    cut: Floats,
+def compare(
+    found: NDArray[np.int32] | Ints,
+    low: int,
+    size: int,
+    person: int,
+    ranks: NDArray[np.int32],
+    limits: NDArray[np.int32],
     base: Ints,
     wildcard: bool,
 ) -> None:
-    """Patterns of one person with all records; with wildcards level −1 is digit 0, and the others follow."""
-    n, c, more = len(found), len(row), 1 if wildcard else 0
-    found[:] = 0
-    for k in range(c):
-        a, width, column = row[k], base[k], codes[k]
-        if wildcard:
-            for j in range(n):
-                b = column[j]
-                found[j] = found[j] * width + (0 if a < 0 or b < 0 else (1 if b == a else 2))
+    """Patterns of one person with a block of records; with wildcards digit 0 is for comparisons that tell nothing."""
+    for j in range(size):
+        found[j] = 0
+    for k in range(len(base)):
+        # a slice of its own: no place could be below 0, so that loops are done many at a time
+        column = ranks[k, low : low + size]
+        width, own = found.dtype.type(base[k]), limits[k, person]
+        first, last, lowest, highest = own[0], own[1], own[2], own[3]
+        two = base[k] == (3 if wildcard else 2)
+        if wildcard and last < 0 and first < 0:
+            for j in range(size):
+                found[j] = found[j] * width
+        elif wildcard and two:
+            for j in range(size):
+                r = column[j]
+                found[j] = found[j] * width + (0 if r < 0 else (1 if r == first else 2))
+        elif wildcard:
+            for j in range(size):
+                r = column[j]
+                digit = 1 + (1 if r < first or r > last else 0) + (1 if r < lowest or r > highest else 0)
+                found[j] = found[j] * width + (0 if r < 0 else digit)
+        elif two:
+            for j in range(size):
+                found[j] = found[j] * width + (0 if column[j] == first else 1)
         else:
-            for j in range(n):
-                found[j] = found[j] * width + (0 if column[j] == a else 1)
-    for k in range(len(value)):
-        a, width, column, close, near = value[k], base[c + k], numbers[k], cut[k, 0], cut[k, 1]
-        for j in range(n):
-            d = abs(column[j] - a)
-            digit = more + (0 if d <= close else (1 if d <= near else 2))
-            if wildcard and (d > _FAR or a > _FAR):
-                digit = 0
-            found[j] = found[j] * width + digit
+            for j in range(size):
+                r = column[j]
+                digit = (1 if r < first or r > last else 0) + (1 if r < lowest or r > highest else 0)
+                found[j] = found[j] * width + digit
 
 
 @compiled
 def _count_dense(
-    rows: NDArray[np.int32],
-    values: Floats,
+    ranks: NDArray[np.int32],
+    limits: NDArray[np.int32],
     weight: Ints,
-    codes: NDArray[np.int32],
-    numbers: Floats,
     count: Ints,
-    cut: Floats,
     base: Ints,
     cells: int,
     wildcard: bool,
 ) -> Ints:
     """Count patterns in a table that has a cell for each possible one."""
     n = len(count)
-    found, out = np.empty(n, dtype=np.int64), np.zeros(cells, dtype=np.int64)
-    for i in range(len(rows)):
-        _compare(found, rows[i], values[i], codes, numbers, cut, base, wildcard)
-        for j in range(n):
-            out[found[j]] += weight[i] * count[j]
+    found, out = np.empty(min(_BLOCK, n), dtype=np.int32), np.zeros(cells, dtype=np.int64)
+    for low in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - low)
+        part = count[low : low + size]
+        for i in range(len(weight)):
+            compare(found, low, size, i, ranks, limits, base, wildcard)
+            for j in range(size):
+                out[found[j]] += weight[i] * part[j]
     return out
 
 
@@ -200,13 +260,10 @@ def _slot(pattern: Ints, size: int, wanted: int) -> int:
 
 @compiled
 def _count_hashed(
-    rows: NDArray[np.int32],
-    values: Floats,
+    ranks: NDArray[np.int32],
+    limits: NDArray[np.int32],
     weight: Ints,
-    codes: NDArray[np.int32],
-    numbers: Floats,
     count: Ints,
-    cut: Floats,
     base: Ints,
     most: int,
     wildcard: bool,
@@ -215,10 +272,10 @@ def _count_hashed(
     n, size, there, done = len(count), 4096, 0, 0
     found = np.empty(n, dtype=np.int64)
     pattern, total = np.full(size, -1, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for i in range(len(rows)):
+    for i in range(len(weight)):
         if there > most:
             break
-        _compare(found, rows[i], values[i], codes, numbers, cut, base, wildcard)
+        compare(found, 0, n, i, ranks, limits, base, wildcard)
         for j in range(n):
             at = _slot(pattern, size, found[j])
             if pattern[at] < 0:

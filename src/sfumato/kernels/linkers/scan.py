@@ -202,11 +202,13 @@ def fill(
 ) -> None:
     """Scores of one person with a block of records."""
     c = len(row)
+    # slices of their own: no place could be below 0, so that loops are done many at a time
+    own = begin[low : low + size]
     for j in range(size):
-        scores[j] = begin[low + j]
+        scores[j] = own[j]
     for k in range(c):
         a, wrong, free = row[k], disagree[k], unknown[k]
-        column = codes[k]
+        column = codes[k, low : low + size]
         if a < 0:
             for j in range(size):
                 scores[j] += free
@@ -214,14 +216,14 @@ def fill(
         right = agree[place[k] + a]
         if wildcard:
             for j in range(size):
-                b = column[low + j]
+                b = column[j]
                 scores[j] += free if b < 0 else (right if b == a else wrong)
         else:
             for j in range(size):
-                scores[j] += right if column[low + j] == a else wrong
+                scores[j] += right if column[j] == a else wrong
     for k in range(len(value)):
         a, far, free, steep = value[k], apart[k], unknown[c + k], slope[k]
-        column = numbers[k]
+        number = numbers[k, low : low + size]
         if wildcard:
             far = free
         if wildcard and a > _FAR:
@@ -231,7 +233,7 @@ def fill(
         cut, wide = cuts[k, 0], cuts[k, 1]
         near, middle, more = level[k, 0], level[k, 1], level[k, 2]
         for j in range(size):
-            d = abs(column[low + j] - a)
+            d = abs(number[j] - a)
             w = steep * d + (near if d <= cut else (middle if d <= wide else more))
             scores[j] += far if d > _FAR else w
 
@@ -255,15 +257,14 @@ def _scan(
     wildcard: bool,
     sums: bool,
 ) -> tuple[Floats, Ints, Floats, Ints]:
-    """Go through all pairs, block by block, with a running sum relative to the best so far."""
+    """Go through all pairs, block of records by block, with running sums relative to the best so far."""
     m, n = len(rows), len(count)
-    score, ties = np.empty(m), np.zeros(m, dtype=np.int64)
-    total, first = np.empty(m), np.zeros(m, dtype=np.int64)
+    score, ties = np.full(m, -np.inf), np.zeros(m, dtype=np.int64)
+    whole, first = np.zeros(m), np.zeros(m, dtype=np.int64)
     scores = np.empty(min(_BLOCK, n))
-    for i in range(m):
-        best, tied, whole, at = -np.inf, 0, 0.0, 0
-        for low in range(0, n, _BLOCK):
-            size = min(_BLOCK, n - low)
+    for low in range(0, n, _BLOCK):
+        size = min(_BLOCK, n - low)
+        for i in range(m):
             fill(
                 scores,
                 size,
@@ -286,20 +287,20 @@ def _scan(
             top = -np.inf
             for j in range(size):
                 top = max(top, scores[j])
-            if top > best + TIE:
-                whole *= 2.0 ** (best - top)
-                best, tied, at = top, 0, -1
-            if top >= best - TIE:
+            if top > score[i] + TIE:
+                whole[i] *= 2.0 ** (score[i] - top)
+                score[i], ties[i], first[i] = top, 0, -1
+            if top >= score[i] - TIE:
                 for j in range(size):
-                    if scores[j] >= best - TIE:
-                        tied += count[low + j]
-                        if at < 0:
-                            at = low + j
-            if sums and top > best - _NEGLIGIBLE:
+                    if scores[j] >= score[i] - TIE:
+                        ties[i] += count[low + j]
+                        if first[i] < 0:
+                            first[i] = low + j
+            if sums and top > score[i] - _NEGLIGIBLE:
                 for j in range(size):
-                    less = scores[j] - best
+                    less = scores[j] - score[i]
                     if less > -_NEGLIGIBLE:
-                        whole += count[low + j] * 2.0**less
-        score[i], ties[i], first[i] = best, tied, at
-        total[i] = best + np.log2(whole) if sums else best
-    return score, ties, total, first
+                        whole[i] += count[low + j] * 2.0**less
+    if not sums:
+        return score, ties, score.copy(), first
+    return score, ties, score + np.log2(whole), first

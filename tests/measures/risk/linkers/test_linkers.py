@@ -55,7 +55,7 @@ def scores(name):
 @pytest.mark.parametrize("name", LINKERS)
 def test_each_linker_finds_what_its_definition_says(name):
     rows = np.arange(100)
-    found = link(FIELD, rows, scorings(FIELD, rows).of[name], 0.6, sure=name != "nearest")
+    found = link(FIELD, rows, scorings(FIELD, rows), 0.6)[name]
     score = scores(name)
     best = score.max(axis=1)
     ring = score >= best[:, None] - 1e-6
@@ -85,5 +85,5 @@ def test_a_sample_finds_about_what_all_find(monkeypatch):
     field = coded(Known(people, released(people, 8), BOOK, (*KEYS,)), KEYS)
     whole, part = np.arange(2000), chosen(field, 300_000)
     assert len(part) < 2000
-    both = [link(field, rows, scorings(field, rows).of["fellegi_sunter"], 1.0, sure=True) for rows in (whole, part)]
+    both = [link(field, rows, scorings(field, rows), 1.0)["fellegi_sunter"] for rows in (whole, part)]
     assert both[0].right.mean() == pytest.approx(both[1].right.mean(), abs=0.06)  # 4 sds of a sample of so many

@@ -8,7 +8,7 @@ does, so it is the bound for all who weigh keys one by one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sfumato.draws import PUBLIC, Purpose
 from sfumato.kernels.linkers.fellegi_sunter import learn, learn_from_pairs, weights
 from sfumato.kernels.linkers.nearest import gower
-from sfumato.kernels.linkers.patterns import count_patterns
-from sfumato.kernels.linkers.scan import TIE, Scoring, between, scan
+from sfumato.kernels.linkers.patterns import Ranked, count_patterns, ranked
+from sfumato.kernels.linkers.scan import TIE, Best, Scoring, between, scan
+from sfumato.kernels.linkers.weigh import weigh
 from sfumato.measures.risk.linkers.coding import Coded
 
 __all__ = ["FEWEST", "LINKERS", "WEIGHED", "Linked", "Linker", "Scorings", "chosen", "link", "posterior", "scorings"]
@@ -47,7 +48,7 @@ class Linked:
     right : ndarray, shape (r,)
         Chance that the best record is the person's own, 0 for people of the control; shared among ties.
     certain : ndarray, shape (r,)
-        Log₂ of the posterior probability that the best record is the person's own.
+        Log₂ of the posterior probability that the best record is the person's own; of `nearest` it says nothing.
     alone : ndarray, shape (r,)
         Whether the best record is best alone.
     """
@@ -58,12 +59,12 @@ class Linked:
     alone: Bools
 
 
-def chosen(field: Coded, pairs: int) -> Ints:
+def chosen(coded: Coded, pairs: int) -> Ints:
     """The people who are looked for: all, or so many that no more pairs than `pairs` are compared.
 
     Parameters
     ----------
-    field
+    coded
         People and records.
     pairs
         Most pairs of people and different records; a thousand people are looked for all the same.
@@ -73,11 +74,11 @@ def chosen(field: Coded, pairs: int) -> Ints:
     ndarray
         Rows of the known people, rising. Who they are is a public draw.
     """
-    n = field.known.height
-    most = max(FEWEST, pairs // max(len(field.released), 1))
-    if n <= most or len(field.known) * len(field.released) <= pairs:
+    n = coded.known.height
+    most = max(FEWEST, pairs // max(len(coded.released), 1))
+    if n <= most or len(coded.known) * len(coded.released) <= pairs:
         return np.arange(n)
-    word = PUBLIC.words(field.unit, Purpose("scenario", "people"))[:, 0]
+    word = PUBLIC.words(coded.unit, Purpose("scenario", "people"))[:, 0]
     return np.sort(np.argsort(word, kind="stable")[:most])
 
 
@@ -91,75 +92,82 @@ class Scorings:
         What keys add, by linker.
     fewer
         Whether patterns were counted among fewer people than are looked for.
+    ranks
+        People and records in whole numbers.
     """
 
     of: Mapping[Linker, Scoring]
     fewer: bool
+    ranks: Ranked = field(repr=False)
 
 
-def scorings(field: Coded, rows: Ints) -> Scorings:
+def scorings(coded: Coded, rows: Ints) -> Scorings:
     """What keys add for each linker.
 
     Parameters
     ----------
-    field
+    coded
         People and records.
     rows
         The people who are looked for.
     """
-    people = field.known.only(rows)
-    found = count_patterns(people, field.released, field.sd, field.wildcard)
-    learned = learn(found, field.prior)
-    own = np.arange(field.original)
-    pairs = field.known.member[own], field.released.member[own]
-    best = learn_from_pairs(field.known, field.released, pairs, field.sd, learned.u, field.wildcard)
-    form = field.released, field.levels, field.sd, field.wildcard
+    people = coded.known.only(rows)
+    both = ranked(people, coded.released, coded.sd, coded.wildcard)
+    found = count_patterns(people, coded.released, coded.sd, coded.wildcard, both)
+    learned = learn(found, coded.prior)
+    own = np.arange(coded.original)
+    pairs = coded.known.member[own], coded.released.member[own]
+    best = learn_from_pairs(coded.known, coded.released, pairs, coded.sd, learned.u, coded.wildcard)
+    form = coded.released, coded.levels, coded.sd, coded.wildcard
     told: dict[Linker, Scoring] = {
-        "nearest": gower(field.levels, field.spread, field.wildcard),
+        "nearest": gower(coded.levels, coded.spread, coded.wildcard),
         "fellegi_sunter": weights(learned, *form),
         "fellegi_sunter_best": weights(best, *form),
     }
-    return Scorings(told, found.people < people.height)
+    return Scorings(told, found.people < people.height, both)
 
 
-def link(field: Coded, rows: Ints, scoring: Scoring, present: float, *, sure: bool) -> Linked:
-    """Run one linker.
+def link(coded: Coded, rows: Ints, told: Scorings, present: float) -> dict[Linker, Linked]:
+    """Run every linker.
 
     Parameters
     ----------
-    field
+    coded
         People and records.
     rows
         The people who are looked for.
-    scoring
+    told
         What keys add.
     present
         Share of the known people of whom the intruder takes it that they are there.
-    sure
-        Whether the linker tells how sure it is.
     """
-    people = field.known.only(rows)
-    found = scan(people, field.released, scoring, sums=sure)
-    there = rows < field.original
-    right = np.zeros(len(rows))
-    mine = people.member[there], field.released.member[rows[there]]
-    own = between(people, field.released, mine, scoring)
-    right[there] = (own >= found.score[mine[0]] - TIE) / np.maximum(found.ties[mine[0]], 1)
-    certain = posterior(field, found.score, found.total, present)[people.member]
-    return Linked(rows, right, certain, (found.ties == 1)[people.member])
+    people = coded.known.only(rows)
+    found: dict[Linker, Best] = {"nearest": scan(people, coded.released, told.of["nearest"], sums=False)}
+    scores = [told.of[n] for n in WEIGHED]
+    found |= zip(WEIGHED, weigh(people, coded.released, scores, coded.sd, told.ranks), strict=True)
+    there = rows < coded.original
+    mine = people.member[there], coded.released.member[rows[there]]
+    out: dict[Linker, Linked] = {}
+    for name, best in found.items():
+        right = np.zeros(len(rows))
+        own = between(people, coded.released, mine, told.of[name])
+        right[there] = (own >= best.score[mine[0]] - TIE) / np.maximum(best.ties[mine[0]], 1)
+        certain = posterior(coded, best.score, best.total, present)[people.member]
+        out[name] = Linked(rows, right, certain, (best.ties == 1)[people.member])
+    return out
 
 
-def posterior(field: Coded, score: Floats, total: Floats, present: float) -> Floats:
+def posterior(coded: Coded, score: Floats, total: Floats, present: float) -> Floats:
     """Log₂ of the probability that a record is a person's: w / (Σw + n (1 − s) / s).
 
     Parameters
     ----------
-    field
+    coded
         People and the n released records.
     score, total
         Log₂ of the pair's w, and of the sum of w over all records.
     present
         The chance s that the person is there at all.
     """
-    nobody = field.released.height * (1 - present) / present
+    nobody = coded.released.height * (1 - present) / present
     return score - (np.logaddexp2(total, np.log2(nobody)) if nobody > 0 else total)

@@ -89,19 +89,16 @@ class Attacked:
     def __init__(self, coded: Coded, present: float, pairs: int) -> None:
         self.coded, self.present, self.pairs = coded, present, pairs
         self.rows = chosen(coded, pairs)
-        self._linked: dict[Linker, Linked] = {}
 
     @cached_property
     def scorings(self) -> Scorings:
         """What keys add for each linker."""
         return scorings(self.coded, self.rows)
 
-    def linked(self, name: Linker) -> Linked:
-        """What a linker finds for the people who are looked for."""
-        if name not in self._linked:
-            scoring = self.scorings.of[name]
-            self._linked[name] = link(self.coded, self.rows, scoring, self.present, sure=name in WEIGHED)
-        return self._linked[name]
+    @cached_property
+    def linked(self) -> dict[Linker, Linked]:
+        """What each linker finds for the people who are looked for."""
+        return link(self.coded, self.rows, self.scorings, self.present)
 
     @property
     def sampled(self) -> bool:
@@ -125,7 +122,7 @@ def reached(scenario: str, found: Attacked) -> list[Reached]:
         return _trawled(found)
     out = []
     for name in LINKERS:
-        linked = found.linked(name)
+        linked = found.linked[name]
         there = linked.person < found.coded.original
         out.append(_share("match_correct", name, float(linked.right[there].sum()), int(there.sum())))
         if name in WEIGHED:
@@ -148,7 +145,7 @@ def _claimed(name: Linker, right: NDArray[np.float64], claims: Bools, there: Boo
 
 def _most_certain(name: Linker, found: Attacked) -> list[Reached]:
     """The ten links of highest posterior; which of equal ones is a public draw."""
-    linked = found.linked(name)
+    linked = found.linked[name]
     word = PUBLIC.words(found.coded.unit[linked.person], Purpose("scenario", "tie"))[:, 0]
     first = np.lexsort((word, -np.round(linked.certain, 9)))[:_CLAIMS]
     right = linked.right[first]
