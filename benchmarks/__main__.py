@@ -19,6 +19,7 @@ from benchmarks import (
     households,
     lattice,
     ledger,
+    linkers,
     noise,
     nuts,
     primary,
@@ -55,6 +56,7 @@ def main() -> int:
         bounds,
         gate,
         ledger,
+        linkers,
         analyses,
     )
     rows = [row for part in parts for row in part.rows()]

