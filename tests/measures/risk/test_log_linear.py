@@ -84,6 +84,14 @@ def test_a_grid_that_is_too_large():
     assert {f.value for f in measured(frame, fraction=0.1)} == {None}
 
 
+def test_an_original_that_is_too_large_gives_no_baseline():
+    frame = people(3000)
+    given = frame.with_columns(a=pl.int_range(3000), b=pl.int_range(3000))
+    found = measured(frame, given, fraction=0.1, log_linear="main")
+    assert all(f.value is not None and f.baseline is None for f in found)
+    assert module.NO_BASELINE in found.notes
+
+
 def test_what_is_refused():
     with pytest.raises(DataError, match="log_linear"):
         Measuring(log_linear="three-way")

@@ -69,6 +69,15 @@ def test_without_pairs_there_is_no_scaled_score():
     assert found.of("special_uniques").value == 4
 
 
+def test_with_very_many_keys_there_is_no_scaled_score():
+    keys = [f"k{i}" for i in range(28)]
+    frame = pl.DataFrame({key: [0, 0, 1] for key in keys})
+    found = measured(frame, keys, fraction=0.1, special=Searching(max_size=1))
+    assert {f.value for f in found.select("dis_suda")} == {None}
+    assert module.TOO_MANY in found.notes
+    assert found.of("suda_score").value > 0
+
+
 def test_nobody_stands_out():
     found = measured(pl.concat([FRAME, FRAME]), special=Searching())
     assert found.of("special_uniques").value == found.of("suda_score").value == 0

@@ -111,14 +111,8 @@ def look(means: Floats, counted: NDArray[np.int32], fraction: float) -> tuple[fl
 
 @compiled
 def _series(u: float) -> tuple[float, float, float]:
-    """(1 − exp(−u))/u = Σ (−u)ᵏ/(k + 1)! and its first two derivatives."""
-    share, first, second = 0.0, 0.0, 0.0
-    term = 1.0  # (−1)ᵏ/(k + 1)!
-    power, once, twice = 1.0, 0.0, 0.0  # uᵏ, uᵏ⁻¹, uᵏ⁻²
-    for k in range(12):
-        share += term * power
-        first += term * k * once
-        second += term * k * (k - 1) * twice
-        twice, once, power = once, power, power * u
-        term /= -(k + 2)
-    return share, first, second
+    """(1 − exp(−u))/u = Σ (−u)ᵏ/(k + 1)! and its first two derivatives, to k = 8."""
+    share = 1 - u / 2 * (1 - u / 3 * (1 - u / 4 * (1 - u / 5 * (1 - u / 6 * (1 - u / 7 * (1 - u / 8 * (1 - u / 9)))))))
+    first = -1 / 2 + u * (1 / 3 + u * (-1 / 8 + u * (1 / 30 + u * (-1 / 144 + u * (1 / 840 - u / 5760)))))
+    second = 1 / 3 + u * (-1 / 4 + u * (1 / 10 + u * (-1 / 36 + u * (1 / 168 + u * (-1 / 960 + u / 6480)))))
+    return share, first + u**7 / 45360, second

@@ -213,7 +213,8 @@ def dis_suda(score: Floats, keys: int, pairs: int, fraction: float) -> Floats | 
     Returns
     -------
     ndarray, shape (n,), or None
-        From 0 to 1, and 0 where the score is; None where there are no pairs, of which the estimate is made.
+        From 0 to 1, and 0 where the score is. None where there are no pairs, of which the estimate is made, and for 28
+        keys or more, where its power of the scores is no longer above 0 and would turn their order round.
 
     Raises
     ------
@@ -230,12 +231,12 @@ def dis_suda(score: Floats, keys: int, pairs: int, fraction: float) -> Floats | 
     """
     if not 0 < fraction <= 1:
         raise DataError("fraction: must be above 0 and at most 1")
+    power = 1 + (8 - keys) / 20
+    if not pairs or power <= 0:
+        return None
     score = np.asarray(score, dtype=np.float64)
     dis = np.zeros(len(score))
     special = score > 0
-    if not pairs:
-        return None
-    power = 1 + (8 - keys) / 20
     scaled = score[special] ** -power
     dis[special] = 1 / (1 + pairs * (1 - fraction) / fraction * scaled / scaled.sum())
     return dis

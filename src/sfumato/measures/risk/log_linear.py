@@ -37,6 +37,9 @@ NO_FRACTION = (
     "Population uniques by a log-linear model were not measured: say what share of the population the file holds "
     "(--fraction)."
 )
+NO_BASELINE = (
+    "Log-linear model: the original has too many combinations of these keys, so there is nothing to compare with."
+)
 UNTESTED = "loglinear_fit has no value: there is nothing in these keys that the model could miss."
 UNSETTLED = "Log-linear model: the fit had not quite settled after the steps allowed, so that its figures are rough."
 
@@ -113,12 +116,14 @@ def _compute(subject: Subject) -> Findings:
         return _nothing(str(error))
     if there is None:
         return _nothing(NO_CLASS)
-    given = subject.given
-    known = given is not None and has_columns(given, by)
-    was = (
-        log_linear(given, by, fraction, model=model, progress=subject.progress) if given is not None and known else None
-    )
-    return Findings(tuple(_lines(there, was)), tuple(_notes(there, by, model, fraction)))
+    notes = tuple(_notes(there, by, model, fraction))
+    given, was = subject.given, None
+    if given is not None and has_columns(given, by):
+        try:
+            was = log_linear(given, by, fraction, model=model, progress=subject.progress)
+        except DataError:  # what was not yet coarsened may have too many combinations
+            notes = (*notes, NO_BASELINE)
+    return Findings(tuple(_lines(there, was)), notes)
 
 
 def _nothing(note: str) -> Findings:

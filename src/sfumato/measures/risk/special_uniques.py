@@ -16,6 +16,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import DataError
+from sfumato.kernels.classes.missing_keys import packed_rows
 from sfumato.kernels.classes.special_uniques import (
     MOST_KEYS,
     Floats,
@@ -45,6 +46,7 @@ NO_PAIRS = (
     "dis_suda has no value: it is estimated from records that share all their keys with exactly one other, and there "
     "are none."
 )
+TOO_MANY = "dis_suda has no value for so many keys: it is made for fewer than 28."
 NO_FRACTION = "dis_suda was not measured: say what share of the population the file holds (--fraction)."
 NO_SCORE = "suda_contribution has no value: no record has a score."
 
@@ -181,12 +183,9 @@ def special_records(
     found, keys = there.found, list(by)
     dis = None if fraction is None else there.dis(fraction)
     at = np.flatnonzero(found.score > 0)
-    named = pl.DataFrame(
-        {
-            _AT: pl.Series(found.row, dtype=pl.Int64),
-            _KEYS: pl.Series([" + ".join(compress(keys, own)) for own in found.sets.tolist()], dtype=pl.String),
-        }
-    )
+    _, first, which = np.unique(packed_rows(found.sets.astype(np.int64)), return_index=True, return_inverse=True)
+    names = pl.Series([" + ".join(compress(keys, own)) for own in found.sets[first].tolist()], dtype=pl.String)
+    named = pl.DataFrame({_AT: pl.Series(found.row, dtype=pl.Int64), _KEYS: names.gather(which.reshape(-1))})
     figures = pl.DataFrame(
         {
             _AT: at,
@@ -268,6 +267,8 @@ def _notes(there: Special | None, keys: int, fraction: float | None) -> Iterator
         yield NO_FRACTION
     elif not there.pairs:
         yield NO_PAIRS
+    elif there.dis(fraction) is None:
+        yield TOO_MANY
 
 
 MEASURE = Measure(
