@@ -48,8 +48,8 @@ class Searching:
     def __post_init__(self) -> None:
         if self.score not in get_args(Score):
             raise DataError("score takes factorial or shares.")
-        if self.max_size is not None and self.max_size < 1:
-            raise DataError("max_size is the most keys of a set: at least 1.")
+        if self.max_size is not None and not (isinstance(self.max_size, int) and self.max_size >= 1):
+            raise DataError("max_size is the most keys of a set: a whole number, at least 1.")
 
 
 @dataclass(frozen=True)

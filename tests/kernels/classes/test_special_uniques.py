@@ -83,8 +83,16 @@ def test_records_in_parts(monkeypatch):
         assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint64, np.bool_])
+def test_codes_of_any_type(dtype):
+    codes = np.array([[0, 1], [1, 1], [1, 0]])
+    was = codes.astype(dtype)
+    assert special_uniques(was).score.tolist() == special_uniques(codes).score.tolist() == [1, 1, 1]
+    assert (was == codes).all()
+
+
 def test_large_codes():
-    codes = np.random.default_rng(5).integers(0, 4, (60, 3))
+    codes = np.random.default_rng(5).integers(-1, 4, (60, 3))
     assert special_uniques(codes * 10**12).score.tolist() == special_uniques(codes).score.tolist()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.classes.unique_loops import number_tails, walk
+from sfumato.kernels.classes.unique_loops import Walked, number_tails, walk
 
 __all__ = ["MOST_KEYS", "Score", "SpecialUniques", "dis_suda", "special_uniques"]
 
@@ -129,34 +129,54 @@ def special_uniques(
         nothing = np.zeros(n), np.zeros(n, dtype=np.int64), weight, np.zeros((largest + 1, m), dtype=np.int64)
         return SpecialUniques(m, largest, *nothing, np.zeros(0, dtype=np.int64), np.zeros((0, m), dtype=np.bool_))
     single = np.ones(n, dtype=np.bool_) if counts is None else np.asarray(counts) == 1
-    columns = [_dense(np.asarray(codes)[:, j]) for j in range(m)]
-    wide = np.array([int(column.max()) + 2 for column in columns])
-    order = np.argsort(-wide, kind="stable")  # those that split most come first: their half of the walk is small
-    columns = [columns[j] for j in order]
-    place = np.lexsort((*columns[1::-1], ~single))  # neighbours in a group are then neighbours in memory
-    arranged = np.stack([column[place] for column in columns])
-    tails, many = number_tails(arranged, wide[order].astype(np.int64))
-    choose = np.array([[comb(a, b) for b in range(largest + 1)] for a in range(m)], dtype=np.int64)
-    first = np.cumsum([0, 0, *(comb(m, s) for s in range(1, largest))])
-    records = int(single.sum())
-    step = max(1, _MEMORY // (8 * (int(first[-1]) // 64 + 2)))
-    parts = [
-        walk(arranged, tails, many, int(wide.max()), at, min(at + step, records), weight, choose, first, smallest_sets)
-        for at in range(0, max(records, 1), step)
-    ]
+    columns, order, place = _arranged(np.asarray(codes), single)
+    parts = _walked(columns, int(single.sum()), weight, smallest_sets)
+    special = place[: int(single.sum())]
     scores, smallest = np.zeros(n), np.zeros(n, dtype=np.int64)
-    scores[place[:records]] = np.concatenate([p[0] for p in parts])
-    smallest[place[:records]] = np.concatenate([p[1] for p in parts])
+    scores[special] = np.concatenate([p[0] for p in parts])
+    smallest[special] = np.concatenate([p[1] for p in parts])
     holding = np.zeros((largest + 1, m), dtype=np.int64)
     holding[:, order] = sum(p[2] for p in parts)
-    row, sets = (np.concatenate([p[i] for p in parts]) for i in (3, 4))
-    bits = np.zeros((len(row), m), dtype=np.bool_)
-    bits[:, order] = (sets[:, None] >> np.arange(m)) & 1
-    row = place[row]
-    kept = bits.sum(axis=1) == smallest[row]
-    row, bits = row[kept], bits[kept]
-    last = np.lexsort((bits @ (1 << np.arange(m)), row))
-    return SpecialUniques(m, largest, scores, smallest, weight, holding, row[last], bits[last])
+    row, bits = (np.concatenate([p[i] for p in parts]) for i in (3, 4))
+    row, sets = _smallest_sets(place[row], bits, order, smallest)
+    return SpecialUniques(m, largest, scores, smallest, weight, holding, row, sets)
+
+
+def _arranged(
+    codes: NDArray[np.integer], single: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.intp], NDArray[np.intp]]:
+    """Columns for the walk, shape (m, n), which of the keys each is, and which row stands where."""
+    columns = [_dense(column.astype(np.int64)) for column in codes.T]
+    order = np.argsort([-int(column.max()) for column in columns], kind="stable")
+    columns = [columns[j] for j in order]  # those that split most come first: their half of the walk is small
+    place = np.lexsort((*columns[1::-1], ~single))  # neighbours in a group are then neighbours in memory
+    return np.stack([column[place] for column in columns]), order, place
+
+
+def _walked(columns: NDArray[np.int32], records: int, weight: Floats, keep: bool) -> list[Walked]:
+    """Walk over all sets for as many records at a time as there is memory for."""
+    m, largest = len(columns), len(weight) - 1
+    wide = columns.max(axis=1).astype(np.int64) + 2
+    tails, many = number_tails(columns, wide)
+    choose = np.array([[comb(a, b) for b in range(largest + 1)] for a in range(m)], dtype=np.int64)
+    first = np.cumsum([0, 0, *(comb(m, s) for s in range(1, largest))])
+    step = max(1, _MEMORY // (8 * (int(first[-1]) // 64 + 2)))
+    return [
+        walk(columns, tails, many, int(wide.max()), at, min(at + step, records), weight, choose, first, keep)
+        for at in range(0, max(records, 1), step)
+    ]
+
+
+def _smallest_sets(
+    row: NDArray[np.intp], bits: Ints, order: NDArray[np.intp], smallest: Ints
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """The smallest of the sets that were kept, in the order of rows, and of keys within them."""
+    sets = np.zeros((len(row), len(order)), dtype=np.bool_)
+    sets[:, order] = (bits[:, None] >> np.arange(len(order))) & 1
+    kept = sets.sum(axis=1) == smallest[row]
+    row, sets = row[kept], sets[kept]
+    last = np.lexsort((sets @ (1 << np.arange(len(order))), row))
+    return row[last].astype(np.int64), sets[last]
 
 
 def _largest(m: int, max_size: int | None) -> int:
@@ -183,14 +203,12 @@ def _weights(m: int, largest: int, score: Score) -> Floats:
     return np.array([0.0, *((2.0 ** (m - s) - 1) / comb(m, s) for s in sizes)])
 
 
-def _dense(column: NDArray[np.integer]) -> NDArray[np.int32]:
+def _dense(column: Ints) -> NDArray[np.int32]:
     """Values as small numbers, −1 where missing."""
     if column.max() > 4 * len(column) + 64:
         there = column >= 0
-        dense = np.full(len(column), -1, dtype=np.int32)
-        dense[there] = np.unique(column[there], return_inverse=True)[1]
-        return dense
-    return np.asarray(np.maximum(column, -1), dtype=np.int32)
+        column[there] = np.unique(column[there], return_inverse=True)[1]
+    return np.maximum(column, -1).astype(np.int32)
 
 
 def dis_suda(score: Floats, keys: int, pairs: int, fraction: float) -> Floats | None:

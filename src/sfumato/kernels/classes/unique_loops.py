@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 
-__all__ = ["number_tails", "walk"]
+__all__ = ["Walked", "number_tails", "walk"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Words = NDArray[np.uint64]
+Walked = tuple[Floats, Small, Ints, Small, Ints]
+"""What `walk` gives."""
 
 _ROOM = 8
 """A table of all combinations is used where it has no more places than this for each row."""
@@ -358,7 +360,7 @@ def walk(
     choose: Ints,
     first: Ints,
     keep: bool,
-) -> tuple[Floats, Small, Ints, Small, Ints]:
+) -> Walked:
     """Find all minimal sets of keys on which a record is unique, by a walk in which parts come before wholes.
 
     At each key the walk goes on without it, its patterns merged where that leaves fewer, and then with it. A record

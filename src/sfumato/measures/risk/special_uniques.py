@@ -219,8 +219,9 @@ def _compute(subject: Subject) -> Findings:
     given = subject.given
     known = given is not None and has_columns(given, by)
     was = special(given, by, max_size=how.max_size, score=how.score) if given is not None and known else None
-    lines = tuple(_lines(by, there, was, subject.how.fraction))
-    return Findings(lines, tuple(_notes(there, len(by), subject.how.fraction)))
+    fraction = subject.how.fraction
+    notes = tuple(n for n in _notes(there, len(by), fraction) if asked is not None or n != NO_FRACTION)
+    return Findings(tuple(_lines(by, there, was, fraction)), notes)
 
 
 def _lines(
