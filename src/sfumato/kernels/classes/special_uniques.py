@@ -249,7 +249,7 @@ def dis_suda(score: Floats, keys: int, pairs: int, fraction: float) -> Floats | 
     """
     if not 0 < fraction <= 1:
         raise DataError("fraction: must be above 0 and at most 1")
-    power = 1 + (8 - keys) / 20
+    power = float(np.float32(1 + (8 - keys) / 20))  # of single precision, as in the program that the scale comes from
     if not pairs or power <= 0:
         return None
     score = np.asarray(score, dtype=np.float64)
