@@ -27,9 +27,7 @@ def test_special_uniques(shared_data, file, keys, special, score, sizes, dis):
     assert found.of("special_uniques").value == special
     assert found.of("suda_score").value == score
     assert [f.value for f in found.select("msu")] == list(sizes)
-    assert found.of("dis_suda", group="sum").value == pytest.approx(
-        dis, rel=2.4e-7
-    )  # the peer's single precision: two last bits
+    assert found.of("dis_suda", group="sum").value == pytest.approx(dis, rel=1e-7)
 
 
 def test_what_makes_records_stand_out(shared_data):
