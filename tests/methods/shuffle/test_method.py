@@ -238,6 +238,10 @@ def test_words_that_the_order_does_not_name_are_refused():
     assert "other" not in str(told.value)
 
 
+def test_a_table_without_records_stays():
+    assert released(Shuffle(columns=COLUMNS, given=["age", "sex"]), FRAME.head(0)).equals(FRAME.head(0))
+
+
 def test_columns_without_values_stay():
     frame = FRAME.with_columns(pay=pl.lit(None, pl.Float64), rooms=pl.lit(3))
     after = released(Shuffle(columns=COLUMNS, given=["age"]), frame)

@@ -268,6 +268,10 @@ def test_fewer_than_two_areas_are_refused(level):
         ran(step(), frame)
 
 
+def test_a_table_without_records_stays():
+    assert released(step(), FRAME.head(0)).equals(FRAME.head(0))
+
+
 def test_missing_household_ids_are_refused():
     frame = FRAME.with_columns(household=pl.when(pl.col("id") != 3).then("household"))
     with pytest.raises(DataError, match="'household' has missing ids"):

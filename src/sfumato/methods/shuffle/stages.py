@@ -103,7 +103,8 @@ class Shuffling:
 
     def _given(self, batch: pl.DataFrame) -> Floats:
         """What is given, as centred columns of which none is constant, shape (n, q)."""
-        columns = [c - c.mean() for n in self.given for c in self._parts(batch, n)]
+        given = () if batch.is_empty() else self.given
+        columns = [c - c.mean() for n in given for c in self._parts(batch, n)]
         columns = [c for c in columns if (c != 0).any()]
         return np.column_stack(columns) if columns else np.empty((batch.height, 0))
 
