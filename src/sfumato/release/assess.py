@@ -338,7 +338,7 @@ def risk(
         how=how,
         earlier=() if earlier is None else earlier.releases,
         truth=None if earlier is None else earlier.truth,
-        intruder=_intruder(tables, pair, record, named, sensitive, control, told),
+        intruder=_intruder(tables, pair, record, named, control, told),
         asked=frozenset(limit.measure for limit in tables.plan.limits),
     )
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
@@ -349,7 +349,6 @@ def _intruder(
     pair: Pair,
     record: str | None,
     named: Named,
-    sensitive: Sequence[str],
     control: PolarsDataset | None,
     told: Sequence[str] = (),
 ) -> Known:
@@ -360,7 +359,7 @@ def _intruder(
         tables.codebook,
         named.keys or keys_of(tables.plan, tables.released) or tuple(told),
         control=None if control is None else control.frame,
-        needed=sensitive,
+        needed=named.sensitive,
         record=record,
         other_type=[n for n in tables.before.columns if tables._other_type(n)],
         raw=pair.before,
@@ -389,7 +388,7 @@ def _risk_of_nobodys(
         PolarsDataset(pair.after, tables.codebook),
         sensitive=sensitive,
         how=how,
-        intruder=_intruder(tables, pair, record, named, sensitive, control),
+        intruder=_intruder(tables, pair, record, named, control),
     )
     found = measure(subject, progress, "risk")
     told = tuple(n for n in found.notes if n != NO_CLASSES)

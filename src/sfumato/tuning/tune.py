@@ -16,7 +16,8 @@ from sfumato.measures.attacking import USUAL
 from sfumato.measures.confidence import wilson
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, Figure
-from sfumato.plan.limits import apply_limits, attacking_for
+from sfumato.plan.knows import knowledge
+from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
@@ -219,6 +220,8 @@ def tune(
     how = how or Measuring()
     if how.attacking is None:
         how = replace(how, attacking=attacking_for([c.limit for c in limits]) or USUAL)
+    if how.intruding is None:
+        how = replace(how, intruding=intruding_for([c.limit for c in limits], knowledge(plan.knows)))
     further = _further(data.frame.height, replications) * (1 if kept is None else 2)
     halves = Halving.expected(low, high, whole=knob.whole, tolerance=tolerance)
     first, searching, along, again = split(progress, [0, halves, grid, further / replications])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.kernels.linkers.keys import keys_of
-from sfumato.kernels.linkers.nearest import gower, ranges, tied_votes
+from sfumato.kernels.linkers.nearest import gower, ranges, right_guesses
 from tests.kernels.linkers import plainly
 
 
@@ -15,11 +15,12 @@ def test_the_vote_of_all_that_tie(seed):
     spread = np.array([8.0])
     d = plainly.gower(people, records, spread, False)
     one, two = keys_of(*people), keys_of(*records)
-    share = tied_votes(one, two, gower((3, 2), spread), told, 3)[one.member]
+    truth = np.random.default_rng(seed + 9).integers(0, 4, 40)  # one value that no record tells
+    right = right_guesses(one, two, gower((3, 2), spread), told, truth)
     for i, row in enumerate(d):
-        votes = np.bincount(told[row <= row.min() + 1e-9], minlength=3)
+        votes = np.bincount(told[row <= row.min() + 1e-9], minlength=4)
         most = votes == votes.max()
-        assert share[i] == pytest.approx(most / most.sum())
+        assert right[i] == pytest.approx(most[truth[i]] / most.sum())
 
 
 def test_ranges_of_what_is_there():

@@ -9,7 +9,7 @@ from sfumato.kernels.compiled import compiled
 from sfumato.kernels.linkers.keys import Keys
 from sfumato.kernels.linkers.scan import TIE, Scoring, fill
 
-__all__ = ["gower", "ranges", "tied_votes"]
+__all__ = ["gower", "ranges", "right_guesses"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,54 +67,59 @@ def gower(levels: tuple[int, ...], spread: Floats, wildcard: bool = False) -> Sc
     return Scoring(none, np.full(c, -1.0), slope, np.full((q, 2), np.inf), np.zeros((q, 3)), apart, half, wildcard)
 
 
-def tied_votes(people: Keys, records: Keys, scoring: Scoring, value: Ints, values: int) -> Floats:
-    """What an intruder guesses of each person: the value that most of the records tell that tie for the best score.
+def right_guesses(people: Keys, records: Keys, scoring: Scoring, told: Ints, truth: Ints) -> Floats:
+    """How often an intruder guesses a value rightly: the one that most records tell that tie for the best score.
 
     Parameters
     ----------
     people, records, scoring
         As for `sfumato.kernels.linkers.scan.scan`.
-    value : ndarray, shape (n,)
+    told : ndarray, shape (n,)
         Number of the value that each released row tells, 0, 1, …
-    values
-        How many values there are.
+    truth : ndarray, shape (r,)
+        Number of each person's value.
 
     Returns
     -------
-    ndarray, shape (people, values)
-        The share of the guess that falls on each value: 1 / t on each of t values with most votes.
+    ndarray, shape (r,)
+        1 / t where the person's value is one of t with most votes, else 0.
 
     Examples
     --------
-    >>> people = Keys(np.array([[0]], np.int32), np.empty((0, 1)), np.ones(1, int), np.zeros(1, int))
+    >>> people = Keys(np.array([[0]], np.int32), np.empty((0, 1)), np.array([2]), np.zeros(2, int))
     >>> records = Keys(np.array([[0, 1]], np.int32), np.empty((0, 2)), np.array([3, 1]), np.array([0, 0, 0, 1]))
     >>> scoring = gower((2,), np.empty(0))
-    >>> tied_votes(people, records, scoring, np.array([0, 1, 1, 0]), 2).tolist()
-    [[0.0, 1.0]]
+    >>> right_guesses(people, records, scoring, np.array([0, 1, 1, 0]), np.array([1, 0])).tolist()
+    [1.0, 0.0]
     """
-    pair, number = np.unique(records.member * values + value, return_counts=True)
+    values = int(max(told.max(initial=0), truth.max(initial=0))) + 1
+    pair, number = np.unique(records.member * values + told, return_counts=True)
     start = np.searchsorted(pair, np.arange(len(records) + 1) * values).astype(np.int64)
+    order = np.argsort(people.member, kind="stable")
+    first = np.searchsorted(people.member[order], np.arange(len(people) + 1)).astype(np.int64)
     agree, place = scoring.flat()
-    return np.asarray(
-        _vote(
-            np.ascontiguousarray(people.codes.T),
-            np.ascontiguousarray(people.numbers.T),
-            records.codes,
-            records.numbers,
-            np.zeros(len(records)),
-            agree,
-            place,
-            *scoring.parts(),
-            start,
-            pair % values,
-            number.astype(np.int64),
-            values,
-        )
+    right = np.empty(len(truth))
+    right[order] = _guess(
+        np.ascontiguousarray(people.codes.T),
+        np.ascontiguousarray(people.numbers.T),
+        records.codes,
+        records.numbers,
+        np.zeros(len(records)),
+        agree,
+        place,
+        *scoring.parts(),
+        start,
+        pair % values,
+        number.astype(np.int64),
+        first,
+        truth[order],
+        values,
     )
+    return right
 
 
 @compiled
-def _vote(
+def _guess(
     rows: NDArray[np.int32],
     numbers_of_rows: Floats,
     codes: NDArray[np.int32],
@@ -132,12 +137,15 @@ def _vote(
     start: Ints,
     value: Ints,
     number: Ints,
+    first: Ints,
+    truth: Ints,
     values: int,
 ) -> Floats:
-    """Score each person with all records at once, and count the values of the best."""
+    """Score each combination of people with all records at once, and count the values of the best."""
     m, n = len(rows), len(begin)
-    out = np.zeros((m, values))
-    scores, votes = np.empty(n), np.empty(values)
+    right = np.zeros(len(truth))
+    scores, votes = np.empty(n), np.zeros(values, dtype=np.int64)
+    seen = np.empty(values, dtype=np.int64)
     for i in range(m):
         fill(
             scores,
@@ -158,19 +166,23 @@ def _vote(
             unknown,
             wildcard,
         )
-        best = -np.inf
+        best, known, most, share = -np.inf, 0, 0, 0
         for j in range(n):
             best = max(best, scores[j])
-        votes[:] = 0.0
         for j in range(n):
             if scores[j] >= best - TIE:
                 for at in range(start[j], start[j + 1]):
+                    if votes[value[at]] == 0:
+                        seen[known] = value[at]
+                        known += 1
                     votes[value[at]] += number[at]
-        most, share = votes.max(), 0.0
-        for v in range(values):
-            if votes[v] == most:
-                share += 1.0
-        for v in range(values):
-            if votes[v] == most:
-                out[i, v] = 1.0 / share
-    return out
+        for v in range(known):
+            if votes[seen[v]] > most:
+                most, share = votes[seen[v]], 0
+            share += votes[seen[v]] == most
+        for at in range(first[i], first[i + 1]):
+            if votes[truth[at]] == most:
+                right[at] = 1.0 / share
+        for v in range(known):
+            votes[seen[v]] = 0
+    return right

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
-from sfumato.kernels.linkers.nearest import gower, tied_votes
+from sfumato.kernels.linkers.nearest import gower, right_guesses
 from sfumato.measures.confidence import wilson
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
@@ -99,9 +99,7 @@ def guessed(field: Coded, rows: Ints, truth: Ints, told: Ints) -> Guessed:
     """
     people = field.known.only(rows)
     scoring = gower(field.levels, field.spread, field.wildcard)
-    values = int(max(truth.max(initial=0), told.max(initial=0))) + 1
-    share = tied_votes(people, field.released, scoring, told, values)
-    right = share[people.member, truth[rows]]
+    right = right_guesses(people, field.released, scoring, told, truth[rows])
     there = rows < field.original
     counted = int(there.sum()), int((~there).sum())
     return Guessed(float(right[there].sum()), float(right[~there].sum()), *counted)
