@@ -170,7 +170,7 @@ MEASURE = Measure(
     figures=(
         Figure(
             "uniques_population_loglinear",
-            title="Uniques that are alone in the population (log-linear)",
+            title="Uniques of the population (log-linear)",
             what="How many of the records alone in the file are expected to be alone in the population too, by a "
             "log-linear model of the values and the share of the population that the file holds (`--fraction`). "
             "Other estimates of population uniques count people of the whole population; this one counts records.",
