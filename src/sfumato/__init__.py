@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from sfumato.data.links import Links as Links
     from sfumato.data.roles import Kind as Kind
     from sfumato.data.roles import Role as Role
+    from sfumato.inference.combine import combine as combine
     from sfumato.inference.result import Fit as Fit
     from sfumato.measures.risk.h_rank.h_rank import HRank as HRank
     from sfumato.plan.plan import Plan as Plan
@@ -83,6 +84,7 @@ _HOMES = {
     "anonymise": "sfumato.api.anonymise",
     "card": "sfumato.api.card",
     "check_links": "sfumato.api.check_links",
+    "combine": "sfumato.inference.combine",
     "compare": "sfumato.api.compare",
     "errors": "sfumato",
     "fit": "sfumato.api.fit",

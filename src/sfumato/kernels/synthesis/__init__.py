@@ -1,0 +1,1 @@
+"""Models from which values are drawn in the place of true ones."""
