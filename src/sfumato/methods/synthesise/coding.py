@@ -1,0 +1,192 @@
+"""How a column is told in codes and numbers, for models that draw it, and back.
+
+Every column is a category, a number, or both: codes of missing values, and values that many share, are categories of
+their own, and the number is drawn where it is one. State 0 says that there is a number, state s the s-th of `special`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Kind
+
+__all__ = ["Coded", "Coding", "coding_of"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.uint16]
+
+BINS = 256
+"""Most bins of a number, where it helps to draw another column."""
+_SPIKE = 0.1
+_FEWEST = 20
+"""A column of numbers with no more values than that has no spikes: all of them are."""
+_MOST_DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How one column is coded; learned from the original, and confidential.
+
+    Parameters
+    ----------
+    name, dtype
+        The column, and its type on the way out.
+    special
+        Values that are categories, None among them where values are missing without a code.
+    ordered
+        Whether its categories have an order, or it has numbers.
+    edges : ndarray of float64
+        Upper ends of the bins of its numbers; empty where it has none.
+    decimals
+        Digits after the point that its numbers have; None for as many as there are.
+    """
+
+    name: str
+    dtype: pl.DataType
+    special: tuple[object, ...]
+    ordered: bool
+    edges: Floats
+    decimals: int | None
+
+    @property
+    def levels(self) -> int:
+        """How many codes there are."""
+        return len(self.edges) + len(self.special)
+
+    def codes(self, column: Coded) -> Codes:
+        """The code of each row: the bin of its number, or behind all bins its category."""
+        bins = np.searchsorted(self.edges[:-1], column.number, side="left")
+        return np.where(column.state > 0, len(self.edges) + column.state - 1, bins).astype(np.uint16)
+
+    def series(self, column: Coded) -> pl.Series:
+        """The column as a table has it."""
+        number = column.number if self.decimals is None else np.round(column.number, self.decimals)
+        if not len(self.edges):
+            values = pl.Series(self.name, self.special, dtype=self.dtype, strict=False)
+            return values.gather(column.state - 1)
+        drawn = pl.Series(self.name, number, dtype=pl.Float64)
+        plain = _as(drawn, self.dtype)
+        if not self.special:
+            return plain
+        special = pl.Series(self.name, [None, *self.special], dtype=self.dtype, strict=False)
+        return pl.select(
+            pl.when(pl.Series(column.state == 0)).then(plain).otherwise(special.gather(column.state)).alias(self.name)
+        ).to_series()
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of the original, or of a copy.
+
+    Parameters
+    ----------
+    state : ndarray of int64, shape (n,)
+        0 where there is a number, else which of the special values.
+    number : ndarray of float64, shape (n,)
+        The numbers; 0 where there is none.
+    """
+
+    state: Ints
+    number: Floats
+
+
+def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
+    """Learn how a column is coded, and code it.
+
+    Parameters
+    ----------
+    column
+        The original's; its type, and what the codebook says of its kind and missing codes, decide.
+    codebook
+        Of the table.
+
+    Examples
+    --------
+    >>> coding, coded = coding_of(pl.Series("sex", ["f", "m", None, "f"]), Codebook())
+    >>> coding.special, coded.state.tolist()
+    (('f', 'm', None), [1, 2, 3, 1])
+    >>> coding.series(coded).to_list()
+    ['f', 'm', None, 'f']
+    """
+    variable = codebook[column.name] if column.name in codebook else None
+    kind = variable.kind if variable else None
+    numeric = column.dtype.is_numeric() or column.dtype.is_temporal()
+    if not numeric or kind in (Kind.CATEGORICAL, Kind.ORDINAL):
+        return _category(column, tuple(variable.order) if variable else ())
+    missing = column.to_frame().select(codebook.missing(column.name, column.dtype)).to_series().to_numpy()
+    return _numbers(column, missing, spikes=kind in (Kind.CONTINUOUS, None) and column.dtype.is_numeric())
+
+
+def _category(column: pl.Series, order: Sequence[object]) -> tuple[Coding, Coded]:
+    """Categories in the order of the codebook, the others behind in theirs, and missing ones last."""
+    held = column.unique().drop_nulls()
+    held = held.sort() if column.dtype not in (pl.Categorical, pl.Enum) else held.cast(pl.String).sort()
+    known = held.to_list()
+    first = [value for value in order if value in known]
+    levels: list[object] = [*first, *(value for value in known if value not in first)]
+    if column.null_count():
+        levels.append(None)
+    text = column.cast(pl.String) if column.dtype in (pl.Categorical, pl.Enum) else column
+    table = pl.DataFrame({"v": pl.Series(levels, dtype=text.dtype, strict=False), "s": np.arange(1, len(levels) + 1)})
+    state = text.alias("v").to_frame().join(table, on="v", how="left", nulls_equal=True, maintain_order="left")["s"]
+    coding = Coding(column.name, column.dtype, tuple(levels), bool(first), np.zeros(0), None)
+    return coding, Coded(state.to_numpy().astype(np.int64), np.zeros(len(column)))
+
+
+def _numbers(column: pl.Series, missing: NDArray[np.bool_], *, spikes: bool) -> tuple[Coding, Coded]:
+    """Numbers; missing codes and values that many share are categories."""
+    special: list[object] = []
+    state = np.zeros(len(column), dtype=np.int64)
+    if missing.any():
+        state, special = _marked(column, missing)
+    number = np.array(column.to_physical().cast(pl.Float64).fill_null(0.0).to_numpy())
+    number[missing] = 0.0
+    held, many = np.unique(number[~missing], return_counts=True)
+    if spikes and len(held) > _FEWEST:
+        for value in held[many >= _SPIKE * len(column)]:
+            special.append(column.filter(pl.Series((number == value) & ~missing))[0])
+            state[(number == value) & ~missing] = len(special)
+    left = np.unique(number[state == 0])
+    edges = left if len(left) <= BINS else np.unique(np.quantile(number[state == 0], np.arange(1, BINS + 1) / BINS))
+    number[state > 0] = 0.0
+    decimals = None if not len(left) else _decimals(left)
+    return Coding(column.name, column.dtype, tuple(special), True, edges, decimals), Coded(state, number)
+
+
+def _marked(column: pl.Series, missing: NDArray[np.bool_]) -> tuple[Ints, list[object]]:
+    """The kinds of missing values: none at all (a number that is none among them), and each code."""
+    codes = column.fill_nan(None) if column.dtype.is_float() else column
+    found = codes.filter(pl.Series(missing))
+    levels: list[object] = found.unique().drop_nulls().sort().to_list()
+    if found.null_count():
+        levels.append(None)
+    state = np.zeros(len(column), dtype=np.int64)
+    for i, level in enumerate(levels):
+        same = codes.is_null() if level is None else (codes == level).fill_null(False)
+        state[same.to_numpy() & missing] = i + 1
+    return state, levels
+
+
+def _decimals(values: Floats) -> int | None:
+    for many in range(_MOST_DECIMALS + 1):
+        if np.array_equal(np.round(values, many), values):
+            return many
+    return None
+
+
+def _as(drawn: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Numbers in the type that the column has."""
+    if dtype.is_integer() or dtype.is_temporal():
+        whole = drawn.round().cast(pl.Int64)
+        if dtype.is_temporal():
+            physical = pl.Int32 if dtype == pl.Date else pl.Int64
+            return whole.cast(physical).cast(dtype)
+        return whole.cast(dtype)
+    return drawn.cast(dtype)

@@ -1,0 +1,134 @@
+"""Draw one column after the other, each from its model given those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.methods.synthesise.cart import Uniform
+from sfumato.methods.synthesise.coding import Coded, Coding
+
+__all__ = ["Fit", "Keys", "Model", "Target", "drawn"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint16]
+Flags = NDArray[np.bool_]
+
+
+class Model(Protocol):
+    """What a column is drawn from."""
+
+    def draw(self, codes: Codes, uniform: Uniform) -> Coded:
+        """The column of rows with these codes of the predictors, shape (p, k)."""
+        ...
+
+
+Fit = Callable[[Coded, Sequence[tuple[Coding, Codes]], Coding, Floats | None], Model]
+"""Fits the model of a column: itself, coding and codes of its predictors, its own coding, weights."""
+
+
+class Keys(Protocol):
+    """Keyed draws of a step."""
+
+    def uniform(self, column: str, part: str, copy: int) -> Floats:
+        """A draw between 0 and 1 for each synthetic row."""
+        ...
+
+    def weights(self, copy: int) -> Floats:
+        """A weight above 0 for each row of the original, of mean 1: a Bayesian bootstrap."""
+        ...
+
+
+@dataclass(frozen=True)
+class Target:
+    """A column that is drawn.
+
+    Parameters
+    ----------
+    name
+        The column.
+    predictors
+        The columns that its model looks at, all of which stand before it.
+    fit
+        How its model is fitted.
+    like
+        The column that it is one to one with, and that is drawn before it; empty where there is none.
+    """
+
+    name: str
+    predictors: tuple[str, ...]
+    fit: Fit
+    like: str = ""
+
+
+def drawn(
+    targets: Sequence[Target],
+    codings: Mapping[str, Coding],
+    original: Mapping[str, Coded],
+    fixed: Mapping[str, Coded],
+    rows: int,
+    copies: int,
+    keys: Keys,
+    *,
+    proper: bool = False,
+    done: Callable[[str], None] = lambda name: None,
+) -> list[dict[str, Coded]]:
+    """Draw the columns of every copy.
+
+    Parameters
+    ----------
+    targets
+        What is drawn, in order.
+    codings, original
+        How columns are coded, and the original, in an order of its rows that hangs on their values alone.
+    fixed
+        Columns of the synthetic rows that stay true.
+    rows, copies
+        How many synthetic rows a copy has, and how many copies there are.
+    keys
+        Keyed draws.
+    proper
+        Whether models are fitted anew for each copy, to a Bayesian bootstrap.
+    done
+        Called with the name of each column that is drawn.
+
+    Returns
+    -------
+    list
+        Of each copy its columns by name.
+    """
+    made: list[dict[str, Coded]] = [dict(fixed) for _ in range(copies)]
+    told = {name: codings[name].codes(column) for name, column in original.items()}
+    new = [{name: codings[name].codes(column) for name, column in fixed.items()} for _ in range(copies)]
+    weights = [keys.weights(copy) if proper else None for copy in range(copies)]
+    for target in targets:
+        if target.like:
+            for copy in range(copies):
+                made[copy][target.name] = _partner(original[target.like], original[target.name], made[copy][target.like])
+        else:
+            predictors = [(codings[name], told[name]) for name in target.predictors]
+            model: Model | None = None
+            for copy in range(copies):
+                if model is None or proper:
+                    model = target.fit(original[target.name], predictors, codings[target.name], weights[copy])
+                codes = np.array([new[copy][name] for name in target.predictors], np.uint16).reshape(-1, rows)
+                made[copy][target.name] = model.draw(codes, _uniform(keys, target.name, copy))
+        for copy in range(copies):
+            new[copy][target.name] = codings[target.name].codes(made[copy][target.name])
+        done(target.name)
+    return made
+
+
+def _uniform(keys: Keys, column: str, copy: int) -> Uniform:
+    return lambda part: keys.uniform(column, part, copy)
+
+
+def _partner(like: Coded, own: Coded, drawn_like: Coded) -> Coded:
+    """The column that is one to one with another, from that one's drawn states."""
+    partner = np.zeros(int(like.state.max()) + 1, dtype=np.int64)
+    partner[like.state] = own.state
+    return Coded(partner[drawn_like.state], np.zeros(len(drawn_like.state)))
