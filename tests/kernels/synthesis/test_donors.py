@@ -15,9 +15,14 @@ def made(weights=None, n=300, seed=1):
     return Donors(tree, y, weights), tree, codes, y
 
 
-def test_values_come_from_the_own_leaf():
-    donors, tree, codes, y = made()
+@pytest.mark.parametrize("depth", [4, 40])
+def test_values_come_from_the_own_leaf(depth):
+    """Also of a deep tree, whose leaves are not numbered as they lie."""
     rng = np.random.default_rng(2)
+    codes = rng.integers(0, depth, (2, 900)).astype(np.uint16)
+    y = np.sin(codes[0]) + codes[1] % 7 + rng.normal(size=900)
+    tree = grow(codes, np.array([depth, depth]), np.array([False, True]), y, min_leaf=5)
+    donors = Donors(tree, y)
     leaf = leaf_of(tree, codes)
     drawn = donors.draw(leaf, rng.random(len(y)))
     for one in np.unique(leaf):

@@ -40,7 +40,7 @@ class Donors:
 
     def __init__(self, tree: Tree, y: Floats, weights: Floats | None = None) -> None:
         self.first, self.last = tree.first, tree.last
-        order = np.lexsort((y[tree.rows], _leaf_of_place(tree)))
+        order = np.lexsort((y[tree.rows], _place(tree)))
         self.y: Floats = np.ascontiguousarray(y[tree.rows[order]])
         self.mass: Floats = np.zeros(0) if weights is None else np.cumsum(weights[tree.rows[order]])
 
@@ -72,11 +72,11 @@ class Donors:
         return one + (at - low) * (other - one)
 
 
-def _leaf_of_place(tree: Tree) -> Ints:
-    """The leaf that each place of `tree.rows` belongs to."""
+def _place(tree: Tree) -> Ints:
+    """Of each of `tree.rows` which leaf it is of, counted in their order there."""
     leaves = np.flatnonzero(tree.column < 0)
-    leaves = leaves[np.argsort(tree.first[leaves])]
-    return np.repeat(leaves, tree.last[leaves] - tree.first[leaves])
+    sizes = (tree.last - tree.first)[leaves[np.argsort(tree.first[leaves])]]
+    return np.repeat(np.arange(len(sizes)), sizes)
 
 
 @compiled

@@ -14,7 +14,7 @@ from sfumato.data.design import is_factor
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["MAX_LEVELS", "Column", "Stacked", "compared", "equal", "left_out", "stack"]
+__all__ = ["MAX_LEVELS", "Column", "Stacked", "compared", "equal", "left_out", "stack", "texts_of"]
 
 Floats = NDArray[np.float64]
 
@@ -190,7 +190,7 @@ def _numeric(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Cod
 
 
 def _factor(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> Column:
-    texts = pl.concat([_texts(name, before, codebook), _texts(name, after, codebook)])
+    texts = pl.concat([texts_of(name, before, codebook), texts_of(name, after, codebook)])
     missing = texts.is_null().to_numpy()
     present = texts.drop_nulls().alias("value")  # a column may be called `count`
     counts = present.value_counts(name="count").sort(["count", "value"], descending=[True, False])
@@ -204,7 +204,7 @@ def _factor(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Code
     return Column(name, codes, levels, _some(missing))
 
 
-def _texts(name: str, frame: pl.DataFrame, codebook: Codebook) -> pl.Series:
+def texts_of(name: str, frame: pl.DataFrame, codebook: Codebook) -> pl.Series:
     """Categories as text, whole numbers alike whether integer or float; null where missing."""
     dtype, column = frame.schema[name], pl.col(name)
     text = column.cast(pl.String)
