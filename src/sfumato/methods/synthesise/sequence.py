@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.methods.synthesise.cart import Uniform
 from sfumato.methods.synthesise.coding import Coded, Coding
 
-__all__ = ["Fit", "Keys", "Model", "Target", "drawn"]
+__all__ = ["Fit", "Forced", "Keys", "Model", "Target", "drawn"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint16]
@@ -44,6 +44,26 @@ class Keys(Protocol):
 
 
 @dataclass(frozen=True)
+class Forced:
+    """A value that some rows have by a rule.
+
+    Parameters
+    ----------
+    original : ndarray of bool, shape (n,)
+        To which rows of the original it applies; they take no part in the fit.
+    applies
+        To which rows of a copy it applies, from the columns that are drawn.
+    state, number
+        The value, as it is coded.
+    """
+
+    original: Flags
+    applies: Callable[[Mapping[str, Coded]], Flags]
+    state: int
+    number: float
+
+
+@dataclass(frozen=True)
 class Target:
     """A column that is drawn.
 
@@ -57,12 +77,15 @@ class Target:
         How its model is fitted.
     like
         The column that it is one to one with, and that is drawn before it; empty where there is none.
+    forced
+        Rules.
     """
 
     name: str
     predictors: tuple[str, ...]
     fit: Fit
     like: str = ""
+    forced: tuple[Forced, ...] = ()
 
 
 def drawn(
@@ -75,7 +98,6 @@ def drawn(
     keys: Keys,
     *,
     proper: bool = False,
-    done: Callable[[str], None] = lambda name: None,
 ) -> list[dict[str, Coded]]:
     """Draw the columns of every copy.
 
@@ -93,8 +115,6 @@ def drawn(
         Keyed draws.
     proper
         Whether models are fitted anew for each copy, to a Bayesian bootstrap.
-    done
-        Called with the name of each column that is drawn.
 
     Returns
     -------
@@ -106,21 +126,46 @@ def drawn(
     new = [{name: codings[name].codes(column) for name, column in fixed.items()} for _ in range(copies)]
     weights = [keys.weights(copy) if proper else None for copy in range(copies)]
     for target in targets:
-        if target.like:
-            for copy in range(copies):
-                made[copy][target.name] = _partner(original[target.like], original[target.name], made[copy][target.like])
-        else:
-            predictors = [(codings[name], told[name]) for name in target.predictors]
-            model: Model | None = None
-            for copy in range(copies):
-                if model is None or proper:
-                    model = target.fit(original[target.name], predictors, codings[target.name], weights[copy])
-                codes = np.array([new[copy][name] for name in target.predictors], np.uint16).reshape(-1, rows)
-                made[copy][target.name] = model.draw(codes, _uniform(keys, target.name, copy))
+        model: Model | None = None
         for copy in range(copies):
-            new[copy][target.name] = codings[target.name].codes(made[copy][target.name])
-        done(target.name)
+            own = made[copy]
+            if target.like:
+                own[target.name] = _partner(original[target.like], original[target.name], own[target.like])
+            else:
+                if model is None or proper:
+                    model = _fitted(target, codings, original, told, weights[copy])
+                codes = np.array([new[copy][name] for name in target.predictors], np.uint16).reshape(-1, rows)
+                own[target.name] = _forced(target, own, model.draw(codes, _uniform(keys, target.name, copy)))
+            new[copy][target.name] = codings[target.name].codes(own[target.name])
     return made
+
+
+def _fitted(
+    target: Target,
+    codings: Mapping[str, Coding],
+    original: Mapping[str, Coded],
+    told: Mapping[str, Codes],
+    weights: Floats | None,
+) -> Model:
+    """The model of a column, of the rows that no rule settles."""
+    column, predictors = original[target.name], [(codings[name], told[name]) for name in target.predictors]
+    free = np.ones(len(column.state), dtype=bool)
+    for rule in target.forced:
+        free &= ~rule.original
+    if not free.all() and free.any():
+        column = Coded(column.state[free], column.number[free])
+        predictors = [(coding, codes[free]) for coding, codes in predictors]
+        weights = None if weights is None else weights[free]
+    return target.fit(column, predictors, codings[target.name], weights)
+
+
+def _forced(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
+    """A drawn column with the values that rules demand."""
+    state, number = column.state, column.number
+    for rule in target.forced:
+        held = rule.applies(own)
+        state, number = np.where(held, rule.state, state), np.where(held, rule.number, number)
+    return Coded(state, number)
 
 
 def _uniform(keys: Keys, column: str, copy: int) -> Uniform:
