@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.methods.suppress_strata import SuppressStrata as SuppressStrata
     from sfumato.methods.swap.method import Swap as Swap
     from sfumato.methods.swap_households.method import SwapHouseholds as SwapHouseholds
+    from sfumato.methods.synthesise.method import Synthesise as Synthesise
     from sfumato.methods.to_grid import ToGrid as ToGrid
     from sfumato.methods.to_line import ToLine as ToLine
     from sfumato.methods.to_polygon import ToPolygon as ToPolygon

@@ -30,6 +30,7 @@ __all__ = [
     "Shuffled",
     "Suppressed",
     "Swapped",
+    "Synthetic",
 ]
 
 
@@ -271,6 +272,39 @@ class Protected(_Disclosed):
         )
 
 
+class Synthetic(_Disclosed):
+    """Values of `columns` were drawn from models, in `copies` copies.
+
+    `kind`: `full`, every column, rows are nobody's; `partial`, some columns, or records, of the true people; `missing`,
+    missing cells. `ratio` is the number of a copy's rows over that of the original's, to 3 digits; `proper` whether
+    models were fitted anew for each copy.
+    """
+
+    what: Literal["synthetic"] = "synthetic"
+    kind: Literal["full", "partial", "missing"]
+    copies: int = Field(ge=1)
+    ratio: float = Field(default=1.0, gt=0)
+    proper: bool = False
+    by: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """The disclosure in words."""
+        whose = {
+            "full": "no row is a person's",
+            "partial": "the people are true, these values are not",
+            "missing": "values that were missing were filled in",
+        }[self.kind]
+        many = "1 copy" if self.copies == 1 else f"{self.copies} copies, numbered in the column copy"
+        size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
+        where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""
+        return (
+            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}. There are {many}{size}. "
+            "Relations that the models leave out are not in these data: what is found in one copy, or missing in all, "
+            "is not to be concluded of the people. Fit every copy and combine (`fit` does), and have final figures run "
+            "on the true data by whoever holds them (`compare --model`)."
+        )
+
+
 Disclosed = Annotated[
     Additive
     | Averaged
@@ -283,7 +317,8 @@ Disclosed = Annotated[
     | Sampled
     | Shuffled
     | Suppressed
-    | Swapped,
+    | Swapped
+    | Synthetic,
     Field(discriminator="what"),
 ]
 _KINDS = get_args(get_args(Disclosed)[0])

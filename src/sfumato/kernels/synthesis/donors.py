@@ -56,8 +56,11 @@ class Donors:
         """
         if not len(self.mass):
             first, many = self.first[leaf], self.last[leaf] - self.first[leaf]
-            return self.y[first + np.minimum((u * many).astype(np.int64), many - 1)]
-        return self.y[_weighted(self.first, self.last, self.mass, leaf, u)]
+            place = first + np.minimum((u * many).astype(np.int64), many - 1)
+        else:
+            place = _weighted(self.first, self.last, self.mass, leaf, u)
+        drawn: Floats = self.y[place]
+        return drawn
 
     def between(self, leaf: Ints, u: Floats) -> Floats:
         """A value on the line through the sorted donors: at u (d − 1) of d donors; parameters as of `draw`.
@@ -69,7 +72,8 @@ class Donors:
         low = np.minimum(at.astype(np.int64), np.maximum(many - 2, 0))
         high = np.minimum(low + 1, many - 1)
         one, other = self.y[first + low], self.y[first + high]
-        return one + (at - low) * (other - one)
+        drawn: Floats = one + (at - low) * (other - one)
+        return drawn
 
 
 def _place(tree: Tree) -> Ints:

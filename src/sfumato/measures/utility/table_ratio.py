@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
-from sfumato.data.finding import Finding, Findings
 from sfumato.data.design import is_factor
+from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
@@ -26,7 +26,9 @@ Floats = NDArray[np.float64]
 _PARTS = 5
 _MOST_WORK = 2_000_000_000
 """Rows times pairs of columns that are looked at."""
-FEWER = "There are too many pairs of columns for tables of this size: those of the first {columns} columns were looked at."
+FEWER = (
+    "There are too many pairs of columns for tables of this size: those of the first {columns} columns were looked at."
+)
 """What is said where pairs are left out."""
 
 
@@ -114,7 +116,7 @@ def table_ratio(both: Table, columns: tuple[int, ...]) -> float | None:
         return None
     share = m / (n + m)
     u = float(((two[held] - whole[held] * share) ** 2 / whole[held]).sum()) / (n + m)
-    return u / ((many - 1) * (1 - share) ** 2 * share / (n + m))
+    return float(u / ((many - 1) * (1 - share) ** 2 * share / (n + m)))
 
 
 def findings(pair: Pair) -> Findings:

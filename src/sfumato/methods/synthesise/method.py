@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal
 
-import polars as pl
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from sfumato.data.codebook import Codebook, Scalar, Variable
@@ -16,15 +15,13 @@ from sfumato.data.disclosure import Synthetic
 from sfumato.data.expression import parse
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
-from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unit_problems, unknown_problems
+from sfumato.methods.base import HIDDEN, Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
-from sfumato.methods.synthesise.copies import Synthesis
+from sfumato.methods.synthesise.copies import Ruled, Synthesis
+from sfumato.methods.synthesise.stage import COPY, MISSING, Making, Replaces
 
-__all__ = ["COPY", "Rule", "Synthesise"]
+__all__ = ["Rule", "Synthesise"]
 
-COPY = "copy"
-"""The column that numbers copies."""
-How = Literal["cart", "parametric"]
 _MOST_COPIES = 100
 
 
@@ -117,7 +114,6 @@ class Synthesise(Method):
     5
     """
 
-    masks: ClassVar[bool] = True
     draws_by_id: ClassVar[bool] = True
     effort: ClassVar[float] = 20.0
 
@@ -135,3 +131,225 @@ class Synthesise(Method):
     by: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     derived: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_epsilon(cls, given: Any) -> Any:
+        if isinstance(given, Mapping) and "epsilon" in given:
+            raise ValueError(
+                "`epsilon` is refused: no differential privacy is promised here. Generators that promise it cannot be "
+                "keyed, so that repeated releases could be averaged, and need a ledger of all of them"
+            )
+        return given
+
+    @field_validator("where")
+    @classmethod
+    def _condition(cls, where: str | None) -> str | None:
+        return where if where is None or where == MISSING else _checked(where)
+
+    @field_validator("derived")
+    @classmethod
+    def _formulas(cls, derived: dict[str, str]) -> dict[str, str]:
+        return {name: _checked(formula) for name, formula in derived.items()}
+
+    @model_validator(mode="after")
+    def _sane(self) -> Synthesise:
+        named = self.columns if isinstance(self.columns, tuple) else ()
+        if self.columns == ():
+            raise ValueError("`columns` names no column: list those to be drawn, or say `all`")
+        if len({*named, *self.by}) < len(named) + len(self.by) or len(set(self.order)) < len(self.order):
+            raise ValueError("a column may stand only once among columns and by, and once in order")
+        if self.where is not None and self.rows is not None:
+            raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
+        return self
+
+    def kind(self, codebook: Codebook) -> Replaces:
+        """Whether all columns are synthetic, some, or missing cells alone."""
+        if self.where == MISSING:
+            return "missing"
+        return "full" if self.where is None and set(self._free(codebook)) <= {*self._named(codebook)} else "partial"
+
+    def bound(self, codebook: Codebook) -> Synthesise:
+        """The step with its columns named, for a table with this codebook."""
+        return self.model_copy(update={"columns": self._named(codebook)}) if self.columns == "all" else self
+
+    def _free(self, codebook: Codebook) -> tuple[str, ...]:
+        """All columns that could be drawn: not ids, nor what stays true or is computed."""
+        return tuple(
+            name
+            for name, variable in codebook.items()
+            if variable.role != Role.RECORD and not name.startswith(HIDDEN) and name not in (*self.by, *self.derived)
+        )
+
+    def _named(self, codebook: Codebook) -> tuple[str, ...]:
+        """The columns that are drawn, in their order: those of `order` first, weights last."""
+        named = self._free(codebook) if self.columns == "all" else self.columns
+        rest = [name for name in codebook if name in named and name not in self.order]
+        last = [name for name in rest if codebook[name].role == Role.WEIGHT]
+        unknown = [name for name in named if name not in codebook]
+        first = [name for name in self.order if name in named]
+        return (*first, *(n for n in rest if n not in last), *last, *unknown)
+
+    def _given(self, codebook: Codebook) -> tuple[str, ...]:
+        """The columns that stay true and help to draw the others."""
+        if self.kind(codebook) == "full":
+            return ()
+        named = self._named(codebook)
+        return tuple(
+            name
+            for name in self._free(codebook)
+            if name not in named and codebook[name].role not in _NO_PART and codebook[name].kind != Kind.TEXT
+        )
+
+    @property
+    def masks(self) -> bool:  # type: ignore[override]
+        """Whether it protects: filling in what is missing does not."""
+        return self.where != MISSING
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The columns that are drawn or computed; those of `all` are known once the step is bound to a table."""
+        return (*(self.columns if isinstance(self.columns, tuple) else ()), *self.derived)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """What `where` looks at; formulas and rules read what is drawn."""
+        return () if self.where in (None, MISSING) else parse(str(self.where)).names
+
+    def check(self, codebook: Codebook) -> list[str]:
+        """Columns that can be drawn, in an order in which everything is there when it is needed."""
+        named = self._named(codebook)
+        mentioned = (*named, *self.order, *self.by, *self.predictors, *self.reads)
+        problems = unknown_problems(codebook, (*mentioned, *(n for own in self.predictors.values() for n in own)))
+        problems += strata_problems(codebook, self.by)
+        problems += list(self._column_problems(codebook, named))
+        problems += list(self._order_problems(codebook, named))
+        problems += list(self._rule_problems(codebook, named))
+        problems += list(self._derived_problems(codebook))
+        if COPY in codebook and self.copies > 1:
+            problems.append(f"the copies are numbered in a column {COPY!r}, which the table has already: rename it")
+        if self.rows is not None and self.kind(codebook) != "full":
+            problems.append("`rows` is for copies of all columns; here the records are the original's")
+        if self.kind(codebook) != "full" or self.proper:
+            problems += unit_problems(self.name, codebook)
+        return problems
+
+    def _column_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        if not named:
+            yield "there is no column to draw"
+        for name in (n for n in named if n in codebook):
+            role, kind = codebook[name].role, codebook[name].kind
+            if role in _NO_PART:
+                yield f"column {name!r} has role {role}, which is not drawn: drop it before, or list the other columns"
+            elif kind == Kind.TEXT:
+                yield f"column {name!r} is text, of which nothing can be drawn: drop it before, or list other columns"
+
+    def _order_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        for name in (n for n in self.order if n in codebook and n not in named):
+            yield f"`order` lists {name}, which is not drawn"
+        place = {name: i for i, name in enumerate(named)}
+        for name, own in self.predictors.items():
+            if name not in place:
+                yield f"`predictors` lists {name}, which is not drawn"
+                continue
+            late = [n for n in own if place.get(n, -1) >= place[name]]
+            if late:
+                yield f"{name} is drawn before {', '.join(late)}, so that it cannot be drawn from it: change `order`"
+            away = [n for n in own if n in codebook and n not in place and n not in self._given(codebook)]
+            if away:
+                yield f"{', '.join(away)} cannot help to draw {name}: only what is drawn before it, or stays true, can"
+
+    def _rule_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        place = {name: i for i, name in enumerate(named)}
+        for rule in self.rules:
+            if rule.column not in place:
+                yield f"a rule settles {rule.column}, which is not drawn"
+                continue
+            there = (*self._given(codebook), *named[: place[rule.column]])
+            if late := [n for n in parse(rule.condition).names if n not in there]:
+                yield f"the rule for {rule.column} looks at {', '.join(late)}, which is not there when it is drawn"
+            if any(rule.condition == r.condition and rule.column == r.column and rule is not r for r in self.rules):
+                yield f"two rules settle {rule.column} under one condition"
+
+    def _derived_problems(self, codebook: Codebook) -> Iterator[str]:
+        if self.derived and self.kind(codebook) == "missing":
+            yield "`derived` is for copies, not for missing cells: use a step derive"
+        if both := [n for n in self.derived if isinstance(self.columns, tuple) and n in self.columns]:
+            yield f"{', '.join(both)} cannot be drawn and computed"
+        known = {*codebook, *self.derived}
+        names = {n: parse(formula).names for n, formula in self.derived.items()}
+        if away := sorted({n for own in names.values() for n in own if n not in known}):
+            yield f"`derived` computes from {', '.join(away)}, of which there is no column"
+        elif len(turn := _in_turn(names)) < len(names):
+            yield f"`derived` goes round in a circle: {', '.join(sorted(set(names) - set(turn)))}"
+
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
+        """Copies are numbered; ids of rows that are nobody's are whole numbers; nothing drawn is missing any more."""
+        kind, named = self.kind(codebook), self._named(codebook)
+        new: dict[str, Variable] = {COPY: Variable(kind=Kind.INTEGER)} if self.copies > 1 else {}
+        for name, variable in codebook.items():
+            if kind == "full" and variable.role == Role.RECORD:
+                new[name] = Variable(role=Role.RECORD, kind=Kind.INTEGER)
+            elif kind == "missing" and name in named:
+                new[name] = variable.model_copy(update={"missing": ()})
+            else:
+                new[name] = variable
+        for name, formula in self.derived.items():
+            new.setdefault(name, Variable(kind=_KINDS.get(parse(formula).kind(), Kind.CONTINUOUS)))
+        return Codebook(new)
+
+    def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
+        """One pass over the whole table."""
+        return None if states else self._making(codebook).stage()
+
+    def _making(self, codebook: Codebook) -> Making:
+        formulas = {n: parse(formula) for n, formula in self.derived.items()}
+        synthesis = Synthesis(
+            self.name,
+            self._named(codebook),
+            self._given(codebook),
+            self.predictors,
+            self.copies,
+            self.min_leaf,
+            self.smooth,
+            self.proper,
+            tuple(Ruled(parse(rule.condition), rule.column, rule.value) for rule in self.rules),
+            self._strength,
+        )
+        return Making(
+            synthesis,
+            self.kind(codebook),
+            self.by,
+            self.rows,
+            None if self.where in (None, MISSING) else parse(str(self.where)),
+            tuple((n, formulas[n]) for n in _in_turn({n: one.names for n, one in formulas.items()})),
+            codebook.the(Role.RECORD),
+            codebook,
+        )
+
+    @property
+    def _strength(self) -> str:
+        """The parameters in the draws; more copies are more of the same draws."""
+        told = self.model_dump(mode="json", exclude={"copies"})
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+    def disclose(self, states: tuple[Any, ...]) -> tuple[Synthetic, ...]:
+        """What is synthetic, in how many copies, and how many rows each has beside the original."""
+        return (states[0]["told"],)
+
+    def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """How often the original breaks a rule."""
+        broken = states[0]["broken"].items()
+        return tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
+
+
+_NO_PART = (Role.IDENTIFIER, Role.HOUSEHOLD, Role.RECORD)
+_KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DATE}
+
+
+def _in_turn(names: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Columns in an order in which each follows those that it is computed from; those of a circle are left out."""
+    done: list[str] = []
+    while ready := [n for n, own in names.items() if n not in done and all(o in done or o not in names for o in own)]:
+        done += ready
+    return done

@@ -1,0 +1,1 @@
+"""Draw values from models in the place of true ones."""

@@ -1,0 +1,281 @@
+"""Make the copies of a table: code it, draw column after column, and bring it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook, Scalar
+from sfumato.data.expression import Expression
+from sfumato.draws import Draws
+from sfumato.errors import DataError
+from sfumato.methods.synthesise.cart import Uniform, fit_cart
+from sfumato.methods.synthesise.coding import Coded, Coding, coding_of
+from sfumato.methods.synthesise.keys import StepKeys, digest_of
+from sfumato.methods.synthesise.sequence import Forced, Model, Target, drawn
+
+__all__ = ["Ruled", "Synthesis"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint16]
+Flags = NDArray[np.bool_]
+Words = NDArray[np.uint64]
+
+_TOO_FEW = (
+    "`min_leaf` is more than half of the records to draw from: no leaf could be told from another. Take a smaller "
+    "`min_leaf`, or fewer strata."
+)
+_NOTHING = "Column {column!r} has no value at all, so there is nothing to draw from. Drop it instead."
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """A rule, read.
+
+    Parameters
+    ----------
+    condition
+        When it applies.
+    column, value
+        What it settles.
+    """
+
+    condition: Expression
+    column: str
+    value: Scalar | None
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What is drawn from what; parameters of the step with its columns resolved.
+
+    Parameters
+    ----------
+    method
+        Name of the step, on which draws are keyed.
+    columns
+        What is drawn, in order.
+    given
+        Columns that stay true and help to draw.
+    predictors
+        For a column, those that it is drawn from.
+    copies
+        How many.
+    min_leaf, smooth, proper
+        As for the step.
+    rules
+        Rules, read.
+    strength
+        What stands for the parameters in the draws.
+    """
+
+    method: str
+    columns: tuple[str, ...]
+    given: tuple[str, ...]
+    predictors: Mapping[str, tuple[str, ...]]
+    copies: int
+    min_leaf: int
+    smooth: bool
+    proper: bool
+    rules: tuple[Ruled, ...]
+    strength: str
+    broken: dict[str, int] = field(default_factory=dict, compare=False)
+
+    def copied(
+        self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words, units: Words | None
+    ) -> list[pl.DataFrame]:
+        """Draw the copies of one stratum.
+
+        Parameters
+        ----------
+        frame
+            The original.
+        codebook
+            Of the table.
+        draws
+            The release's keyed draws.
+        records : ndarray of uint64, shape (n,)
+            The unit of each record.
+        units : ndarray of uint64, shape (k,), optional
+            The unit of each synthetic row; None where the rows are the original's, and given columns stay.
+
+        Returns
+        -------
+        list of DataFrame
+            Of each copy the drawn columns, and the given ones, in the order of the rows.
+
+        Raises
+        ------
+        DataError
+            Columns without any value, fewer records than two leaves need.
+        """
+        if 2 * self.min_leaf > frame.height:
+            raise DataError(_TOO_FEW)
+        names = (*self.given, *self.columns)
+        coded = {name: self._coded(frame[name], codebook) for name in names}
+        codings = {name: coding for name, (coding, _) in coded.items()}
+        original = {name: column for name, (_, column) in coded.items()}
+        strength = f"{self.strength}|{digest_of(draws, self.method, codings, original, _nobody(records))}"
+        order = _by_value(original, names)
+        ordered = {name: Coded(column.state[order], column.number[order]) for name, column in original.items()}
+        fixed = {name: original[name] for name in self.given} if units is None else {}
+        keys = StepKeys(draws, self.method, strength, records if units is None else units, records[order])
+        targets = list(self._targets(frame[order], codebook, codings, ordered))
+        rows = len(records) if units is None else len(units)
+        made = drawn(targets, codings, ordered, fixed, rows, self.copies, keys, proper=self.proper)
+        return [pl.DataFrame([codings[name].series(own[name]) for name in names if name in own]) for own in made]
+
+    def filled(self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words) -> list[pl.DataFrame]:
+        """Draw what is missing of one stratum; parameters and errors as of `copied`.
+
+        Each copy's columns are drawn from those that are filled before: models are fitted to the records that have a
+        value, given what stands in this copy.
+        """
+        if 2 * self.min_leaf > frame.height:
+            raise DataError(_TOO_FEW)
+        names = (*self.given, *self.columns)
+        coded = {name: self._coded(frame[name], codebook) for name in names}
+        codings = {name: coding for name, (coding, _) in coded.items()}
+        original = {name: column for name, (_, column) in coded.items()}
+        strength = f"{self.strength}|{digest_of(draws, self.method, codings, original, _nobody(records))}"
+        order = _by_value(original, names)
+        keys = StepKeys(draws, self.method, strength, records, records)
+        return [
+            pl.DataFrame(list(self._filled_in(frame, codebook, codings, original, order, keys, copy)))
+            for copy in range(self.copies)
+        ]
+
+    def _filled_in(
+        self,
+        frame: pl.DataFrame,
+        codebook: Codebook,
+        codings: Mapping[str, Coding],
+        original: Mapping[str, Coded],
+        order: NDArray[np.uint32],
+        keys: StepKeys,
+        copy: int,
+    ) -> Iterator[pl.Series]:
+        """The columns of one copy, filled in one after the other."""
+        codes = {name: codings[name].codes(original[name]) for name in self.given}
+        weights = keys.weights(copy) if self.proper else None
+        for name in self.columns:
+            column, coding = original[name], codings[name]
+            gone = frame.select(codebook.missing(name, frame.schema[name])).to_series().to_numpy()
+            if gone.any():
+                known = order[~gone[order]]
+                predictors = self.predictors.get(name, tuple(codes))
+                own = [(codings[n], codes[n][known]) for n in predictors]
+                there = Coded(column.state[known], column.number[known])
+                model = self._fit(there, own, coding, None if weights is None else weights[known])
+                given = np.array([codes[n][gone] for n in predictors], np.uint16).reshape(-1, int(gone.sum()))
+                drawn_ = model.draw(given, _part_of(keys, name, copy, gone))
+                state, number = column.state.copy(), column.number.copy()
+                state[gone], number[gone] = drawn_.state, drawn_.number
+                column = Coded(state, number)
+            codes[name] = coding.codes(column)
+            yield coding.series(column)
+
+    def _coded(self, column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
+        """A column with the values that rules demand among those that it may have."""
+        wanted = [rule.value for rule in self.rules if rule.column == column.name]
+        more = pl.concat([column, pl.Series(column.name, wanted, dtype=column.dtype, strict=False)])
+        coding, both = coding_of(more if wanted else column, codebook)
+        n = len(column)
+        if column.name in self.columns and column.null_count() == n:
+            raise DataError(_NOTHING.format(column=column.name))
+        return coding, Coded(both.state[:n], both.number[:n])
+
+    def _targets(
+        self,
+        frame: pl.DataFrame,
+        codebook: Codebook,
+        codings: Mapping[str, Coding],
+        original: Mapping[str, Coded],
+    ) -> Iterator[Target]:
+        before = list(self.given)
+        for name in self.columns:
+            forced = tuple(self._forced(rule, frame, codebook, codings) for rule in self.rules if rule.column == name)
+            _refuse_contradiction(name, forced)
+            like = "" if forced else _partner(name, before, original, codings)
+            predictors = self.predictors.get(name, tuple(before))
+            yield Target(name, predictors, self._fit, like, forced)
+            before.append(name)
+
+    def _fit(
+        self, column: Coded, predictors: Sequence[tuple[Coding, Codes]], coding: Coding, weights: Floats | None
+    ) -> Model:
+        smooth = self.smooth and len(coding.edges) > _FEW
+        return fit_cart(column, predictors, min_leaf=self.min_leaf, smooth=smooth, weights=weights)
+
+    def _forced(self, rule: Ruled, frame: pl.DataFrame, codebook: Codebook, codings: Mapping[str, Coding]) -> Forced:
+        def holds(table: pl.DataFrame) -> Flags:
+            told = table.select(rule.condition.polars(codebook, table.schema).fill_null(False).alias("holds"))
+            return told["holds"].cast(pl.Boolean).to_numpy()
+
+        def applies(own: Mapping[str, Coded]) -> Flags:
+            return holds(pl.DataFrame([codings[name].series(own[name]) for name in rule.condition.names]))
+
+        coding = codings[rule.column]
+        wanted = pl.Series(rule.column, [rule.value], dtype=coding.dtype, strict=False)
+        state, number = _told(coding, wanted)
+        where = holds(frame)
+        other = ~frame[rule.column].eq_missing(wanted).to_numpy() & where
+        text = f"if {rule.condition.text}: {rule.column}"
+        self.broken[text] = self.broken.get(text, 0) + int(other.sum())
+        return Forced(where, applies, state, number)
+
+
+_FEW = 20
+"""Numbers with no more values than that are not drawn between donors."""
+
+
+def _told(coding: Coding, wanted: pl.Series) -> tuple[int, float]:
+    """One value in the codes of its column."""
+    value = wanted[0]
+    if value in coding.special:
+        return coding.special.index(value) + 1, 0.0
+    return 0, float(wanted.to_physical().cast(pl.Float64)[0])
+
+
+def _refuse_contradiction(column: str, forced: Sequence[Forced]) -> None:
+    for i, one in enumerate(forced):
+        for other in forced[:i]:
+            if (one.state, one.number) != (other.state, other.number) and (one.original & other.original).any():
+                raise DataError(f"Two rules demand different values of column {column!r} of the same records.")
+
+
+def _partner(name: str, before: Sequence[str], original: Mapping[str, Coded], codings: Mapping[str, Coding]) -> str:
+    """An earlier column of categories that a column of categories is one to one with: its code, or its label."""
+    own = original[name]
+    if len(codings[name].edges):
+        return ""
+    states = len(np.unique(own.state))
+    for other in before if states > 2 else ():
+        column = original[other]
+        if len(codings[other].edges) or len(np.unique(column.state)) != states:
+            continue
+        if len(np.unique(column.state * (int(own.state.max()) + 1) + own.state)) == states:
+            return other
+    return ""
+
+
+def _by_value(columns: Mapping[str, Coded], names: Sequence[str]) -> NDArray[np.uint32]:
+    """Rows in an order that hangs on their values alone."""
+    told = pl.DataFrame({f"{i}{kind}": getattr(columns[n], kind) for i, n in enumerate(names) for kind in _KINDS})
+    return told.select(pl.arg_sort_by(told.columns)).to_series().to_numpy()
+
+
+_KINDS = ("state", "number")
+
+
+def _part_of(keys: StepKeys, column: str, copy: int, rows: Flags) -> Uniform:
+    return lambda part: keys.uniform(column, part, copy)[rows]
+
+
+def _nobody(records: Words) -> Words:
+    """The same unit for all: the table is a set of values, whoever's they are."""
+    return np.zeros(len(records), dtype=np.uint64)
