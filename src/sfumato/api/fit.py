@@ -8,15 +8,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from sfumato.api.read import read
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.errors import FileError
+from sfumato.inference.copies import Combine, fit_copies
 from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
 from sfumato.inference.result import Fit
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split
 from sfumato.release.package.analysis import Opened, open_releases
 
 __all__ = ["fit"]
@@ -40,6 +43,7 @@ def fit(
     hidden: Hidden = "auto",
     reduce_bias: bool = True,
     table: str | None = None,
+    combine: Combine = "auto",
     progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to protected data, with the disclosed noise taken out, beside what a naive analysis says.
@@ -76,6 +80,9 @@ def fit(
         Whether `ml` takes off what noise on numbers adds to the bias of the likelihood's maximum.
     table
         Of a release of several tables, which one.
+    combine
+        By which rule the fits of synthetic copies are combined: `simple`, `rrr`, `partial`, `rubin`, or the one that
+        suits what the release discloses. See `sfumato.combine`.
     progress
         Called with what is being done and the share of the work that is done.
 
@@ -103,26 +110,32 @@ def fit(
     [-1.3, 2.3]
     """
     opened = _opened(data, disclosure, table)
-    return estimate(
-        formula,
-        opened.frame,
-        opened.disclosure,
-        family,
-        method,
-        codebook=opened.codebook,
-        weight=weight,
-        cluster=cluster,
-        group=group,
-        slope=slope,
-        level=level,
-        priors=priors,
-        draws=draws,
-        seed=seed,
-        complete=opened.complete,
-        hidden=hidden,
-        reduce_bias=reduce_bias,
-        progress=progress,
-    )
+    told = opened.disclosure.synthetic
+    parts = iter(split(progress, [1.0] * (told.copies if told else 1)))
+
+    def one(frame: pl.DataFrame, known: Disclosure) -> Fit:
+        return estimate(
+            formula,
+            frame,
+            known,
+            family,
+            method,
+            codebook=opened.codebook,
+            weight=weight,
+            cluster=cluster,
+            group=group,
+            slope=slope,
+            level=level,
+            priors=priors,
+            draws=draws,
+            seed=seed,
+            complete=opened.complete,
+            hidden=hidden,
+            reduce_bias=reduce_bias,
+            progress=next(parts),
+        )
+
+    return fit_copies(one, opened.frame, opened.disclosure, combine)
 
 
 def _opened(

@@ -48,6 +48,10 @@ def fit(
     draws: Annotated[int, typer.Option(help="For bayes: how many draws of the posterior.")] = 4000,
     seed: Annotated[int, typer.Option(help="For bayes and simex: what draws start from; it hides nothing.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
+    combine: Annotated[
+        Literal["auto", "simple", "rrr", "partial", "rubin"],
+        typer.Option(help="Rule by which fits of synthetic copies are combined."),
+    ] = "auto",
     table: Table = None,
     json: Json = False,
 ) -> None:
@@ -80,6 +84,7 @@ def fit(
             hidden=shape,
             reduce_bias=reduce_bias,
             table=table,
+            combine=combine,
             progress=progress,
         )
     if picture is not None:

@@ -16,6 +16,7 @@ from sfumato.data.error_model import Additive, Misclassified
 from sfumato.errors import DataError
 
 __all__ = [
+    "COPY",
     "Additive",
     "Averaged",
     "Coarsened",
@@ -32,6 +33,10 @@ __all__ = [
     "Swapped",
     "Synthetic",
 ]
+
+
+COPY = "copy"
+"""The column that numbers synthetic copies."""
 
 
 class _Disclosed(BaseModel):
@@ -379,6 +384,11 @@ class Disclosure:
                 "instance of Additive or Misclassified."
             )
         return cls(told or ())
+
+    @property
+    def synthetic(self) -> Synthetic | None:
+        """What is synthetic; None where nothing is."""
+        return next((part for part in self.parts if isinstance(part, Synthetic)), None)
 
     def __iter__(self) -> Iterator[Disclosed]:
         return iter(self.parts)

@@ -92,6 +92,10 @@ class Fit:
         By hidden number, the density of its true values beside the histogram of what was released.
     shape
         Sentences that say why that distribution was taken; see `hidden_sentences`.
+    df
+        Degrees of freedom of each term's interval, shape (p,), where synthetic copies were combined.
+    rule, copies
+        By which rule they were combined, and how many they are; an empty rule and 1 where there are none.
 
     Examples
     --------
@@ -130,6 +134,9 @@ class Fit:
     hidden: dict[str, dict[str, Any]] = field(default_factory=dict)
     densities: dict[str, Density] = field(default_factory=dict, repr=False)
     shape: tuple[str, ...] = field(default=(), repr=False)
+    df: Floats | None = field(default=None, repr=False)
+    rule: str = ""
+    copies: int = 1
 
     @property
     def se(self) -> Floats:
@@ -142,10 +149,14 @@ class Fit:
         tail = (1 + self.level) / 2
         if self.draws is not None:
             return np.asarray(np.quantile(self.draws, [1 - tail, tail], axis=0).T)
-        quantile = ndtri(tail) if np.isinf(self.degrees) else stdtrit(self.degrees, tail)
-        half = float(quantile) * self.se
+        half = self._quantile(tail) * self.se
         wald = np.column_stack([self.estimate - half, self.estimate + half])
         return wald if self.profile is None else np.where(np.isnan(self.profile[:, :2]), wald, self.profile[:, :2])
+
+    def _quantile(self, tail: float) -> Floats:
+        """How many standard errors an interval's half is, for each term."""
+        df = np.broadcast_to(self.degrees if self.df is None else self.df, self.estimate.shape)
+        return np.where(np.isinf(df), ndtri(tail), stdtrit(np.where(np.isinf(df), 1.0, df), tail))
 
     @property
     def p_values(self) -> Floats:
@@ -158,7 +169,8 @@ class Fit:
             return np.asarray(2 * np.minimum(above, 1 - above))
         with np.errstate(divide="ignore", invalid="ignore"):
             size = -np.abs(self.estimate / self.se)
-        wald = np.asarray(2 * (ndtr(size) if np.isinf(self.degrees) else stdtr(self.degrees, size)))
+        df = np.broadcast_to(self.degrees if self.df is None else self.df, size.shape)
+        wald = np.asarray(2 * np.where(np.isinf(df), ndtr(size), stdtr(np.where(np.isinf(df), 1.0, df), size)))
         return wald if self.profile is None else np.where(np.isnan(self.profile[:, 2]), wald, self.profile[:, 2])
 
     @property
@@ -167,7 +179,7 @@ class Fit:
         return self.notes
 
     def tidy(self) -> pl.DataFrame:
-        """One row a term: term, estimate, se, low, high, p, naive, naive_se, reliability.
+        """One row a term: term, estimate, se, low, high, p, naive, naive_se, reliability; df of copies.
 
         Where the data set no bound, `low` is −∞ or `high` is ∞; null is what there is not.
         """
@@ -184,14 +196,19 @@ class Fit:
                 "naive_se": self.naive_se,
                 "reliability": self.reliability,
             }
-        ).with_columns(pl.exclude("term").fill_nan(None))
+        ).with_columns(
+            pl.exclude("term").fill_nan(None), *([] if self.df is None else [pl.Series("df", self.df).fill_nan(None)])
+        )
 
     def to_plain(self) -> dict[str, object]:
         """Plain values for JSON: terms, n, converged, method, family, formula, notes; `variance`, `hidden` where any.
 
-        JSON has no infinity: `low` or `high` is null where the data set no bound on that side, and a note says so.
+        Of synthetic copies `rule`, `copies`, and `df` of each term, null where it is infinite. JSON has no infinity:
+        `low` or `high` is null where the data set no bound on that side, and a note says so.
         """
-        terms = self.tidy().with_columns(pl.when(pl.col(end).is_finite()).then(end) for end in ("low", "high"))
+        told = self.tidy()
+        ends = [end for end in ("low", "high", "df") if end in told.columns]
+        terms = told.with_columns(pl.when(pl.col(end).is_finite()).then(end) for end in ends)
         random = {"variance": self.variance, "variance_se": self.variance_se} if self.variance else {}
         return {
             "terms": terms.to_dicts(),
@@ -202,6 +219,7 @@ class Fit:
             "formula": self.formula,
             "notes": list(self.notes),
             **random,
+            **({"rule": self.rule, "copies": self.copies} if self.rule else {}),
             **({"hidden": self.hidden, "shape": list(self.shape)} if self.hidden else {}),
         }
 

@@ -209,6 +209,10 @@ class Method(Described):
         """The files that its parameters name; a plan says from which folder they are seen."""
         return tuple(files_in([getattr(self, name) for name in type(self).model_fields]))
 
+    def bound(self, codebook: Codebook) -> Method:
+        """The step with its columns named, where it says that they are all of a table's."""
+        return self
+
     def check(self, codebook: Codebook) -> list[str]:
         """Tell what is wrong with the step for a table with this codebook, before any data are touched."""
         return unknown_problems(codebook, (*self.changes, *self.strata))

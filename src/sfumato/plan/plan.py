@@ -510,6 +510,19 @@ class Plan(Described):
         """The keys that the plan's file has for a step (numbered from 0); none where the plan is from no file."""
         return frozenset(str(path[2]) for path in self._lines if len(path) == 3 and path[:2] == ("steps", step))
 
+    def bound(self, codebook: Codebook) -> Plan:
+        """The plan with the columns of every step named, for a table with this codebook, on which it can run."""
+        steps = []
+        for step in self.steps:
+            steps.append(step.bound(codebook))
+            codebook = step.describe(codebook)
+        return self if all(a is b for a, b in zip(steps, self.steps, strict=True)) else self._with_steps(steps)
+
+    def _with_steps(self, steps: Sequence[Method]) -> Plan:
+        made = self.model_copy(update={"steps": tuple(steps)})
+        made.__dict__.pop("digest", None)
+        return made
+
     def preparing(self) -> tuple[Method, ...]:
         """The steps before the first one that masks; where none does, before the first that coarsens."""
         masking = [i for i, step in enumerate(self.steps) if step.masks]

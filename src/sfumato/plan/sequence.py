@@ -14,6 +14,8 @@ _KEEPS_LAW = (
     *("sample", "suppress_strata", "complete_cases"),
 )
 """Steps whose own disclosure tells what they add to an earlier error."""
+_COPY_BY_COPY = ("drop", "recode", "derive")
+"""Steps that look at single rows."""
 
 
 def sequence_problems(done: Sequence[Method], step: Method, codebook: Codebook) -> list[str]:
@@ -36,7 +38,16 @@ def sequence_problems(done: Sequence[Method], step: Method, codebook: Codebook) 
     >>> sequence_problems(done, Derive(column="age", formula="height"), Codebook({}))[0][:52]
     'it overwrites age, which recode coarsened: what is r'
     """
-    return [*_unmasked(done, step), *_untold(done, step), *_unkeyed(done, step, codebook)]
+    return [*_unmasked(done, step), *_untold(done, step), *_unkeyed(done, step, codebook), *_mixing(done, step)]
+
+
+def _mixing(done: Sequence[Method], step: Method) -> Iterator[str]:
+    """What would ask several copies of a table as one."""
+    if any(earlier.name == "synthesise" for earlier in done) and step.name not in _COPY_BY_COPY:
+        yield (
+            f"it would take the copies of synthesise for one table: only {', '.join(_COPY_BY_COPY)} may follow. Put "
+            "this step before it"
+        )
 
 
 def _untold(done: Sequence[Method], step: Method) -> Iterator[str]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from sfumato.data.disclosure import COPY
 from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, units, written
 from sfumato.engines.polars import PolarsDataset
@@ -46,12 +47,18 @@ def in_release_order(data: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDat
     record = data.codebook.the(Role.RECORD)
     as_it_came = record in data.columns and not any(record in step.changes for step in plan.steps)
     if record is None or not as_it_came:
-        return replace(data, frame=data.frame[_by_values(data.frame)])
+        return replace(data, frame=_copy_by_copy(data.frame[_by_values(data.frame)], plan))
     ids = data.frame[record]  # whatever they are: this step takes all
     order = draws.permutation(
         units(ids if ids.dtype.is_integer() else written(ids)), Purpose("order", strength=plan.digest)
     )
-    return replace(data, frame=data.frame[order])
+    return replace(data, frame=_copy_by_copy(data.frame[order], plan))
+
+
+def _copy_by_copy(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Synthetic copies one after the other."""
+    several = any(step.name == "synthesise" for step in plan.steps) and COPY in frame.columns
+    return frame.sort(COPY, maintain_order=True) if several else frame
 
 
 def _by_values(frame: pl.DataFrame) -> pl.Series:

@@ -29,6 +29,7 @@ from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import exposed, missing_rule, refusals
+from sfumato.release.copies import apart, over_copies
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
 from sfumato.release.intruder import keys_of, known_people
@@ -88,6 +89,7 @@ def protect(
     """
     draws = Watched(secret.value)
     entering = numbered(plan, data)
+    plan = plan.bound(entering.codebook)
     first = sum(step.effort for step in plan.steps)
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
     ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name, plan=plan.digest)
@@ -195,7 +197,41 @@ def measure_run(
     earlier: Before | None = None,
     rehearsed: Rehearsed | None = None,
 ) -> Measured:
-    """Measure what a run left behind; with `only`, no more than what these measures need."""
+    """Measure what a run left behind; with `only`, no more than what these measures need.
+
+    Of synthetic copies each is measured by itself, and findings are the means; the pair is the first copy's.
+    """
+    rest = (how, only, earlier, rehearsed)
+    if ran.disclosure.synthetic is None:
+        return _measure_one(plan, ran, progress, *rest)
+    measured: list[Measured] = []
+
+    def of(copy: Ran[PolarsDataset]) -> Callable[[Progress], Findings]:
+        def findings(part: Progress) -> Findings:
+            measured.append(_measure_one(plan, copy, part, *rest))
+            return measured[-1].findings
+
+        return findings
+
+    found = over_copies([of(copy) for copy in _copies(ran)], ran.disclosure, progress)
+    return replace(measured[0], findings=found)
+
+
+def _copies(ran: Ran[PolarsDataset]) -> list[Ran[PolarsDataset]]:
+    """The run as if each copy were what it left behind."""
+    tables = zip(*(apart(data, ran.disclosure) for data in (ran.given, ran.before, ran.after)), strict=True)
+    return [replace(ran, given=given, before=before, after=after) for given, before, after in tables]
+
+
+def _measure_one(
+    plan: Plan,
+    ran: Ran[PolarsDataset],
+    progress: Progress,
+    how: Measuring,
+    only: Set[str] | None,
+    earlier: Before | None,
+    rehearsed: Rehearsed | None,
+) -> Measured:
     pair = _pair(plan, ran)
     if how.attacking is None:
         how = replace(how, attacking=attacking_for(plan.limits))
@@ -252,6 +288,8 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     Ids that were replaced in between are those of the release in both.
     """
     after = ran.after.frame
+    if (told := ran.disclosure.synthetic) is not None and told.kind == "full":
+        return _of_nobodys(ran)
     other_type = [n for n in plan.late_changes if _changed_type(ran.before.frame, after, n)]
     left_out = dict.fromkeys((*plan.coarsened_late, *other_type))
     before = ran.before.frame.drop(left_out, strict=False)
@@ -279,6 +317,14 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     known = Codebook({**ran.before.codebook, **book}).without(ROW)
     tables = (before.drop(ROW), after.drop(ROW))
     return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
+
+
+def _of_nobodys(ran: Ran[PolarsDataset]) -> Pair:
+    """The original beside rows that are nobody's."""
+    known = Codebook({**ran.before.codebook, **ran.after.codebook}).without(ROW)
+    before, after = ran.before.frame.drop(ROW), ran.after.frame.drop(ROW)
+    record = known.the(Role.RECORD)
+    return Pair(before, after.select(n for n in after.columns if n != record), known, (), (), False)
 
 
 def _changed_type(before: pl.DataFrame, after: pl.DataFrame, column: str) -> bool:

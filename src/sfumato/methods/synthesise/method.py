@@ -11,14 +11,14 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.described import Described
-from sfumato.data.disclosure import Synthetic
+from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import parse
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
 from sfumato.methods.base import HIDDEN, Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
 from sfumato.methods.synthesise.copies import Ruled, Synthesis
-from sfumato.methods.synthesise.stage import COPY, MISSING, Making, Replaces
+from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
 
 __all__ = ["Rule", "Synthesise"]
 

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Synthetic
+from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import Expression
 from sfumato.data.query import COUNT, Counts
 from sfumato.draws import Draws
@@ -19,12 +19,10 @@ from sfumato.errors import DataError
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
 from sfumato.methods.synthesise.copies import Synthesis
 
-__all__ = ["COPY", "MISSING", "Making", "Replaces"]
+__all__ = ["MISSING", "Making", "Replaces"]
 
 Words = NDArray[np.uint64]
 
-COPY = "copy"
-"""The column that numbers copies."""
 MISSING = "missing"
 """The condition of missing cells."""
 Replaces = Literal["full", "partial", "missing"]

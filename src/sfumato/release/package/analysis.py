@@ -64,6 +64,8 @@ def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
     Releases of the same variable under different strengths are refused: leave the variable out of all but one.
     """
     first, *others = [_opened(Path(folder), table) for folder in folders]
+    if others and any(each.disclosure.synthetic for each in (first, *others)):
+        raise DataError("Synthetic copies are fitted by themselves: they cannot be joined with another release.")
     for other in others:
         first = _joined(first, other)
     return first
