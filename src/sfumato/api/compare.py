@@ -13,6 +13,8 @@ from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
+from sfumato.release.package.papers import papers_of
+from sfumato.release.package.renaming import as_planned
 from sfumato.release.pairing import Align
 from sfumato.release.secret import Secret
 from sfumato.release.several.choose import plan_for
@@ -48,6 +50,9 @@ def compare(
     0.0
     """
     first, second = read(before), read(after)
+    told = None
+    if (papers := papers_of(second)) is not None and papers.disclosure.synthetic is not None:
+        second, told = as_planned(second, papers)
     return assess.compare(
         first,
         second,
@@ -57,6 +62,7 @@ def compare(
         align=align,
         plan=plan_for(plan, table, second, first),
         how=Measuring(model=model, family=family),
+        disclosure=told,
         secret=Secret.known(secret),
         progress=progress,
     )

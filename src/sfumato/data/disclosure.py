@@ -390,6 +390,11 @@ class Disclosure:
         """What is synthetic; None where nothing is."""
         return next((part for part in self.parts if isinstance(part, Synthetic)), None)
 
+    @property
+    def without_synthetic(self) -> Disclosure:
+        """What is disclosed beside: that of one copy."""
+        return Disclosure(tuple(part for part in self.parts if not isinstance(part, Synthetic)))
+
     def __iter__(self) -> Iterator[Disclosed]:
         return iter(self.parts)
 

@@ -62,7 +62,7 @@ def fit_copies(
             raise DataError(f"The rule {how!r} combines synthetic copies, and the release tells of none.")
         return one(frame, disclosure)
     rule = _rule(told, how)
-    rest = Disclosure(tuple(part for part in disclosure if part is not told))
+    rest = disclosure.without_synthetic
     fits = [one(copy, rest) for copy in _apart(frame, told.copies)]
     if any(fit.terms != fits[0].terms for fit in fits):
         raise DataError(OTHER_TERMS)

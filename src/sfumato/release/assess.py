@@ -29,6 +29,8 @@ from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
+from sfumato.release.copies import NOBODYS as NOBODYS_ROWS
+from sfumato.release.copies import apart, over_copies
 from sfumato.release.earlier import Before, with_record
 from sfumato.release.intruder import keys_of, known_people
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
@@ -53,6 +55,10 @@ OTHER_IDS = (
 NOBODYS = (
     "Rows are nobody's (--align none), so nothing was measured that compares records or counts people who share their "
     "keys: what the table tells is held against the control."
+)
+NEEDS_CONTROL = (
+    "With --align none rows are nobody's, and what the table tells of its people is measured beside a control: give "
+    "people of the same kind who are not in it (--control FILE)."
 )
 NO_KEYS = (
     "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
@@ -298,6 +304,11 @@ def risk(
     DataError
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
+    told = disclosure.synthetic if disclosure is not None else None
+    if disclosure is not None and told is not None and align != "none":
+        given: dict[str, Any] = {"columns": columns, "by": by, "record": record, "align": align, "plan": plan}
+        given |= {"released": released, "earlier": earlier, "control": control, "named": named, "how": how}
+        return _risk_of_copies(data, protected, disclosure, given | {"secret": secret}, progress)
     named = named or Named()
     how = replace(_for_limits(how or Measuring(), plan or Plan()), together=len(named.sensitive) > 1)
     if protected is None:
@@ -310,6 +321,8 @@ def risk(
     if control is not None:
         control = _Tables.prepare(control, None, plan).before
     if align == "none":
+        if control is None and told is None:
+            raise DataError(NEEDS_CONTROL)
         return _risk_of_nobodys(tables, record, named, how, control, progress)
     record = tables.record(record)
     if align is None and tables.told_apart(record, secret):
@@ -344,6 +357,28 @@ def risk(
     return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
 
 
+def _risk_of_copies(
+    data: PolarsDataset,
+    protected: PolarsDataset | None,
+    disclosure: Disclosure,
+    given: dict[str, Any],
+    progress: Progress,
+) -> Findings:
+    """The risk of a release of synthetic values, copy by copy; of rows that are nobody's what can be said of such."""
+    told = disclosure.synthetic
+    full = told is not None and told.kind == "full"
+    if protected is None:
+        if full:
+            return Findings(notes=(NOBODYS_ROWS,))
+        copies = apart(data, disclosure)
+        each = [lambda part, copy=copy: risk(copy, **given, progress=part) for copy in copies]
+        return over_copies(each, disclosure, progress)
+    given |= {"align": "none", "disclosure": disclosure} if full else {"disclosure": disclosure.without_synthetic}
+    copies = apart(protected, disclosure)
+    each = [lambda part, copy=copy: risk(data, copy, **given, progress=part) for copy in copies]
+    return over_copies(each, disclosure, progress)
+
+
 def _intruder(
     tables: _Tables,
     pair: Pair,
@@ -375,11 +410,6 @@ def _risk_of_nobodys(
     progress: Progress,
 ) -> Findings:
     """The risk of a table whose rows are nobody's: what it tells of its people beyond what it tells of others."""
-    if control is None:
-        raise DataError(
-            "With --align none rows are nobody's, and what the table tells of its people is measured beside a control: "
-            "give people of the same kind who are not in it (--control FILE)."
-        )
     tables, notes = tables.comparable(named.keys, named.sensitive)
     record = record if record is not None else tables.before.codebook.the(Role.RECORD)
     pair = pair_tables(tables.before.frame, tables.released_frame, tables.codebook, columns=(), align="none")
@@ -511,21 +541,34 @@ def compare(
     align: Align | None = None,
     plan: Plan | None = None,
     how: Measuring | None = None,
+    disclosure: Disclosure | None = None,
     secret: Secret | None = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
 
     Without `record` and `align` the tables are compared as wholes; measures that need pairs of records are left out,
-    which a note says. Parameters as in `risk`.
+    which a note says. Synthetic copies are compared one by one. Parameters as in `risk`.
     """
+    told = disclosure.synthetic if disclosure is not None else None
+    if disclosure is not None and told is not None:
+        given: dict[str, Any] = {"columns": columns, "by": by, "plan": plan, "how": how, "secret": secret}
+        if told.kind == "full":  # ids are new, and say nothing
+            ids = [n for n in after.codebook.with_role(Role.RECORD) if n in before.columns]
+            before, after = (replace(data, frame=data.frame.drop(ids)) for data in (before, after))
+            given |= {"record": None, "align": "none"}
+        else:
+            given |= {"record": record, "align": align}
+        copies = apart(after, disclosure)
+        each = [lambda part, copy=copy: compare(before, copy, **given, progress=part) for copy in copies]
+        return over_copies(each, disclosure, progress, only_loss=True)
     prepared = _Tables.prepare(before, after, plan, secret)
-    joined = prepared.record(record)
-    apart: tuple[str, ...] = ()
+    joined = None if align == "none" else prepared.record(record)
+    alone: tuple[str, ...] = ()
     if align is None and prepared.told_apart(joined, secret):
         if record is not None:
             raise DataError(OTHER_IDS.format(record=record))
-        apart, joined = (OTHER_IDS.format(record=joined),), None
+        alone, joined = (OTHER_IDS.format(record=joined),), None
     tables, notes = prepared.comparable(columns, by, [joined] if joined else None)
     pair = tables.pair(columns, by, joined, align)
     whole = pair.tables
@@ -535,7 +578,7 @@ def compare(
         pair=pair,
         how=how or Measuring(),
     )
-    return _judged(Findings(notes=(*apart, *notes)) + measure(subject, progress, "compare"), tables.plan)
+    return _judged(Findings(notes=(*alone, *notes)) + measure(subject, progress, "compare"), tables.plan)
 
 
 def h_rank(

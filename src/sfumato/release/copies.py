@@ -53,7 +53,11 @@ def apart(data: PolarsDataset, disclosure: Disclosure) -> list[PolarsDataset]:
 
 
 def over_copies(
-    measured: Sequence[Callable[[Progress], Findings]], disclosure: Disclosure, progress: Progress
+    measured: Sequence[Callable[[Progress], Findings]],
+    disclosure: Disclosure,
+    progress: Progress,
+    *,
+    only_loss: bool = False,
 ) -> Findings:
     """Measure copy by copy, and give the means; of several copies a note tells the worst one's figures of risk.
 
@@ -65,10 +69,12 @@ def over_copies(
         Of the release.
     progress
         Told how far the work is.
+    only_loss
+        Whether no risk is measured, so that nothing need be said of it.
     """
     told = disclosure.synthetic
     found = [each(part) for each, part in zip(measured, split(progress, [1.0] * len(measured)), strict=True)]
-    notes = (NOBODYS,) if told is not None and told.kind == "full" else ()
+    notes = (NOBODYS,) if told is not None and told.kind == "full" and not only_loss else ()
     if len(found) == 1:
         return Findings(found[0].lines, (*notes, *found[0].notes))
     lines: dict[tuple[object, ...], list[Finding]] = {}
