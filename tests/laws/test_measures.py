@@ -304,6 +304,7 @@ def test_law_4_what_is_published_hides_what_was_planted(name, case):
     assert not [p for p in PLANTED if p in repr(shown)]
     everywhere = {"all", "overall", "stratum", "unscaled", "wrong record", "sd", "relative", "relative unscaled"}
     everywhere |= {*LINKERS, "risk", "attack", "control", "auc", "advantage"}
+    everywhere |= {"one-way", "two-way", "main", "interactions", "trees"}
     assert {f.group for f in shown} <= {None, KEYS, STRATA, KEYS_AND_OTHERS, *everywhere}
     assert {f.variable for f in shown if figures()[f.measure].of == "column"} <= {None, *made.after.codebook}
 
@@ -315,6 +316,9 @@ def test_law_4_each_figure_is_published_as_its_file_says(name, case):
         shown = [v for v in (f.value, f.baseline, *(f.interval or ())) if v is not None]
         match figures()[f.measure].published:
             case "rate":
+                assert all(v == float(f"{v:.3g}") for v in shown)
+            case "mean":
+                assert f.variable is None or not shown
                 assert all(v == float(f"{v:.3g}") for v in shown)
             case "ladder":
                 assert all(v == at_least(v) for v in shown)

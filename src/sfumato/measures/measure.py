@@ -38,9 +38,9 @@ Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Better = Literal["low", "high", "near", "change"]
 """Whether protection (or utility) is better where a figure is low, high, near its baseline, or unchanged."""
-Published = Literal["rate", "ladder", "change", "no"]
+Published = Literal["rate", "ladder", "change", "mean", "no"]
 """How a figure may be published: with 3 significant digits; as "at least 2, 3, 5, 10, …"; as the change from original
-to release; or not at all."""
+to release; so that only its mean over three or more variables is told, with 3 significant digits; or not at all."""
 Face = Literal["risk", "compare"]
 """The commands that show a measure; `protect` shows all."""
 

@@ -19,7 +19,6 @@ __all__ = ["paragraphs", "plain_text", "show", "summary"]
 
 _MOST_LINES = 6
 _WORST = 4
-_WHOLE = tuple(words.GROUPS)
 
 
 def show(findings: Findings, console: Console, *, verbose: bool = False) -> None:
@@ -166,7 +165,11 @@ def _worst(lines: Sequence[Finding]) -> list[Finding]:
     least = min((line.at for line in lines if line.at is not None), default=None)
     compared = [line for line in lines if line.group != "all" and line.at in (None, least)]  # one t, or all are alike
     worst = sorted(compared, key=lambda line: (line.ok is not False, -words.badness(line)))[:_WORST]
-    whole = [line for line in lines if line.group in _WHOLE and (line.group != "all" or _headline(line, least))]
+    whole = [
+        line
+        for line in lines
+        if line.group is not None and not words.of_one(line) and (line.group != "all" or _headline(line, least))
+    ]
     kept = set(map(id, [*worst, *whole, *(line for line in lines if line.ok is False)]))
     return [line for line in lines if id(line) in kept]
 

@@ -31,6 +31,7 @@ __all__ = [
     "figure",
     "fold",
     "how_to_read",
+    "of_one",
     "of_what",
     "plain_number",
     "word",
@@ -61,6 +62,11 @@ GROUPS: Mapping[str, str] = {
     "control": "people who are not in it",
     "auc": "members nearer than others",
     "advantage": "best true rate less false rate",
+    "one-way": "tables of one column",
+    "two-way": "tables of two columns",
+    "main": "model of main effects",
+    "interactions": "model with interactions",
+    "trees": "model of trees",
 }
 """Groups that are no single stratum, decile or class."""
 
@@ -276,7 +282,19 @@ def fold(lines: Sequence[Finding], most: int) -> tuple[list[Finding], int]:
     >>> [line.group for line in fold(lines, 1)[0]], fold(lines, 1)[1]
     (['ward=3'], 2)
     """
-    single = [line for line in lines if line.group is not None and line.group not in GROUPS]
+    single = [line for line in lines if of_one(line)]
     worst = set(map(id, sorted(single, key=lambda line: (line.ok is not False, -badness(line)))[:most]))
-    shown = [line for line in lines if line.group is None or line.group in GROUPS or id(line) in worst]
+    shown = [line for line in lines if not of_one(line) or id(line) in worst]
     return shown, len(lines) - len(shown)
+
+
+def of_one(line: Finding) -> bool:
+    """Whether a line is of one stratum, class or table among many, rather than of the whole.
+
+    Examples
+    --------
+    >>> of_one(Finding("class_size", group="ward=7")), of_one(Finding("table_ratio", "age × sex", "two-way"))
+    (True, True)
+    """
+    in_words = line.group is None or line.group in GROUPS
+    return not in_words or (line.group is not None and line.variable is not None and word(line.measure).of == "pair")

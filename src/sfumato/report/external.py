@@ -6,7 +6,8 @@ left out, and only its verdict stays. So a new measure is confidential until som
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from sfumato.data.finding import Finding, Findings
@@ -40,10 +41,17 @@ _GROUPS = frozenset(
         "control",
         "auc",
         "advantage",
+        "one-way",
+        "two-way",
+        "main",
+        "interactions",
+        "trees",
     }
 )
 """Groups that tell nothing of where in the table the risk is: no decile, and not the worst records."""
 _SMALL_RUNGS = (2, 3, 5)
+_FEWEST = 3
+"""A mean over fewer variables is nearly a figure of one of them, from which counts of the original follow."""
 _NOTES = frozenset({FRACTION})
 """Notes without which published figures would mislead; they hold nothing from the data."""
 
@@ -54,7 +62,8 @@ def external(report: Report) -> Report:
     Step notes, warnings, notes on measures (but the one on figures that hold for a sample), the plan's text (it may
     hold categories) and figures of single strata go. Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard
     deviations and correlations become changes, so that no figure of the original table is told; rates keep 3
-    significant digits. A limit that only figures left out were bound by keeps its verdict.
+    significant digits; of figures of single small tables only the mean stays. A limit that only figures left out were
+    bound by keeps its verdict.
 
     Parameters
     ----------
@@ -134,14 +143,28 @@ def _coefficient_names(report: Report) -> Mapping[str, str | None]:
 
 def _findings(findings: Findings, names: Mapping[str, str | None]) -> Findings:
     sds = {f.variable: f.baseline for f in findings.select("sd") if f.group in _GROUPS}
-    public = {line: _line(line, names, sds) for line in findings}
+    means = {where for where, many in Counter(_where(f) for f in findings if _single(f)).items() if many >= _FEWEST}
+    public = {line: _line(line, names, sds, means) for line in findings}
     kept = [line for line in public.values() if line is not None]
     left_out = [line for line, shown in public.items() if shown is None]
     return Findings((*kept, *_verdicts(left_out, kept)), tuple(note for note in findings.notes if note in _NOTES))
 
 
-def _line(line: Finding, names: Mapping[str, str | None], sds: Mapping[str | None, float | None]) -> Finding | None:
-    """One finding as it may be published, or None."""
+def _where(line: Finding) -> tuple[str, str | None]:
+    return line.measure, line.group
+
+
+def _single(line: Finding) -> bool:
+    return line.variable is not None and line.value is not None
+
+
+def _line(
+    line: Finding,
+    names: Mapping[str, str | None],
+    sds: Mapping[str | None, float | None],
+    means: Set[tuple[str, str | None]],
+) -> Finding | None:
+    """One finding as it may be published, or None; `means` says what was measured of variables enough for a mean."""
     if line.group not in _GROUPS:
         return None
     said = figure(line.measure)
@@ -155,6 +178,8 @@ def _line(line: Finding, names: Mapping[str, str | None], sds: Mapping[str | Non
             return None if name is None else _rounded(replace(line, variable=name))
         case "rate":
             return _rounded(line)
+        case "mean":
+            return _rounded(line) if line.variable is None and _where(line) in means else None
         case _:
             return None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,22 +16,30 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.design import is_factor
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.kernels.cells import spread_apart
 from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.saying import value_of
 from sfumato.measures.subject import Subject
+from sfumato.measures.utility.propensity import EMPTY, NOTHING
 from sfumato.measures.utility.stacked import compared, left_out, texts_of
 
-__all__ = ["MEASURE", "Table", "findings", "table_ratio", "tables"]
+__all__ = ["MEASURE", "ONE_WAY", "TWO_WAY", "Table", "findings", "table_ratios", "tables"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+ONE_WAY, TWO_WAY = "one-way", "two-way"
+"""Groups of lines: tables of one column, and of two."""
 
 _PARTS = 5
 _MOST_WORK = 2_000_000_000
 """Rows times pairs of columns that are looked at."""
+_FAR = 3.0
+"""Ratios below it are good by the convention of Raab, Nowok and Dibben (2021), arXiv:2109.12717."""
 FEWER = (
     "There are too many pairs of columns for tables of this size: those of the first {columns} columns were looked at."
 )
 """What is said where pairs are left out."""
+CONSTANT = "Tables beside chance: {columns} does not vary, so that there is no figure of it alone."
 
 
 @dataclass(frozen=True)
@@ -40,15 +50,15 @@ class Table:
     ----------
     names
         The columns.
-    before, after : ndarray of int64, shape (p, n) and (p, m)
+    before, after : ndarray of int32, shape (p, n) and (p, m)
         Codes: categories, fifths of numbers, and a code of its own for what is missing.
     levels
         How many codes each column has.
     """
 
     names: tuple[str, ...]
-    before: Ints
-    after: Ints
+    before: Codes
+    after: Codes
     levels: tuple[int, ...]
 
 
@@ -74,49 +84,48 @@ def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_
     """
     names = compared(before, after, codebook, leave_out)
     coded = [_coded(before[name], after[name], codebook) for name in names]
-    one = np.array([a for a, _, _ in coded], dtype=np.int64).reshape(len(names), before.height)
-    two = np.array([b for _, b, _ in coded], dtype=np.int64).reshape(len(names), after.height)
+    one = np.array([a for a, _, _ in coded], dtype=np.int32).reshape(len(names), before.height)
+    two = np.array([b for _, b, _ in coded], dtype=np.int32).reshape(len(names), after.height)
     return Table(tuple(names), one, two, tuple(many for _, _, many in coded))
 
 
-def table_ratio(both: Table, columns: tuple[int, ...]) -> float | None:
-    """How far one table is from the other, over what it would be if both were samples of one population.
+def table_ratios(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | None]:
+    """How far tables are from the original's, each as a multiple of what chance does where the model is right.
 
     Parameters
     ----------
     both
-        The tables.
-    columns
-        Numbers of the columns whose joint cells are counted.
+        The tables in codes.
+    of
+        For each table the numbers of its columns, one or two.
 
     Returns
     -------
-    float or None
+    list of float or None
         Mean of (p - c)² over the rows of both, p the share of released rows in a row's cell and c among all, over its
-        expectation (cells - 1)(1 - c)² c / N. About 1 for a right synthesis; None where nothing varies.
+        expectation (cells - 1)(1 - c)² c / N where released values are draws from the model that the original's are
+        of, given the original. About 1 for a right synthesis, 2 for another sample of as many people; None where
+        nothing varies.
+
+    Examples
+    --------
+    >>> one, two = pl.DataFrame({"x": ["a", "a", "b", "b"]}), pl.DataFrame({"x": ["a", "b", "b", "b"]})
+    >>> [round(ratio, 6) for ratio in table_ratios(tables(one, two, Codebook()), [(0,)])]
+    [1.066667]
 
     References
     ----------
-    Snoke, Raab, Nowok, Dibben and Slavkovic (2018), doi:10.1111/rssa.12358.
+    Snoke, Raab, Nowok, Dibben and Slavkovic (2018), doi:10.1111/rssa.12358; Raab, Nowok and Dibben (2021),
+    arXiv:2109.12717, for tables of two columns.
     """
-    cell = np.zeros(both.before.shape[1] + both.after.shape[1], dtype=np.int64)
-    cells = 1
-    for j in columns:
-        cell = cell * both.levels[j] + np.concatenate([both.before[j], both.after[j]])
-        cells *= both.levels[j]
     n, m = both.before.shape[1], both.after.shape[1]
-    if cells > 4 * (n + m):
-        _, cell = np.unique(cell, return_inverse=True)
-        cells = int(cell.max(initial=0)) + 1
-    one, two = np.bincount(cell[:n], minlength=cells), np.bincount(cell[n:], minlength=cells)
-    whole = one + two
-    held = whole > 0
-    many = int(held.sum())
-    if not n or not m or many < 2:
-        return None
-    share = m / (n + m)
-    u = float(((two[held] - whole[held] * share) ** 2 / whole[held]).sum()) / (n + m)
-    return float(u / ((many - 1) * (1 - share) ** 2 * share / (n + m)))
+    if not n or not m or not of:
+        return [None] * len(of)
+    codes = np.concatenate([both.before, both.after], axis=1)
+    named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64)
+    apart, cells = spread_apart(codes, np.array(both.levels, dtype=np.int64), n, named)
+    expected = (1 - m / (n + m)) ** 2 * m / (n + m)
+    return [float(a / ((k - 1) * expected)) if k > 1 else None for a, k in zip(apart, cells, strict=True)]
 
 
 def findings(pair: Pair) -> Findings:
@@ -128,32 +137,44 @@ def findings(pair: Pair) -> Findings:
         Original and released table; they need not be joined.
     """
     both = tables(pair.before, pair.after, pair.codebook, left_out(pair))
-    lines, notes = [], []
-    one = [(name, table_ratio(both, (j,))) for j, name in enumerate(both.names)]
     chosen = _chosen(both)
-    if chosen < len(both.names):
-        notes.append(FEWER.format(columns=chosen))
-    two = [
-        (f"{both.names[i]} × {both.names[j]}", table_ratio(both, (i, j)))
-        for i, j in itertools.combinations(range(chosen), 2)
-    ]
-    for group, found in (("one-way", one), ("two-way", two)):
-        held = [value for _, value in found if value is not None]
+    notes = [FEWER.format(columns=chosen)] if chosen < len(both.names) else []
+    notes += _nothing_varies(both)
+    lines: list[Finding] = []
+    for group, of in (
+        (ONE_WAY, [(j,) for j in range(len(both.names))]),
+        (TWO_WAY, list(itertools.combinations(range(chosen), 2))),
+    ):
+        values = table_ratios(both, of)
+        held = [value for value in values if value is not None]
         lines.append(Finding("table_ratio", group=group, value=float(np.mean(held)) if held else None))
-        lines += [Finding("table_ratio", group=group, variable=name, value=value) for name, value in found]
+        named = (" × ".join(both.names[j] for j in columns) for columns in of)
+        lines += [Finding("table_ratio", name, group, value=value) for name, value in zip(named, values, strict=True)]
     return Findings(tuple(lines), tuple(notes))
+
+
+def _nothing_varies(both: Table) -> Iterator[str]:
+    """Why there are lines without a value."""
+    if not both.before.shape[1] or not both.after.shape[1]:
+        yield f"table_ratio: {EMPTY}"
+    elif not both.names:
+        yield f"table_ratio: {NOTHING}"
+    elif still := [n for n, a, b in zip(both.names, both.before, both.after, strict=True) if _constant(a, b)]:
+        yield CONSTANT.format(columns=", ".join(still))
+
+
+def _constant(one: Codes, two: Codes) -> bool:
+    return bool((one == one[0]).all() and (two == one[0]).all())
 
 
 def _chosen(both: Table) -> int:
     """How many columns' pairs are looked at: as many as there is time for."""
     rows = both.before.shape[1] + both.after.shape[1]
-    columns = len(both.names)
-    while columns > 2 and columns * (columns - 1) / 2 * rows > _MOST_WORK:
-        columns -= 1
-    return columns
+    most = 2 * _MOST_WORK / max(rows, 1)
+    return min(len(both.names), max(2, math.floor((1 + math.sqrt(1 + 4 * most)) / 2)))
 
 
-def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[Ints, Ints, int]:
+def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[Codes, Codes, int]:
     """Codes of a column in both tables, and how many there are."""
     name = one.name
     factor = is_factor(name, one.dtype, codebook) or is_factor(name, two.dtype, codebook)
@@ -162,10 +183,20 @@ def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[Ints, In
         known = a[~np.isnan(a)]
         cuts = np.quantile(known, np.arange(1, _PARTS) / _PARTS) if len(known) else np.zeros(_PARTS - 1)
         first, second = (np.where(np.isnan(x), _PARTS, np.searchsorted(cuts, x, side="left")) for x in (a, b))
-        return first, second, _PARTS + 1
+        return first.astype(np.int32), second.astype(np.int32), _PARTS + 1
     texts = pl.concat([texts_of(name, column.to_frame(), codebook) for column in (one, two)])
-    codes = texts.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    codes = texts.rank("dense").fill_null(0).to_numpy().astype(np.int32)
     return codes[: len(one)], codes[len(one) :], int(codes.max(initial=0)) + 1
+
+
+def _say(found: Findings, fraction: float) -> str | None:
+    mean = next((f for f in found.select("table_ratio", group=TWO_WAY) if f.variable is None), None)
+    if mean is None or value_of(mean) < _FAR:
+        return None
+    return (
+        f"Tables of two columns are on average {value_of(mean):.2g} times as far from the original's as chance alone "
+        "would bring those of a right model."
+    )
 
 
 def _compute(subject: Subject) -> Findings:
@@ -182,9 +213,10 @@ MEASURE = Measure(
             "table_ratio",
             title="Tables beside chance",
             what="How far tables of one column, and of each pair of columns, are from the original's, as a multiple of "
-            "what chance alone does where the release is as good as another sample. About 1 is right; the mean of the "
-            "pairs is the figure to steer by, for main effects see little.",
-            published="rate",
+            "what chance alone does where values are drawn from a right model of the original. About 1 is right, 2 is "
+            "what another sample of as many people has, above 3 something is not kept; near 0 values were hardly "
+            "drawn at all. The mean of the pairs is the figure to steer by, for main effects see little.",
+            published="mean",
             aim=Aim.TABLES,
             whole="all tables",
             of="pair",
@@ -192,4 +224,6 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    say=_say,
+    effort=5.0,
 )
