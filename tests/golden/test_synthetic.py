@@ -13,6 +13,8 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
+from sfumato.measures.known import Known
+from sfumato.measures.risk import disclosive_correct, replicated_uniques
 from sfumato.measures.utility import table_ratio
 
 BOOK = Codebook({"age": Variable(kind="integer")})
@@ -54,3 +56,11 @@ def test_tables_beside_chance(pair):
     assert found.of("table_ratio", group="two-way", variable=None).value == pytest.approx(17.10041, abs=5e-6)
     assert found.of("table_ratio", variable="age × salary-class").value == pytest.approx(92.9179, abs=5e-5)
     assert found.of("table_ratio", variable="occupation").value == pytest.approx(1.340931, abs=5e-7)
+
+
+def test_what_a_copy_tells_of_people(adult, copied):
+    known = Known(adult, copied, BOOK, ("sex", "age", "race", "marital-status", "education"), aligned=False)
+    assert replicated_uniques.findings(known)[0].value == pytest.approx(0.0347457, abs=5e-8)
+    (line,) = disclosive_correct.findings(known, ["occupation"])
+    assert line.value == pytest.approx(0.0435648, abs=5e-8)
+    assert line.baseline == pytest.approx(0.1301638, abs=5e-8)
