@@ -304,10 +304,11 @@ def risk(
     DataError
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
-    told = disclosure.synthetic if disclosure is not None else None
-    if disclosure is not None and told is not None and align != "none":
+    synthetic = disclosure.synthetic if disclosure is not None else None
+    if disclosure is not None and synthetic is not None and align != "none":
         given: dict[str, Any] = {"columns": columns, "by": by, "record": record, "align": align, "plan": plan}
         given |= {"released": released, "earlier": earlier, "control": control, "named": named, "how": how}
+        given |= {"told": told}
         return _risk_of_copies(data, protected, disclosure, given | {"secret": secret}, progress)
     named = named or Named()
     how = replace(_for_limits(how or Measuring(), plan or Plan()), together=len(named.sensitive) > 1)
@@ -321,9 +322,9 @@ def risk(
     if control is not None:
         control = _Tables.prepare(control, None, plan).before
     if align == "none":
-        if control is None and told is None:
+        if control is None and synthetic is None:
             raise DataError(NEEDS_CONTROL)
-        return _risk_of_nobodys(tables, record, named, how, control, progress)
+        return _risk_of_nobodys(tables, record, named, how, control, told, progress)
     record = tables.record(record)
     if align is None and tables.told_apart(record, secret):
         raise DataError(OTHER_IDS.format(record=record))
@@ -407,6 +408,7 @@ def _risk_of_nobodys(
     named: Named,
     how: Measuring,
     control: PolarsDataset | None,
+    told: Sequence[str],
     progress: Progress,
 ) -> Findings:
     """The risk of a table whose rows are nobody's: what it tells of its people beyond what it tells of others."""
@@ -418,11 +420,11 @@ def _risk_of_nobodys(
         PolarsDataset(pair.after, tables.codebook),
         sensitive=sensitive,
         how=how,
-        intruder=_intruder(tables, pair, record, named, control),
+        intruder=_intruder(tables, pair, record, named, control, told),
     )
     found = measure(subject, progress, "risk")
-    told = tuple(n for n in found.notes if n != NO_CLASSES)
-    return _judged(Findings(found.lines, (NOBODYS, *notes, *told)), tables.plan)
+    rest = tuple(n for n in found.notes if n != NO_CLASSES)
+    return _judged(Findings(found.lines, (NOBODYS, *notes, *rest)), tables.plan)
 
 
 def _risk_of_one(
