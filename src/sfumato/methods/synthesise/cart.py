@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.synthesis.donors import Donors
 from sfumato.kernels.synthesis.tree import Tree, grow, leaf_of
-from sfumato.methods.synthesise.coding import Coded, Coding
+from sfumato.methods.synthesise.coding import Coded
+from sfumato.methods.synthesise.model import Drawing, Told
 
-__all__ = ["Cart", "Uniform", "fit_cart"]
+__all__ = ["Cart", "fit_cart"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.uint16]
-Flags = NDArray[np.bool_]
-Uniform = Callable[[str], Floats]
-"""Uniform draws for a part of a value, one for each row."""
 
 
 @dataclass(frozen=True)
@@ -43,26 +41,26 @@ class Cart:
     number: tuple[Tree, Donors] | None
     smooth: bool
 
-    def draw(self, codes: Codes, uniform: Uniform) -> Coded:
-        """Draw the column for rows with these codes of their predictors, shape (p, k)."""
-        k = codes.shape[1]
+    def draw(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
+        """Draw the column for rows with these predictors."""
+        k, codes = draws.rows, _codes(predictors, draws.rows)
         state = np.full(k, self.states[0])
         if self.which is not None:
             tree, donors = self.which
-            drawn = donors.draw(leaf_of(tree, codes), uniform("state")).astype(np.int64)
+            drawn = donors.draw(leaf_of(tree, codes), draws.uniform("state")).astype(np.int64)
             state = self.states[drawn]
         number = np.zeros(k)
         wanted = state == 0
         if self.number is not None and wanted.any():
             tree, donors = self.number
-            leaf, u = leaf_of(tree, codes[:, wanted]), uniform("number")[wanted]
+            leaf, u = leaf_of(tree, codes[:, wanted]), draws.uniform("number")[wanted]
             number[wanted] = donors.between(leaf, u) if self.smooth else donors.draw(leaf, u)
         return Coded(state, number)
 
 
 def fit_cart(
     target: Coded,
-    predictors: Sequence[tuple[Coding, Codes]],
+    predictors: Sequence[Told],
     *,
     min_leaf: int,
     smooth: bool = False,
@@ -75,7 +73,7 @@ def fit_cart(
     target
         The column.
     predictors
-        Coding and codes of each predictor.
+        The columns that it is drawn from.
     min_leaf
         Fewest donors of a leaf.
     smooth
@@ -84,9 +82,9 @@ def fit_cart(
         Of a Bayesian bootstrap, shape (n,).
     """
     n = len(target.state)
-    codes = np.stack([own for _, own in predictors]) if predictors else np.zeros((0, n), np.uint16)
-    levels = np.array([coding.levels for coding, _ in predictors], dtype=np.int64)
-    categorical = np.array([not coding.ordered for coding, _ in predictors], dtype=np.bool_)
+    codes = _codes(predictors, n)
+    levels = np.array([own.coding.levels for own in predictors], dtype=np.int64)
+    categorical = np.array([not own.coding.ordered for own in predictors], dtype=np.bool_)
     states = np.unique(target.state)
     which = number = None
     if len(states) > 1:
@@ -99,3 +97,7 @@ def fit_cart(
         tree = grow(codes[:, rows], levels, categorical, y, min_leaf=min_leaf, weights=own)
         number = tree, Donors(tree, y, own)
     return Cart(states, which, number, smooth)
+
+
+def _codes(predictors: Sequence[Told], rows: int) -> Codes:
+    return np.stack([own.codes for own in predictors]) if predictors else np.zeros((0, rows), np.uint16)

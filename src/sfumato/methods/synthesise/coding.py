@@ -115,7 +115,7 @@ def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
     >>> coding.series(coded).to_list()
     ['f', 'm', None, 'f']
     """
-    variable = codebook.get(column.name)
+    variable = codebook[column.name] if column.name in codebook else None  # noqa: SIM401  it raises
     kind = variable.kind if variable else None
     numeric = column.dtype.is_numeric() or column.dtype.is_temporal()
     if not numeric or kind in (Kind.CATEGORICAL, Kind.ORDINAL):

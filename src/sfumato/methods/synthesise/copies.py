@@ -13,15 +13,16 @@ from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.expression import Expression
 from sfumato.draws import Draws
 from sfumato.errors import DataError
-from sfumato.methods.synthesise.cart import Uniform, fit_cart
+from sfumato.methods.synthesise.cart import fit_cart
 from sfumato.methods.synthesise.coding import Coded, Coding, coding_of
 from sfumato.methods.synthesise.keys import StepKeys, digest_of
-from sfumato.methods.synthesise.sequence import Forced, Model, Target, drawn
+from sfumato.methods.synthesise.model import Drawing, Fit, Model, Told
+from sfumato.methods.synthesise.parametric import fit_parametric
+from sfumato.methods.synthesise.sequence import Forced, Target, drawn
 
 __all__ = ["Ruled", "Synthesis"]
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.uint16]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
@@ -71,6 +72,8 @@ class Synthesis:
         Rules, read.
     strength
         What stands for the parameters in the draws.
+    parametric
+        The columns that are drawn by parametric models; the others by trees.
     """
 
     method: str
@@ -83,6 +86,7 @@ class Synthesis:
     proper: bool
     rules: tuple[Ruled, ...]
     strength: str
+    parametric: frozenset[str] = frozenset()
     broken: dict[str, int] = field(default_factory=dict, compare=False)
 
     def copied(
@@ -113,7 +117,7 @@ class Synthesis:
         DataError
             Columns without any value, fewer records than two leaves need.
         """
-        if 2 * self.min_leaf > frame.height:
+        if 2 * self.min_leaf > frame.height and not self.parametric.issuperset(self.columns):
             raise DataError(_TOO_FEW)
         names = (*self.given, *self.columns)
         coded = {name: self._coded(frame[name], codebook) for name in names}
@@ -135,7 +139,7 @@ class Synthesis:
         Each copy's columns are drawn from those that are filled before: models are fitted to the records that have a
         value, given what stands in this copy.
         """
-        if 2 * self.min_leaf > frame.height:
+        if 2 * self.min_leaf > frame.height and not self.parametric.issuperset(self.columns):
             raise DataError(_TOO_FEW)
         names = (*self.given, *self.columns)
         coded = {name: self._coded(frame[name], codebook) for name in names}
@@ -160,23 +164,23 @@ class Synthesis:
         copy: int,
     ) -> Iterator[pl.Series]:
         """The columns of one copy, filled in one after the other."""
-        codes = {name: codings[name].codes(original[name]) for name in self.given}
+        told = {name: Told(codings[name], original[name]) for name in self.given}
         weights = keys.weights(copy) if self.proper else None
         for name in self.columns:
             column, coding = original[name], codings[name]
             gone = frame.select(codebook.missing(name, frame.schema[name])).to_series().to_numpy()
             if gone.any():
                 known = order[~gone[order]]
-                predictors = self.predictors.get(name, tuple(codes))
-                own = [(codings[n], codes[n][known]) for n in predictors]
+                predictors = [told[n] for n in self.predictors.get(name, tuple(told))]
                 there = Coded(column.state[known], column.number[known])
-                model = self._fit(there, own, coding, None if weights is None else weights[known])
-                given = np.array([codes[n][gone] for n in predictors], np.uint16).reshape(-1, int(gone.sum()))
-                drawn_ = model.draw(given, _part_of(keys, name, copy, gone))
+                own_weights = weights[known] if weights is not None and name not in self.parametric else None
+                model = self._fit(name)(there, [own.at(known) for own in predictors], coding, own_weights)
+                drawing = Drawing(keys, name, copy, int(gone.sum()), gone)
+                drawn_ = model.draw([own.at(gone) for own in predictors], drawing)
                 state, number = column.state.copy(), column.number.copy()
                 state[gone], number[gone] = drawn_.state, drawn_.number
                 column = Coded(state, number)
-            codes[name] = coding.codes(column)
+            told[name] = Told(coding, column)
             yield coding.series(column)
 
     def _coded(self, column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
@@ -202,14 +206,19 @@ class Synthesis:
             _refuse_contradiction(name, forced)
             like = "" if forced else _partner(name, before, original, codings)
             predictors = self.predictors.get(name, tuple(before))
-            yield Target(name, predictors, self._fit, like, forced)
+            yield Target(name, predictors, self._fit(name), like, forced, name not in self.parametric)
             before.append(name)
 
-    def _fit(
-        self, column: Coded, predictors: Sequence[tuple[Coding, Codes]], coding: Coding, weights: Floats | None
-    ) -> Model:
-        smooth = self.smooth and len(coding.edges) > _FEW
-        return fit_cart(column, predictors, min_leaf=self.min_leaf, smooth=smooth, weights=weights)
+    def _fit(self, name: str) -> Fit:
+        """How the model of a column is fitted."""
+
+        def fit(column: Coded, predictors: Sequence[Told], coding: Coding, weights: Floats | None) -> Model:
+            smooth = self.smooth and len(coding.edges) > _FEW
+            if name in self.parametric:
+                return fit_parametric(column, predictors, coding, smooth=smooth, proper=self.proper)
+            return fit_cart(column, predictors, min_leaf=self.min_leaf, smooth=smooth, weights=weights)
+
+        return fit
 
     def _forced(self, rule: Ruled, frame: pl.DataFrame, codebook: Codebook, codings: Mapping[str, Coding]) -> Forced:
         def holds(table: pl.DataFrame) -> Flags:
@@ -270,10 +279,6 @@ def _by_value(columns: Mapping[str, Coded], names: Sequence[str]) -> NDArray[np.
 
 
 _KINDS = ("state", "number")
-
-
-def _part_of(keys: StepKeys, column: str, copy: int, rows: Flags) -> Uniform:
-    return lambda part: keys.uniform(column, part, copy)[rows]
 
 
 def _nobody(records: Words) -> Words:

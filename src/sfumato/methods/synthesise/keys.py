@@ -78,6 +78,11 @@ class StepKeys:
         """A draw between 0 and 1 for each synthetic row; more copies change none of the earlier ones."""
         return self._draws.uniform(self._units, Purpose(self._method, column, f"{part}|{self._strength}", copy))
 
+    def numbered(self, column: str, part: str, copy: int, many: int) -> Floats:
+        """Draws between 0 and 1 that are nobody's, numbered 0, 1, …, shape (many,): for the parameters of a model."""
+        purpose = Purpose(self._method, column, f"{part}|{self._strength}", copy)
+        return self._draws.uniform(np.arange(many, dtype=np.uint64), purpose)
+
     def weights(self, copy: int) -> Floats:
         """A weight for each row of the original, of mean 1: exponential draws (Rubin 1981)."""
         u = self._draws.uniform(self._records, Purpose(self._method, "", f"weights|{self._strength}", copy))

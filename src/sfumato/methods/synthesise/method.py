@@ -23,6 +23,7 @@ from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
 __all__ = ["Rule", "Synthesise"]
 
 _MOST_COPIES = 100
+Models = Literal["cart", "parametric"]
 
 
 class Rule(Described):
@@ -85,7 +86,8 @@ class Synthesise(Method):
     rows
         Rows of each copy, where all columns are drawn; as many as there are records where it is left out.
     method
-        How columns are drawn: `cart` by trees.
+        How columns are drawn: `cart` by trees, `parametric` by regressions with main effects alone; or for a column
+        either, the others by trees.
     order
         The order in which columns are drawn; those that it does not list follow in the order of the file.
     predictors
@@ -95,7 +97,8 @@ class Synthesise(Method):
     smooth
         Draw numbers on the line between donors, then as many decimals as the column has.
     proper
-        Fit models anew for each copy, to a Bayesian bootstrap of the records.
+        Draw the models' parameters before values, anew for each copy: trees are fitted to a Bayesian bootstrap of the
+        records, regressions draw their coefficients and the variance.
     by
         One synthesis within each combination of these columns, which stay true.
     rules
@@ -122,7 +125,7 @@ class Synthesise(Method):
     where: str | None = None
     copies: int = Field(default=5, ge=1, le=_MOST_COPIES)
     rows: int | None = Field(default=None, ge=1)
-    method: Literal["cart"] = "cart"
+    method: Models | dict[str, Models] = "cart"
     order: tuple[str, ...] = ()
     predictors: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     min_leaf: int = Field(default=5, ge=1)
@@ -247,6 +250,8 @@ class Synthesise(Method):
     def _order_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
         for name in (n for n in self.order if n in codebook and n not in named):
             yield f"`order` lists {name}, which is not drawn"
+        for name in (n for n in self.method if n not in named) if isinstance(self.method, dict) else ():
+            yield f"`method` lists {name}, which is not drawn"
         place = {name: i for i, name in enumerate(named)}
         for name, own in self.predictors.items():
             if name not in place:
@@ -315,6 +320,7 @@ class Synthesise(Method):
             self.proper,
             tuple(Ruled(parse(rule.condition), rule.column, rule.value) for rule in self.rules),
             self._strength,
+            frozenset(n for n in self._named(codebook) if self._model(n) == "parametric"),
         )
         return Making(
             synthesis,
@@ -326,6 +332,9 @@ class Synthesise(Method):
             codebook.the(Role.RECORD),
             codebook,
         )
+
+    def _model(self, column: str) -> Models:
+        return self.method if isinstance(self.method, str) else self.method.get(column, "cart")
 
     @property
     def _strength(self) -> str:

@@ -4,43 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.methods.synthesise.cart import Uniform
 from sfumato.methods.synthesise.coding import Coded, Coding
+from sfumato.methods.synthesise.model import Drawing, Fit, Keys, Model, Told
 
-__all__ = ["Fit", "Forced", "Keys", "Model", "Target", "drawn"]
+__all__ = ["Forced", "Target", "drawn"]
 
 Floats = NDArray[np.float64]
-Codes = NDArray[np.uint16]
 Flags = NDArray[np.bool_]
-
-
-class Model(Protocol):
-    """What a column is drawn from."""
-
-    def draw(self, codes: Codes, uniform: Uniform) -> Coded:
-        """The column of rows with these codes of the predictors, shape (p, k)."""
-        ...
-
-
-Fit = Callable[[Coded, Sequence[tuple[Coding, Codes]], Coding, Floats | None], Model]
-"""Fits the model of a column: itself, coding and codes of its predictors, its own coding, weights."""
-
-
-class Keys(Protocol):
-    """Keyed draws of a step."""
-
-    def uniform(self, column: str, part: str, copy: int) -> Floats:
-        """A draw between 0 and 1 for each synthetic row."""
-        ...
-
-    def weights(self, copy: int) -> Floats:
-        """A weight above 0 for each row of the original, of mean 1: a Bayesian bootstrap."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -79,6 +53,8 @@ class Target:
         The column that it is one to one with, and that is drawn before it; empty where there is none.
     forced
         Rules.
+    weighted
+        Whether a proper model is one that is fitted anew for each copy, with weights; else it draws its parameters.
     """
 
     name: str
@@ -86,6 +62,7 @@ class Target:
     fit: Fit
     like: str = ""
     forced: tuple[Forced, ...] = ()
+    weighted: bool = True
 
 
 def drawn(
@@ -114,7 +91,7 @@ def drawn(
     keys
         Keyed draws.
     proper
-        Whether models are fitted anew for each copy, to a Bayesian bootstrap.
+        Whether models are fitted anew for each copy, to a Bayesian bootstrap; those that draw their parameters do so.
 
     Returns
     -------
@@ -122,9 +99,11 @@ def drawn(
         Of each copy its columns by name.
     """
     made: list[dict[str, Coded]] = [dict(fixed) for _ in range(copies)]
-    told = {name: codings[name].codes(column) for name, column in original.items()}
-    new = [{name: codings[name].codes(column) for name, column in fixed.items()} for _ in range(copies)]
-    weights = [keys.weights(copy) if proper else None for copy in range(copies)]
+    told = {name: Told(codings[name], column) for name, column in original.items()}
+    kept = {name: Told(codings[name], column, told[name]) for name, column in fixed.items()}
+    new = [dict(kept) for _ in range(copies)]
+    anew = proper and any(target.weighted for target in targets)
+    weights = [keys.weights(copy) if anew else None for copy in range(copies)]
     for target in targets:
         model: Model | None = None
         for copy in range(copies):
@@ -132,29 +111,29 @@ def drawn(
             if target.like:
                 own[target.name] = _partner(original[target.like], original[target.name], own[target.like])
             else:
-                if model is None or proper:
-                    model = _fitted(target, codings, original, told, weights[copy])
-                codes = np.array([new[copy][name] for name in target.predictors], np.uint16).reshape(-1, rows)
-                own[target.name] = _forced(target, own, model.draw(codes, _uniform(keys, target.name, copy)))
-            new[copy][target.name] = codings[target.name].codes(own[target.name])
+                if model is None or (proper and target.weighted):
+                    model = _fitted(target, codings, told, weights[copy] if target.weighted else None)
+                predictors = [new[copy][name] for name in target.predictors]
+                new_values = model.draw(predictors, Drawing(keys, target.name, copy, rows))
+                own[target.name] = _forced(target, own, new_values)
+            new[copy][target.name] = Told(codings[target.name], own[target.name], told[target.name])
     return made
 
 
 def _fitted(
     target: Target,
     codings: Mapping[str, Coding],
-    original: Mapping[str, Coded],
-    told: Mapping[str, Codes],
+    told: Mapping[str, Told],
     weights: Floats | None,
 ) -> Model:
     """The model of a column, of the rows that no rule settles."""
-    column, predictors = original[target.name], [(codings[name], told[name]) for name in target.predictors]
+    column, predictors = told[target.name].column, [told[name] for name in target.predictors]
     free = np.ones(len(column.state), dtype=bool)
     for rule in target.forced:
         free &= ~rule.original
     if not free.all() and free.any():
         column = Coded(column.state[free], column.number[free])
-        predictors = [(coding, codes[free]) for coding, codes in predictors]
+        predictors = [own.at(free) for own in predictors]
         weights = None if weights is None else weights[free]
     return target.fit(column, predictors, codings[target.name], weights)
 
@@ -166,10 +145,6 @@ def _forced(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
         held = rule.applies(own)
         state, number = np.where(held, rule.state, state), np.where(held, rule.number, number)
     return Coded(state, number)
-
-
-def _uniform(keys: Keys, column: str, copy: int) -> Uniform:
-    return lambda part: keys.uniform(column, part, copy)
 
 
 def _partner(like: Coded, own: Coded, drawn_like: Coded) -> Coded:

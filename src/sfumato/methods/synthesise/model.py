@@ -1,0 +1,119 @@
+"""What models of a column look at, draw from and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.kernels.synthesis.scores import Scores
+from sfumato.methods.synthesise.coding import Coded, Coding
+
+__all__ = ["Drawing", "Fit", "Keys", "Model", "Told"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint16]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.bool_] | NDArray[np.uint32] | NDArray[np.int64]
+
+
+class Told:
+    """A column that helps to draw another. What only some models look at is worked out when one does.
+
+    Parameters
+    ----------
+    coding
+        How it is coded.
+    column
+        Its states and numbers.
+    like
+        The original's column, by whose numbers those of a copy are scored; None for the original itself.
+    """
+
+    def __init__(self, coding: Coding, column: Coded, like: Told | None = None) -> None:
+        self.coding, self.column, self._like = coding, column, like
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The code of each row, for trees."""
+        return self.coding.codes(self.column)
+
+    @cached_property
+    def scale(self) -> Scores:
+        """The normal scores of the original's numbers."""
+        return self._like.scale if self._like else Scores(self.column.number[self.column.state == 0])
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The normal score of each row's number; 0 where there is none."""
+        return np.where(self.column.state == 0, self.scale.of(self.column.number), 0.0)
+
+    def at(self, rows: Rows) -> Told:
+        """Some of its rows."""
+        part = Told(self.coding, Coded(self.column.state[rows], self.column.number[rows]), self._like or self)
+        part.__dict__.update({name: self.__dict__[name][rows] for name in ("codes", "scores") if name in self.__dict__})
+        return part
+
+
+class Keys(Protocol):
+    """Keyed draws of a step."""
+
+    def uniform(self, column: str, part: str, copy: int) -> Floats:
+        """A draw between 0 and 1 for each synthetic row."""
+        ...
+
+    def numbered(self, column: str, part: str, copy: int, many: int) -> Floats:
+        """Draws between 0 and 1 that are nobody's, for the parameters of a model."""
+        ...
+
+    def weights(self, copy: int) -> Floats:
+        """A weight above 0 for each row of the original, of mean 1: a Bayesian bootstrap."""
+        ...
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The draws for one column of one copy.
+
+    Parameters
+    ----------
+    keys
+        Keyed draws of the step.
+    column, copy
+        What is drawn.
+    rows
+        For how many rows.
+    chosen
+        Which of the step's rows these are; None for all of them.
+    """
+
+    keys: Keys
+    column: str
+    copy: int
+    rows: int
+    chosen: Flags | None = None
+
+    def uniform(self, part: str) -> Floats:
+        """A draw between 0 and 1 for each row."""
+        drawn = self.keys.uniform(self.column, part, self.copy)
+        return drawn if self.chosen is None else drawn[self.chosen]
+
+    def numbered(self, part: str, many: int) -> Floats:
+        """Draws between 0 and 1 that are nobody's."""
+        return self.keys.numbered(self.column, part, self.copy, many)
+
+
+class Model(Protocol):
+    """What a column is drawn from."""
+
+    def draw(self, predictors: Sequence[Told], draws: Drawing) -> Coded:
+        """The column of rows with these predictors."""
+        ...
+
+
+Fit = Callable[[Coded, Sequence[Told], Coding, Floats | None], Model]
+"""Fits the model of a column: itself, its predictors, its own coding, weights."""
