@@ -180,7 +180,7 @@ class Making:
             if name != ROW or self.kind == "full":
                 new = pl.Series(name, np.arange(start, start + copies.height), dtype=batch.schema[name])
                 copies = copies.with_columns(new)
-        order = [COPY, *batch.columns] if COPY in copies.columns else batch.columns
+        order = dict.fromkeys((COPY, *batch.columns, *copies.columns))
         return copies.select(n for n in order if n in copies.columns)
 
 
