@@ -23,6 +23,7 @@ from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
+from sfumato.measures.risk.scenarios.copies import by_all_copies
 from sfumato.measures.subject import Subject
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
@@ -297,7 +298,7 @@ def risk(
     secret
         The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined.
     also
-        Called with the one table once it is measured.
+        Called with what was measured, once it is.
 
     Raises
     ------
@@ -355,7 +356,10 @@ def risk(
         intruder=_intruder(tables, pair, record, named, control, told),
         asked=frozenset(limit.measure for limit in tables.plan.limits),
     )
-    return _judged(Findings(notes=seen.notes) + measure(subject, progress, "risk"), tables.plan)
+    found = measure(subject, progress, "risk")
+    if also is not None:
+        also(subject)
+    return _judged(Findings(notes=seen.notes) + found, tables.plan)
 
 
 def _risk_of_copies(
@@ -375,9 +379,13 @@ def _risk_of_copies(
         each = [lambda part, copy=copy: risk(copy, **given, progress=part) for copy in copies]
         return over_copies(each, disclosure, progress)
     given |= {"align": "none", "disclosure": disclosure} if full else {"disclosure": disclosure.without_synthetic}
-    copies = apart(protected, disclosure)
+    copies, subjects = apart(protected, disclosure), list[Subject]()
+    given |= {"also": subjects.append}
     each = [lambda part, copy=copy: risk(data, copy, **given, progress=part) for copy in copies]
-    return over_copies(each, disclosure, progress)
+    found = over_copies(each, disclosure, progress)
+    known = [subject.intruder for subject in subjects if subject.intruder is not None]
+    how = subjects[0].how if subjects else Measuring()
+    return found if full else by_all_copies(found, known, how.intruding, how.missing)
 
 
 def _intruder(

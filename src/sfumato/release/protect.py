@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 import numpy as np
@@ -21,6 +21,7 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
+from sfumato.measures.risk.scenarios.copies import by_all_copies
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.model import comparison_of
 from sfumato.methods.base import ROW
@@ -180,12 +181,15 @@ class Measured:
         How they were measured, with the model that was taken.
     keys
         The released keys that no step masks.
+    intruder
+        What intruders know.
     """
 
     findings: Findings
     pair: Pair
     how: Measuring
     keys: tuple[str, ...] = ()
+    intruder: Known | None = field(default=None, repr=False)
 
 
 def measure_run(
@@ -214,7 +218,9 @@ def measure_run(
         return findings
 
     found = over_copies([of(copy) for copy in _copies(ran)], ran.disclosure, progress)
-    return replace(measured[0], findings=found)
+    first = measured[0]
+    known = [each.intruder for each in measured if each.intruder is not None]
+    return replace(first, findings=by_all_copies(found, known, first.how.intruding, first.how.missing))
 
 
 def _copies(ran: Ran[PolarsDataset]) -> list[Ran[PolarsDataset]]:
@@ -261,7 +267,8 @@ def _measure_one(
         asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
     )
     notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
-    return Measured(Findings(notes=notes) + measure(subject, progress, only=only), pair, how, seen.keys)
+    found = Findings(notes=notes) + measure(subject, progress, only=only)
+    return Measured(found, pair, how, seen.keys, subject.intruder)
 
 
 def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
