@@ -586,8 +586,8 @@ _KEYS = {
     "unchanged": "columns that are as they were",
     "measures": "every measure, or the one that was named: its `name`, `title`, and `what` it is; what it `needs`; its "
     "`form` (`share`, `count` or `number`); where protection or utility is `better` (`low`, `high`, `near` its baseline, or "
-    "where there is little `change`); and how it may be `published` (`rate`, `ladder` of counts, `change`, `mean` alone, `no`), see "
-    "[Measures](measures.md)",
+    "where there is little `change`); and how it may be `published` (`rate`, `ladder` of counts, `change`, `mean` alone, "
+    "`no`), see [Measures](measures.md)",
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
     "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
     "`parameters`",

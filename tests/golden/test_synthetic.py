@@ -15,7 +15,8 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
 from sfumato.measures.known import Known
 from sfumato.measures.risk import disclosive_correct, replicated_uniques
-from sfumato.measures.utility import table_ratio
+from sfumato.measures.utility import pmse_ratio, table_ratio
+from sfumato.measures.utility.propensity import propensity_of
 
 BOOK = Codebook({"age": Variable(kind="integer")})
 
@@ -48,6 +49,14 @@ def copied(adult):
 @pytest.fixture(scope="module")
 def pair(adult, copied):
     return Pair(adult, copied, BOOK)
+
+
+def test_main_effects_beside_chance(pair):
+    """Main effects alone see next to nothing of a copy in which a fifth of all values is other people's."""
+    main = propensity_of(pair)
+    assert main.u == pytest.approx(0.000140133, abs=5e-10)
+    assert main.coefficients == 88
+    assert main.u / pmse_ratio.expected(88, pair.before.height, pair.after.height) == pytest.approx(0.777325, abs=5e-7)
 
 
 def test_tables_beside_chance(pair):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 
-__all__ = ["BINS", "boosted_scores"]
+__all__ = ["BINS", "Binned", "binned", "boosted", "boosted_scores"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -27,6 +28,70 @@ BINS = 255
 _LEAST_CURVATURE = 1e-3  # a side whose second derivatives sum to less is not split off
 _LEAST_CATEGORY = 10.0  # records that a category needs to take part in a split, and the weight of its smoothing
 _TINY = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Values in bins, on which trees can be grown again and again.
+
+    Parameters
+    ----------
+    codes : ndarray of uint8, shape (p, n)
+        Bins of each column; the largest number of bins where a value is missing.
+    bins : ndarray of int64, shape (p,)
+        How many bins each column has.
+    kinds : ndarray of bool, shape (p, 2)
+        Whether each column is a factor, and whether training rows lack it.
+    known, unknown : ndarray of int64
+        The training rows, and the others.
+    """
+
+    codes: Codes
+    bins: Rows
+    kinds: Flags
+    known: Rows
+    unknown: Rows
+
+
+def binned(features: Floats, train: Flags, factors: Sequence[bool], most: int = BINS) -> Binned:
+    """Put values into bins by the training rows; other arguments as of `boosted_scores`.
+
+    Parameters
+    ----------
+    most
+        Most bins of a number, up to `BINS`: trees on few bins are grown faster.
+
+    Examples
+    --------
+    >>> binned(np.array([[1.0], [2.0], [2.0]]), np.ones(3, bool), [False]).codes.tolist()
+    [[0, 1, 1]]
+    """
+    n, p = features.shape
+    codes, bins = np.empty((p, n), dtype=np.uint8), np.empty(p, dtype=np.int64)
+    for j in range(p):
+        codes[j], bins[j] = _binned(features[:, j], train, factors[j], most)
+    known, unknown = np.flatnonzero(train), np.flatnonzero(~train)
+    kinds = np.column_stack([np.array(factors, dtype=np.bool_), (codes[:, known] == BINS).any(axis=1)])
+    codes[codes == BINS] = bins.max(initial=1)  # no sums are kept of bins that no column has
+    return Binned(codes, bins, kinds, known, unknown)
+
+
+def boosted(
+    of: Binned, target: Floats, *, rounds: int = 50, rate: float = 0.1, leaves: int = 8, smallest: int = 20
+) -> Floats:
+    """Give every row its probability of being in the group; arguments as of `boosted_scores`.
+
+    Examples
+    --------
+    >>> of = binned(np.repeat([1.0, 2.0], 40)[:, None], np.ones(80, bool), [False])
+    >>> [round(float(s)) for s in boosted(of, np.repeat([0.0, 1.0], 40))[::40]]
+    [0, 1]
+    """
+    share = float(target[of.known].mean())
+    raw = np.full(of.codes.shape[1], math.log(share / (1 - share)))
+    group = np.asarray(target, dtype=np.float64)
+    _boost(of.codes, of.bins, of.kinds, group, of.known, of.unknown, raw, rounds, rate, leaves, smallest)
+    return np.asarray(1 / (1 + np.exp(-raw)))
 
 
 def boosted_scores(
@@ -78,20 +143,11 @@ def boosted_scores(
     Friedman (2001), doi:10.1214/aos/1013203451, for boosting; Ke et al. (2017), LightGBM, Advances in Neural
     Information Processing Systems 30, for bins and growing best leaf first.
     """
-    n, p = features.shape
-    codes, bins = np.empty((p, n), dtype=np.uint8), np.empty(p, dtype=np.int64)
-    for j in range(p):
-        codes[j], bins[j] = _binned(features[:, j], train, factors[j])
-    share = float(target[train].mean())
-    known, unknown = np.flatnonzero(train), np.flatnonzero(~train)
-    raw = np.full(n, math.log(share / (1 - share)))
-    kinds = np.column_stack([np.array(factors, dtype=np.bool_), (codes[:, known] == BINS).any(axis=1)])
-    of_group = np.asarray(target, dtype=np.float64)
-    _boost(codes, bins, kinds, of_group, known, unknown, raw, rounds, rate, leaves, smallest)
-    return np.asarray(1 / (1 + np.exp(-raw)))
+    of = binned(features, train, factors)
+    return boosted(of, target, rounds=rounds, rate=rate, leaves=leaves, smallest=smallest)
 
 
-def _binned(values: Floats, train: Flags, factor: bool) -> tuple[Codes, int]:
+def _binned(values: Floats, train: Flags, factor: bool, most: int) -> tuple[Codes, int]:
     """Bins of a column by its training rows, and how many there are; a category that they lack counts as missing."""
     seen = values[train & ~np.isnan(values)]
     distinct = np.unique(seen)
@@ -99,17 +155,17 @@ def _binned(values: Floats, train: Flags, factor: bool) -> tuple[Codes, int]:
         place = np.minimum(np.searchsorted(distinct, values), max(len(distinct) - 1, 0))
         known = distinct[place] == values if len(distinct) else np.zeros(len(values), dtype=np.bool_)
         return np.where(known, place, BINS).astype(np.uint8), len(distinct)
-    if len(distinct) <= BINS:
+    if len(distinct) <= most:
         cuts = (distinct[:-1] + distinct[1:]) / 2
     else:
-        cuts = np.unique(np.quantile(seen, np.linspace(0, 1, BINS + 1)[1:-1], method="averaged_inverted_cdf"))
+        cuts = np.unique(np.quantile(seen, np.linspace(0, 1, most + 1)[1:-1], method="averaged_inverted_cdf"))
     place = np.searchsorted(cuts, values, side="left")
     return np.where(np.isnan(values), BINS, place).astype(np.uint8), len(cuts) + 1
 
 
 @compiled
 def _sums(codes: Codes, rows: Rows, slope: Floats, curvature: Floats, out: Floats) -> None:
-    """Sums of derivatives and numbers of rows by column and bin, into `out` of shape (p, 256, 3)."""
+    """Sums of derivatives and numbers of rows by column and bin, into `out` of shape (p, b + 1, 3)."""
     out[:] = 0.0
     for j in range(codes.shape[0]):
         column, sums = codes[j], out[j]
@@ -121,12 +177,16 @@ def _sums(codes: Codes, rows: Rows, slope: Floats, curvature: Floats, out: Float
 
 
 @compiled
-def _gain(left: Floats, whole: Floats, smallest: int) -> float:
-    """What a split gains, or -1 where one side is too small. `left` and `whole` are sums as in `_sums`."""
-    rest = whole - left
-    if min(left[2], rest[2]) < smallest or min(left[1], rest[1]) < _LEAST_CURVATURE:
+def _gain(slope: float, curvature: float, rows: float, whole: Floats, smallest: int) -> float:
+    """What a split gains by the sums of its left side, or -1 where one side is too small; sums are as in `_sums`.
+
+    Plain numbers rather than arrays: this is called for every bin.
+    """
+    other = whole[1] - curvature
+    if min(rows, whole[2] - rows) < smallest or min(curvature, other) < _LEAST_CURVATURE:
         return -1.0
-    gained = left[0] ** 2 / (left[1] + _TINY) + rest[0] ** 2 / (rest[1] + _TINY) - whole[0] ** 2 / (whole[1] + _TINY)
+    rest = whole[0] - slope
+    gained = slope**2 / (curvature + _TINY) + rest**2 / (other + _TINY) - whole[0] ** 2 / (whole[1] + _TINY)
     return float(gained)
 
 
@@ -138,17 +198,20 @@ def _split_number(
 
     Where no training row lacks the column (`gaps`), what is missing elsewhere goes with most records.
     """
-    missing = sums[BINS]
+    last = len(sums) - 1
+    missing = sums[last]
     for side in range(2 if missing[2] > 0 else 1):  # what is missing to the right, then to the left
-        left = missing * side
+        slope, curvature, rows = missing[0] * side, missing[1] * side, missing[2] * side
         for b in range(bins - 1 + (1 if side == 0 and missing[2] > 0 else 0)):
-            left = left + sums[b]
-            gain = _gain(left, whole, smallest)
+            slope += sums[b, 0]
+            curvature += sums[b, 1]
+            rows += sums[b, 2]
+            gain = _gain(slope, curvature, rows, whole, smallest)
             if gain > best:
                 best = gain
                 goes_left[:] = False
                 goes_left[: b + 1] = True
-                goes_left[BINS] = side == 1 if gaps else 2 * left[2] > whole[2]
+                goes_left[last] = side == 1 if gaps else 2 * rows > whole[2]
     return best
 
 
@@ -161,16 +224,18 @@ def _split_factor(sums: Floats, gaps: bool, whole: Floats, smallest: int, best: 
         return best
     order = used[np.argsort(sums[used, 0] / (sums[used, 1] + _LEAST_CATEGORY), kind="mergesort")]
     for end in range(2):  # sets that begin with the lowest, then with the highest
-        left = np.zeros(3)
+        slope, curvature, rows = 0.0, 0.0, 0.0
         for c in range((len(order) + 1) // 2 - end):
-            left = left + sums[order[c]]
-            gain = _gain(left, whole, smallest)
+            slope += sums[order[c], 0]
+            curvature += sums[order[c], 1]
+            rows += sums[order[c], 2]
+            gain = _gain(slope, curvature, rows, whole, smallest)
             if gain > best:
                 best = gain
                 goes_left[:] = False
                 goes_left[order[: c + 1]] = True
                 if not gaps:
-                    goes_left[BINS] = 2 * left[2] > whole[2]
+                    goes_left[-1] = 2 * rows > whole[2]
         order = order[::-1]
     return best
 
@@ -227,9 +292,9 @@ def _boost(
     smallest: int,
 ) -> None:
     """Grow the trees on the rows `known`, and add what they say to `raw` of these and of the rows `unknown`."""
-    p = codes.shape[0]
-    sums, whole = np.empty((leaves, p, BINS + 1, 3)), np.empty((leaves, 3))
-    goes_left, gains = np.zeros((leaves, BINS + 1), dtype=np.bool_), np.empty(leaves)
+    p, width = codes.shape[0], bins.max() + 1
+    sums, whole = np.empty((leaves, p, width, 3)), np.empty((leaves, 3))
+    goes_left, gains = np.zeros((leaves, width), dtype=np.bool_), np.empty(leaves)
     columns, begin, end = np.empty(leaves, np.int64), np.empty((leaves, 2), np.int64), np.empty((leaves, 2), np.int64)
     slope, curvature = np.empty(len(target)), np.empty(len(target))
     for _ in range(rounds):

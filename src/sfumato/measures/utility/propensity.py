@@ -50,12 +50,16 @@ class Propensity:
         the release. Empty where `u` is None.
     note
         What a reader should know; empty if nothing.
+    coefficients
+        Coefficients of a regression, the intercept among them, without those that others determine; None where none
+        was fitted.
     """
 
     u: float | None
     before: Floats
     after: Floats
     note: str = ""
+    coefficients: int | None = None
 
     def tidy(self) -> pl.DataFrame:
         """One row for each score, with the table that it is of."""
@@ -174,7 +178,8 @@ def _propensity(both: Stacked, interactions: bool, first: Sequence[str]) -> Prop
     scores = np.concatenate([predict(X, fitted.coefficients, "logistic") for X, _ in design.blocks()])
     before, after = scores[: both.n], scores[both.n :]
     notes = (*both.notes, *design.notes, *_trouble(fitted))
-    return Propensity(u_statistic(before, after), before, after, " ".join(notes))
+    estimated = len(fitted.coefficients) - len(fitted.aliased)
+    return Propensity(u_statistic(before, after), before, after, " ".join(notes), estimated)
 
 
 def guessed(n: int, m: int) -> Propensity:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.errors import DataError
-from sfumato.kernels.boosted_trees import boosted_scores
+from sfumato.kernels.boosted_trees import BINS, Binned, binned, boosted
 from sfumato.kernels.rows import row_hash, scatter
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
@@ -21,7 +23,17 @@ from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, gues
 from sfumato.measures.utility.stacked import Stacked, equal, left_out, stack
 from sfumato.measures.utility.told_apart import told_apart
 
-__all__ = ["FOLDS", "MAX_RECORDS", "MEASURE", "findings", "u_trees", "u_trees_of"]
+__all__ = [
+    "FOLDS",
+    "MAX_RECORDS",
+    "MEASURE",
+    "Looked",
+    "findings",
+    "looked_at",
+    "scores_of",
+    "u_trees",
+    "u_trees_of",
+]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -90,35 +102,116 @@ def u_trees(
     ----------
     Snoke et al. (2018), doi:10.1111/rssa.12358, for U with trees.
     """
+    left = (*leave_out, *([record] if record else []))
     if aligned and before.height != after.height:
         raise DataError("Two aligned tables must have equal numbers of rows. Join them on the record id first.")
-    left = (*leave_out, *([record] if record else []))
     if equal(before, after, codebook, left):
         return guessed(min(before.height, MAX_RECORDS), min(after.height, MAX_RECORDS))
     both = stack(before, after, codebook, left)
     why = EMPTY if not (both.n and both.m) else NOTHING if not both.columns else ""
     if why:
         return Propensity(None, np.zeros(0), np.zeros(0), why)
-    features = np.column_stack([column.feature() for column in both.columns])
-    units = _units(before, after, features, aligned, record)
-    rows, most = _chosen(units, features, both.n), max(both.n, both.m)
-    scores = _out_of_fold(features[rows], both.released[rows], units[rows], _factors(both))
-    of_release = rows >= both.n
+    looked = _looked_at(both, before, after, aligned, record, MAX_RECORDS)
+    scores = scores_of(looked, looked.released)
+    of_release = looked.released == 1
     u = u_statistic(scores[~of_release], scores[of_release])
-    notes = (*both.notes, *((SAMPLED,) if most > MAX_RECORDS else ()))
+    notes = (*both.notes, *((SAMPLED,) if max(both.n, both.m) > MAX_RECORDS else ()))
     return Propensity(u, scores[~of_release], scores[of_release], " ".join(notes))
 
 
 def u_trees_of(pair: Pair) -> Propensity:
     """Give the propensities of a pair, worked out once."""
-    both_have = pair.record is not None and all(pair.record in t.columns for t in (pair.before, pair.after))
-    record = pair.record if both_have else None
 
     def compute() -> Propensity:
         tables = (pair.before, pair.after, pair.codebook)
-        return u_trees(*tables, aligned=pair.aligned, record=record, leave_out=left_out(pair))
+        return u_trees(*tables, aligned=pair.aligned, record=_record(pair), leave_out=left_out(pair))
 
     return pair.once("u_trees", compute)
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Records of both tables as trees see them, in an order that does not hang on the tables'.
+
+    Parameters
+    ----------
+    features : ndarray, shape (N, p)
+        Values, NaN where missing.
+    released : ndarray, shape (N,)
+        1 for a record of the release, 0 for one of the original.
+    fold : ndarray of uint64, shape (N,)
+        The part that each record stands in.
+    factors
+        Which columns are categories.
+    bins
+        Most bins of a number.
+    """
+
+    features: Floats
+    released: Floats
+    fold: Words
+    factors: tuple[bool, ...]
+    bins: int = BINS
+
+    @cached_property
+    def binned(self) -> tuple[Binned, ...]:
+        """The values in bins, for trees that are grown without each of the parts."""
+        parts = (self.fold == np.uint64(k) for k in range(FOLDS))
+        return tuple(binned(self.features, ~test, self.factors, self.bins) for test in parts)
+
+
+def looked_at(pair: Pair, both: Stacked, most: int, bins: int = BINS) -> Looked:
+    """Records of a pair for trees, at most so many of each table.
+
+    Parameters
+    ----------
+    pair
+        Original and released table.
+    both
+        The same, stacked; with rows in both, and a column.
+    most
+        Most records of a table; with more, by a public hash.
+    bins
+        Most bins of a number.
+    """
+    looked = _looked_at(both, pair.before, pair.after, pair.aligned, _record(pair), most)
+    return replace(looked, bins=bins)
+
+
+def scores_of(looked: Looked, label: Floats, folds: Sequence[int] = tuple(range(FOLDS))) -> Floats:
+    """Give the records of some parts their scores, by trees that have not seen them; the others have the label's mean.
+
+    Parameters
+    ----------
+    looked
+        The records.
+    label : ndarray, shape (N,)
+        1 for a record of the group that is to be told from the others, else 0.
+    folds
+        Numbers of the parts.
+    """
+    scores = np.full(len(label), label.mean())
+    for k in folds:
+        of = looked.binned[k]
+        if len(of.unknown) and len(np.unique(label[of.known])) == 2:
+            grown = boosted(of, label, rounds=_ROUNDS, rate=_RATE, leaves=_LEAVES, smallest=_SMALLEST)
+            scores[of.unknown] = grown[of.unknown]
+    return scores
+
+
+def _record(pair: Pair) -> str | None:
+    both_have = pair.record is not None and all(pair.record in t.columns for t in (pair.before, pair.after))
+    return pair.record if both_have else None
+
+
+def _looked_at(
+    both: Stacked, before: pl.DataFrame, after: pl.DataFrame, aligned: bool, record: str | None, most: int
+) -> Looked:
+    features = np.column_stack([column.feature() for column in both.columns])
+    units = _units(before, after, features, aligned, record)
+    rows = _chosen(units, features, both.n, most)
+    fold = scatter(units[rows] ^ _FOLD) % np.uint64(FOLDS)
+    return Looked(features[rows], both.released[rows], fold, tuple(c.levels is not None for c in both.columns))
 
 
 def findings(pair: Pair) -> Findings:
@@ -132,10 +225,6 @@ def findings(pair: Pair) -> Findings:
     result = u_trees_of(pair)
     notes = (f"u_trees: {result.note}",) if result.note else ()
     return Findings((Finding("u_trees", value=result.u),), notes)
-
-
-def _factors(both: Stacked) -> list[bool]:
-    return [column.levels is not None for column in both.columns]
 
 
 def _units(before: pl.DataFrame, after: pl.DataFrame, features: Floats, aligned: bool, record: str | None) -> Words:
@@ -160,30 +249,16 @@ def _ranks(ids: pl.Series) -> Words:
     return np.asarray(ids.rank("dense").fill_null(0).to_numpy(), dtype=np.uint64)
 
 
-def _chosen(units: Words, features: Floats, n: int) -> Rows:
+def _chosen(units: Words, features: Floats, n: int, most: int) -> Rows:
     """Rows of the records with the smallest hashes, in the order of their hashes; both copies of a record or none.
 
     Units that tie are ordered by their values, never by their place.
     """
     hashes, values = scatter(units ^ _SAMPLE), row_hash(np.nan_to_num(features, nan=-1e300))
     m = len(units) - n
-    keep = min(1.0, MAX_RECORDS / max(n, m))
+    keep = min(1.0, most / max(n, m))
     tables = (np.lexsort((values[:n], hashes[:n])), n + np.lexsort((values[n:], hashes[n:])))
     return np.concatenate([order[: round(keep * len(order))] for order in tables])
-
-
-def _out_of_fold(features: Floats, released: Floats, units: Words, factors: list[bool]) -> Floats:
-    """Scores of every row by trees that were grown without its part."""
-    fold = scatter(units ^ _FOLD) % np.uint64(FOLDS)
-    scores = np.full(len(released), released.mean())
-    for k in range(FOLDS):
-        test = fold == k
-        if test.any() and len(np.unique(released[~test])) == 2:
-            grown = boosted_scores(
-                features, released, ~test, factors, rounds=_ROUNDS, rate=_RATE, leaves=_LEAVES, smallest=_SMALLEST
-            )
-            scores[test] = grown[test]
-    return scores
 
 
 def _compute(subject: Subject) -> Findings:
