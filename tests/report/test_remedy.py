@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato.data.aim import Aim
-from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled, Swapped
+from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled, Swapped, Synthetic
 from sfumato.data.error_model import Growth
 from sfumato.report.remedy import Methods, sampled
 
@@ -14,6 +14,7 @@ CLIPPED = Additive(("age",), [[0.1]], bounds={"age": (0, 100)})
 ROUNDED = Additive(("inc",), [[0.1]], rounded={"inc": 10.0})
 GROWN = Additive(("bmi",), [[0.1]], grows={"bmi": Growth(centre=0, scale=1, beyond=2)})
 PRAM = Misclassified("code", [[0.9, 0.1], [0.1, 0.9]])
+SYNTHETIC = Synthetic(columns=("sex", "age"), kind="full", copies=5)
 SWAP = Swapped(columns=("wage",), window=0.05)
 CENTROIDS = Averaged(columns=("age",), k=3, grouping="knn", rescaled=True, recentred=True, rounded=False, clipped=False)
 
@@ -25,6 +26,7 @@ CENTROIDS = Averaged(columns=("age",), k=3, grouping="knn", rescaled=True, recen
         (CENTROIDS, ("noise", "`retention`", "`window`", "`grow")),
         (PRAM, ("noise", "`clip` out", "`k`", "`window`", "`grow", "`distinct")),
         (SWAP, ("noise", "`clip` out", "`k`", "`retention`", "`grow", "`distinct")),
+        (SYNTHETIC, ("noise", "`clip` out", "`k`", "`retention`", "`window`", "`grow", "`distinct")),
         (NOISE, ("`clip` out", "`k`", "`retention`", "`window`", "`distinct")),
     ],
 )
@@ -49,6 +51,15 @@ def test_noise_that_grows_already_is_not_told_to_grow():
     said = Methods(Disclosure([GROWN])).remedy(Aim.APART)
     assert "grow: 2" not in said
     assert "smaller `grow`" in said
+
+
+def test_one_copy_cannot_be_fewer_copies():
+    one = SYNTHETIC.model_copy(update={"copies": 1})
+    assert "fewer copies" in Methods(Disclosure([SYNTHETIC])).remedy(Aim.FURTHER)
+    assert "fewer copies" not in Methods(Disclosure([one])).remedy(Aim.FURTHER)
+    assert "`min_leaf`" in Methods(Disclosure([SYNTHETIC, NOISE])).remedy(Aim.TABLES)
+    filled = SYNTHETIC.model_copy(update={"kind": "missing"})
+    assert "noise" in Methods(Disclosure([filled, NOISE])).remedy(Aim.FURTHER)
 
 
 def test_without_a_disclosure_the_guess_is_taken():

@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.data.aim import Aim
-from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled, Swapped
+from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled, Swapped, Synthetic
 from sfumato.report.report import StepDone
 
 __all__ = ["Methods", "sampled"]
 
-Kind = Literal["additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged"]
-_KINDS: tuple[Kind, ...] = ("additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged")
+Kind = Literal["additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged", "synthetic"]
+_KINDS: tuple[Kind, ...] = (
+    "synthetic",
+    "additive",
+    "averaged",
+    "misclassified",
+    "swapped",
+    "shuffled",
+    "exchanged",
+)
 """What a disclosure's part tells of a method that masks; where several were used, the first of these is spoken of."""
 
 
@@ -122,6 +130,18 @@ _GROW = _Change("let the noise grow for outliers (`grow: 2`)", lambda k: any(par
 _GROW_SOONER = _Change(
     "let the noise grow from nearer the centre on (a smaller `grow`)", lambda k: not any(part.grows for part in k.noise)
 )
+_LARGER_LEAVES = _Change("take more donors for a leaf (a larger `min_leaf`)")
+_SMALLER_LEAVES = _Change("take fewer donors for a leaf (a smaller `min_leaf`)", lambda k: k.parameter("min_leaf", 1))
+_COARSER_FIRST = _Change("coarsen or top-code before values are drawn")
+_FEWER_COPIES = _Change(
+    "release fewer copies", lambda k: all(p.copies == 1 for p in k.parts if isinstance(p, Synthetic))
+)
+_SMOOTH = _Change("draw numbers between donors (`smooth: true`)", lambda k: k.parameter("smooth", True))
+_ORDER = _Change(
+    "draw the columns whose relations matter one after the other, those with few categories first (`order`)"
+)
+_NEXT_TO_IT = _Change("draw the columns that go with it, too, or leave it out (`drop`)")
+_NO_MORE = _Change("do not make another release of the same people")
 _MEANS = _Change("keep the means (`recentre: true`)", lambda k: k.parameter("recentre", True))
 _SPREAD = _Change("restore the spread (`rescale: true`)", lambda k: k.parameter("rescale", True))
 _CLIP = _Change("give the column's possible values as bounds (`clip: {column: [low, high]}`)")
@@ -169,6 +189,14 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
         Aim.READ: (_MORE_EXCHANGED, _OUT),
         Aim.KEPT: (_MORE_EXCHANGED,),
         Aim.APART: (_BROADER, _OUT),
+    },
+    "synthetic": {
+        Aim.FURTHER: (_LARGER_LEAVES, _COARSER_FIRST, _FEWER_COPIES),
+        Aim.TOGETHER: (_FEWER_COPIES, _NO_MORE),
+        Aim.GENTLER: (_SMALLER_LEAVES, _ORDER),
+        Aim.READ: (_LARGER_LEAVES, _NEXT_TO_IT),
+        Aim.KEPT: (_SMOOTH, _LARGER_LEAVES),
+        Aim.APART: (_COARSER_FIRST, _LARGER_LEAVES),
     },
     "swapped": {
         Aim.FURTHER: (_WIDER,),
@@ -237,8 +265,13 @@ class Methods:
         return ", or ".join(texts) or "protect the columns that it speaks of by a stronger method, or leave them out"
 
     def _parts(self, column: str | None) -> tuple[Disclosed, ...]:
-        masking = tuple(part for part in self.disclosure or () if part.what in _KINDS)
+        masking = tuple(part for part in self.disclosure or () if part.what in _KINDS and not _fills(part))
         return tuple(part for part in masking if column in part.columns) or masking
+
+
+def _fills(part: Disclosed) -> bool:
+    """Whether a part tells of missing values that were drawn, which hides nobody."""
+    return isinstance(part, Synthetic) and part.kind == "missing"
 
 
 def sampled(disclosure: Disclosure | None) -> float:
