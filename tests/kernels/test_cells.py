@@ -22,7 +22,7 @@ def by_hand(rows, n, columns):
 def test_it_is_what_a_dictionary_counts(most, seed):
     rng = np.random.default_rng(seed)
     pool = rng.integers(0, most, 4)
-    rows = rng.choice(pool, (int(rng.integers(2, 30)), 3)).astype(np.int32)
+    rows = rng.choice(pool, (int(rng.integers(2, 30)), 3)).astype(np.uint32)
     n = int(rng.integers(1, len(rows)))
     tables = [(0,), (2,), (0, 1), (2, 1)]
     named = np.array([(*columns, -1)[:2] for columns in tables])
@@ -33,5 +33,5 @@ def test_it_is_what_a_dictionary_counts(most, seed):
 
 
 def test_no_table_is_no_work():
-    apart, cells = spread_apart(np.zeros((1, 4), np.int32), np.array([1]), 2, np.zeros((0, 2), np.int64))
+    apart, cells = spread_apart(np.zeros((1, 4), np.uint16), np.array([1]), 2, np.zeros((0, 2), np.int64))
     assert len(apart) == len(cells) == 0

@@ -9,8 +9,7 @@ from sfumato.kernels.compiled import compiled
 
 __all__ = ["spread_apart"]
 
-Codes = NDArray[np.int32]
-Words = NDArray[np.uint32]
+Codes = NDArray[np.uint16] | NDArray[np.uint32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -22,8 +21,9 @@ def spread_apart(codes: Codes, levels: Ints, n: int, tables: Ints) -> tuple[Floa
 
     Parameters
     ----------
-    codes : ndarray of int32, shape (p, n + m)
-        Codes of each column, from 0 on; the first n rows are of the first group.
+    codes : ndarray of uint16 or uint32, shape (p, n + m)
+        Codes of each column, from 0 on; the first n rows are of the first group. Indices without a sign are twice as
+        fast.
     levels : ndarray of int64, shape (p,)
         How many codes each column may have.
     n
@@ -45,7 +45,7 @@ def spread_apart(codes: Codes, levels: Ints, n: int, tables: Ints) -> tuple[Floa
 
     Examples
     --------
-    >>> codes = np.array([[0, 0, 1, 1]], np.int32)
+    >>> codes = np.array([[0, 0, 1, 1]], np.uint16)
     >>> apart, cells = spread_apart(codes, np.array([2]), 2, np.array([[0, -1]]))
     >>> apart.tolist(), cells.tolist()
     ([1.0], [2])
@@ -54,17 +54,16 @@ def spread_apart(codes: Codes, levels: Ints, n: int, tables: Ints) -> tuple[Floa
     wide = [int(levels[i]) * (1 if j < 0 else int(levels[j])) for i, j in tables]
     room = max((w for w in wide if w <= _DENSE * rows), default=0)
     apart, cells = np.zeros(len(tables)), np.zeros(len(tables), dtype=np.int64)
-    words = np.ascontiguousarray(codes, dtype=np.int32).view(np.uint32)  # indices without a sign are twice as fast
-    _spread_apart(words, levels, n, tables, room, apart, cells)
+    _spread_apart(codes if codes.flags.c_contiguous else codes.copy(), levels, n, tables, room, apart, cells)
     return apart, cells
 
 
 @compiled
-def _spread_apart(codes: Words, levels: Ints, n: int, tables: Ints, room: int, apart: Floats, cells: Ints) -> None:
+def _spread_apart(codes: Codes, levels: Ints, n: int, tables: Ints, room: int, apart: Floats, cells: Ints) -> None:
     rows = codes.shape[1]
     share = (rows - n) / rows if rows else 0.0
     one, two = np.zeros(room, np.int64), np.zeros(room, np.int64)
-    none = np.zeros(rows, np.uint32)
+    none = np.zeros(rows, codes.dtype)
     for t in range(len(tables)):
         a = codes[tables[t, 0]]
         b = codes[tables[t, 1]] if tables[t, 1] >= 0 else none
@@ -92,7 +91,7 @@ def _apart(one: int, two: int, share: float) -> float:
 
 
 @compiled
-def _by_sorting(a: Words, b: Words, width: int, n: int, share: float) -> tuple[float, int]:
+def _by_sorting(a: Codes, b: Codes, width: int, n: int, share: float) -> tuple[float, int]:
     """The same for a table with more cells than can be kept: rows of one cell stand together once they are sorted."""
     rows = len(a)
     key = np.empty(rows, np.int64)

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,11 +22,11 @@ from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.saying import value_of
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.propensity import EMPTY, NOTHING
-from sfumato.measures.utility.stacked import compared, left_out, texts_of
+from sfumato.measures.utility.stacked import compared, equal, left_out, texts_of
 
 __all__ = ["MEASURE", "ONE_WAY", "TWO_WAY", "Table", "findings", "table_ratios", "tables"]
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.uint16] | NDArray[np.uint32]
 
 ONE_WAY, TWO_WAY = "one-way", "two-way"
 """Groups of lines: tables of one column, and of two."""
@@ -33,6 +34,8 @@ ONE_WAY, TWO_WAY = "one-way", "two-way"
 _PARTS = 5
 _MOST_WORK = 2_000_000_000
 """Rows times pairs of columns that are looked at."""
+_SHORT = 1 << 16
+"""Codes that two bytes hold."""
 _FAR = 3.0
 """Ratios below it are good by the convention of Raab, Nowok and Dibben (2021), arXiv:2109.12717."""
 FEWER = (
@@ -50,16 +53,24 @@ class Table:
     ----------
     names
         The columns.
-    before, after : ndarray of int32, shape (p, n) and (p, m)
-        Codes: categories, fifths of numbers, and a code of its own for what is missing.
+    codes : ndarray of uint16 or uint32, shape (p, n + m)
+        Codes of both, the original's rows first: categories, fifths of numbers, and a code of its own for what is
+        missing.
+    n
+        Rows of the original.
     levels
         How many codes each column has.
     """
 
     names: tuple[str, ...]
-    before: Codes
-    after: Codes
+    codes: Codes
+    n: int
     levels: tuple[int, ...]
+
+    @property
+    def m(self) -> int:
+        """Rows of the release."""
+        return int(self.codes.shape[1]) - self.n
 
 
 def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: tuple[str, ...] = ()) -> Table:
@@ -79,14 +90,19 @@ def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_
     Examples
     --------
     >>> one = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, 5.0, None]})
-    >>> tables(one, one, Codebook()).before.tolist()
-    [[0, 1, 2, 3, 4, 5]]
+    >>> tables(one, one.head(1), Codebook()).codes.tolist()
+    [[0, 1, 2, 3, 4, 5, 0]]
     """
     names = compared(before, after, codebook, leave_out)
-    coded = [_coded(before[name], after[name], codebook) for name in names]
-    one = np.array([a for a, _, _ in coded], dtype=np.int32).reshape(len(names), before.height)
-    two = np.array([b for _, b, _ in coded], dtype=np.int32).reshape(len(names), after.height)
-    return Table(tuple(names), one, two, tuple(many for _, _, many in coded))
+    out: Codes = np.empty((len(names), before.height + after.height), dtype=np.uint16)
+    levels = []
+    for j, name in enumerate(names):
+        column, many = _coded(before[name], after[name], codebook)
+        if many > _SHORT and out.dtype == np.uint16:
+            out = out.astype(np.uint32)
+        out[j] = column
+        levels.append(many)
+    return Table(tuple(names), out, before.height, tuple(levels))
 
 
 def table_ratios(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | None]:
@@ -118,12 +134,11 @@ def table_ratios(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | Non
     Snoke, Raab, Nowok, Dibben and Slavkovic (2018), doi:10.1111/rssa.12358; Raab, Nowok and Dibben (2021),
     arXiv:2109.12717, for tables of two columns.
     """
-    n, m = both.before.shape[1], both.after.shape[1]
+    n, m = both.n, both.m
     if not n or not m or not of:
         return [None] * len(of)
-    codes = np.concatenate([both.before, both.after], axis=1)
     named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64)
-    apart, cells = spread_apart(codes, np.array(both.levels, dtype=np.int64), n, named)
+    apart, cells = spread_apart(both.codes, np.array(both.levels, dtype=np.int64), n, named)
     expected = (1 - m / (n + m)) ** 2 * m / (n + m)
     return [float(a / ((k - 1) * expected)) if k > 1 else None for a, k in zip(apart, cells, strict=True)]
 
@@ -136,8 +151,10 @@ def findings(pair: Pair) -> Findings:
     pair
         Original and released table; they need not be joined.
     """
-    both = tables(pair.before, pair.after, pair.codebook, left_out(pair))
-    chosen = _chosen(both)
+    apart = (pair.before, pair.after, pair.codebook, left_out(pair))
+    both = tables(*apart)
+    same = pair.once("equal", lambda: equal(*apart))
+    chosen = len(both.names) if same else _chosen(both)
     notes = [FEWER.format(columns=chosen)] if chosen < len(both.names) else []
     notes += _nothing_varies(both)
     lines: list[Finding] = []
@@ -145,7 +162,7 @@ def findings(pair: Pair) -> Findings:
         (ONE_WAY, [(j,) for j in range(len(both.names))]),
         (TWO_WAY, list(itertools.combinations(range(chosen), 2))),
     ):
-        values = table_ratios(both, of)
+        values = _none_apart(both, of) if same else table_ratios(both, of)
         held = [value for value in values if value is not None]
         lines.append(Finding("table_ratio", group=group, value=float(np.mean(held)) if held else None))
         named = (" × ".join(both.names[j] for j in columns) for columns in of)
@@ -153,28 +170,30 @@ def findings(pair: Pair) -> Findings:
     return Findings(tuple(lines), tuple(notes))
 
 
+def _none_apart(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | None]:
+    """What equal tables have, without counting: 0, or no figure where nothing varies."""
+    varies = [bool((codes != codes[0]).any()) for codes in both.codes]
+    return [0.0 if any(varies[j] for j in columns) else None for columns in of]
+
+
 def _nothing_varies(both: Table) -> Iterator[str]:
     """Why there are lines without a value."""
-    if not both.before.shape[1] or not both.after.shape[1]:
+    if not both.n or not both.m:
         yield f"table_ratio: {EMPTY}"
     elif not both.names:
         yield f"table_ratio: {NOTHING}"
-    elif still := [n for n, a, b in zip(both.names, both.before, both.after, strict=True) if _constant(a, b)]:
+    elif still := [name for name, codes in zip(both.names, both.codes, strict=True) if (codes == codes[0]).all()]:
         yield CONSTANT.format(columns=", ".join(still))
-
-
-def _constant(one: Codes, two: Codes) -> bool:
-    return bool((one == one[0]).all() and (two == one[0]).all())
 
 
 def _chosen(both: Table) -> int:
     """How many columns' pairs are looked at: as many as there is time for."""
-    rows = both.before.shape[1] + both.after.shape[1]
+    rows = both.n + both.m
     most = 2 * _MOST_WORK / max(rows, 1)
     return min(len(both.names), max(2, math.floor((1 + math.sqrt(1 + 4 * most)) / 2)))
 
 
-def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[Codes, Codes, int]:
+def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[NDArray[Any], int]:
     """Codes of a column in both tables, and how many there are."""
     name = one.name
     factor = is_factor(name, one.dtype, codebook) or is_factor(name, two.dtype, codebook)
@@ -182,11 +201,13 @@ def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[Codes, C
         a, b = (numbers(column.to_frame(), [name], codebook)[:, 0] for column in (one, two))
         known = a[~np.isnan(a)]
         cuts = np.quantile(known, np.arange(1, _PARTS) / _PARTS) if len(known) else np.zeros(_PARTS - 1)
-        first, second = (np.where(np.isnan(x), _PARTS, np.searchsorted(cuts, x, side="left")) for x in (a, b))
-        return first.astype(np.int32), second.astype(np.int32), _PARTS + 1
+        x = np.concatenate([a, b])
+        return np.where(np.isnan(x), _PARTS, np.searchsorted(cuts, x, side="left")), _PARTS + 1
     texts = pl.concat([texts_of(name, column.to_frame(), codebook) for column in (one, two)])
-    codes = texts.rank("dense").fill_null(0).to_numpy().astype(np.int32)
-    return codes[: len(one)], codes[len(one) :], int(codes.max(initial=0)) + 1
+    known_texts = texts.unique().drop_nulls().sort()
+    many = len(known_texts) + 1
+    numbered = pl.Series(np.arange(1, many, dtype=np.uint32))
+    return texts.replace_strict(known_texts, numbered, default=0, return_dtype=pl.UInt32).to_numpy(), many
 
 
 def _say(found: Findings, fraction: float) -> str | None:
