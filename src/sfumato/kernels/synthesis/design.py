@@ -91,8 +91,7 @@ def root_of(information: Floats) -> Floats:
     ridge = 1e-12 * max(float(information.trace()), 1e-300)
     while True:
         try:
-            root: Floats = np.linalg.cholesky(information + ridge * np.eye(len(information)))
-            return root
+            return np.asarray(np.linalg.cholesky(information + ridge * np.eye(len(information))), dtype=np.float64)
         except np.linalg.LinAlgError:
             ridge *= 100
 

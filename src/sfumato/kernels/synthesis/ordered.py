@@ -145,8 +145,7 @@ def _looked(X: Floats, y: Ints, weight: Floats, cuts: Floats, slopes: Floats) ->
 
 def _summed(values: Floats, y: Ints, many: int, shift: int) -> Floats:
     """Sums over the rows whose upper (0) or lower (1) end a cut is, shape (many,)."""
-    sums: Floats = np.bincount(y, values, many + 1)
-    return sums[shift : many + shift]
+    return np.asarray(np.bincount(y, values, many + 1), dtype=np.float64)[shift : many + shift]
 
 
 def _by_cut(X: Floats, values: Floats, y: Ints, many: int, shift: int) -> Floats:
