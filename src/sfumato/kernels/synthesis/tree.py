@@ -119,7 +119,7 @@ def grow(
     if not classes and n:
         response = response - float(np.average(response, weights=weight))
     column, cut, left, right, first, last, rows, sides = _grow(
-        np.ascontiguousarray(codes), levels, categorical, response, classes, min_leaf, weight
+        np.ascontiguousarray(codes), levels, categorical, response, classes, min_leaf, weight, weights is not None
     )
     return Tree(column, cut, left, right, first, last, rows, sides, categorical)
 
@@ -226,6 +226,7 @@ def _best_of_column(
     classes: int,
     min_leaf: int,
     weight: Floats,
+    weighted: bool,
     count: Floats,
     size: Floats,
     number: Ints,
@@ -233,33 +234,43 @@ def _best_of_column(
 ) -> tuple[float, int, Ints]:
     """The best split of a node by one column: gain, how many levels go left, and the levels in their order.
 
+    `codes` are those of all rows, `y` and `weight` of the node's `rows` alone, in their order.
     `count`, `size`, `number` are zero when it begins and when it ends: sums of levels (weights by class, or of the
-    response), their weights, and their rows. `whole` has the sums of the node.
+    response), their weights, and their rows. `whole` has the sums of the node, of the classes alone that it has: `y`
+    numbers these, `classes` says how many the whole tree has.
     """
     m = len(rows)
     held = np.empty(min(m, len(number)), np.int64)
     many = 0
-    for i in rows:
-        level = codes[i]
+    for i in range(m):
+        level = codes[rows[i]]
         if number[level] == 0:
             held[many] = level
             many += 1
         number[level] += 1
-        size[level] += weight[i]
-        if classes:
-            count[level, int(y[i])] += weight[i]
+        if weighted:
+            size[level] += weight[i]
+            if classes:
+                count[level, int(y[i])] += weight[i]
+            else:
+                count[level, 0] += weight[i] * y[i]
+        elif classes:
+            count[level, int(y[i])] += 1.0
         else:
-            count[level, 0] += weight[i] * y[i]
-    width = classes if classes else 1
+            count[level, 0] += y[i]
+    if not weighted:
+        for t in range(many):
+            size[held[t]] = number[held[t]]
+    width = len(whole)
     best, taken = 0.0, 0
     order = held[:0]
     if many > 1:
         score = np.empty(many)
         if categorical:
             if classes > 2:
-                _principal(count, held, many, classes, size, score)
+                _principal(count, held, many, width, size, score)
             else:
-                at = 1 if classes == 2 else 0
+                at = width - 1
                 for t in range(many):
                     score[t] = count[held[t], at] / size[held[t]]
         order = _order(held, many, score, categorical)
@@ -300,7 +311,14 @@ def _best_of_column(
 
 @compiled
 def _grow(
-    codes: Codes, levels: Ints, categorical: Flags, y: Floats, classes: int, min_leaf: int, weight: Floats
+    codes: Codes,
+    levels: Ints,
+    categorical: Flags,
+    y: Floats,
+    classes: int,
+    min_leaf: int,
+    weight: Floats,
+    weighted: bool,
 ) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Sides]:
     p, n = codes.shape
     width = classes if classes else 1
@@ -311,6 +329,7 @@ def _grow(
     sides, used = np.zeros(1024, np.uint8), 0
     rows = np.arange(n)
     spare = np.empty(n, np.int64)
+    y_here, weight_here, place = np.empty(n), np.empty(n), np.zeros(width, np.int64)
     widest = 1
     for j in range(p):
         widest = max(widest, levels[j])
@@ -322,7 +341,9 @@ def _grow(
         own = rows[first[node] : last[node]]
         m = len(own)
         whole, mass, square = np.zeros(width), 0.0, 0.0
-        for i in own:
+        for t in range(m):
+            i = own[t]
+            y_here[t], weight_here[t] = y[i], weight[i]
             mass += weight[i]
             if classes:
                 whole[int(y[i])] += weight[i]
@@ -337,10 +358,29 @@ def _grow(
         if m < 2 * min_leaf or impurity <= _GAIN * root:
             node += 1
             continue
+        there = 0
+        for c in range(width):  # classes that no row here has are left out: of many, most nodes have few
+            if whole[c] > 0 or not classes:
+                place[c], whole[there] = there, whole[c]
+                there += 1
+        if there < width:
+            for t in range(m):
+                y_here[t] = place[int(y_here[t])]
         best, taken, by, order = _GAIN * root, 0, -1, own[:0]
         for j in range(p):
             gain, many, levels_of = _best_of_column(
-                codes[j], own, categorical[j], y, classes, min_leaf, weight, count, size, number, whole
+                codes[j],
+                own,
+                categorical[j],
+                y_here[:m],
+                classes,
+                min_leaf,
+                weight_here[:m],
+                weighted,
+                count,
+                size,
+                number,
+                whole[:there],
             )
             if many and gain > best * (1 + _TIE):
                 best, taken, by, order = gain, many, j, levels_of
