@@ -22,7 +22,19 @@ from sfumato.kernels.linkers.scan import TIE, Best, Scoring, between, scan
 from sfumato.kernels.linkers.weigh import weigh
 from sfumato.measures.risk.linkers.coding import Coded
 
-__all__ = ["FEWEST", "LINKERS", "WEIGHED", "Linked", "Linker", "Scorings", "chosen", "link", "posterior", "scorings"]
+__all__ = [
+    "FEWEST",
+    "LINKERS",
+    "WEIGHED",
+    "Linked",
+    "Linker",
+    "Scorings",
+    "chosen",
+    "link",
+    "nearest_right",
+    "posterior",
+    "scorings",
+]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -145,16 +157,36 @@ def link(coded: Coded, rows: Ints, told: Scorings, present: float) -> dict[Linke
     found: dict[Linker, Best] = {"nearest": scan(people, coded.released, told.of["nearest"], sums=False)}
     scores = [told.of[n] for n in WEIGHED]
     found |= zip(WEIGHED, weigh(people, coded.released, scores, coded.sd, told.ranks), strict=True)
-    there = rows < coded.original
-    mine = people.member[there], coded.released.member[rows[there]]
     out: dict[Linker, Linked] = {}
     for name, best in found.items():
-        right = np.zeros(len(rows))
-        own = between(people, coded.released, mine, told.of[name])
-        right[there] = (own >= best.score[mine[0]] - TIE) / np.maximum(best.ties[mine[0]], 1)
+        right = _rightly(coded, rows, told.of[name], best)
         certain = posterior(coded, best.score, best.total, present)[people.member]
         out[name] = Linked(rows, right, certain, (best.ties == 1)[people.member])
     return out
+
+
+def nearest_right(coded: Coded, rows: Ints) -> Floats:
+    """Chance that the nearest record is a person's own, for the people who are looked for, shape (r,).
+
+    Parameters
+    ----------
+    coded
+        People and records.
+    rows
+        The people who are looked for.
+    """
+    scoring = gower(coded.levels, coded.spread, coded.wildcard)
+    return _rightly(coded, rows, scoring, scan(coded.known.only(rows), coded.released, scoring, sums=False))
+
+
+def _rightly(coded: Coded, rows: Ints, scoring: Scoring, best: Best) -> Floats:
+    """Chance that the best record is a person's own: shared among ties, 0 for people of the control."""
+    people, there = coded.known.only(rows), rows < coded.original
+    mine = people.member[there], coded.released.member[rows[there]]
+    right = np.zeros(len(rows))
+    own = between(people, coded.released, mine, scoring)
+    right[there] = (own >= best.score[mine[0]] - TIE) / np.maximum(best.ties[mine[0]], 1)
+    return right
 
 
 def posterior(coded: Coded, score: Floats, total: Floats, present: float) -> Floats:

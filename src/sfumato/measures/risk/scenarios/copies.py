@@ -9,13 +9,12 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
-from sfumato.kernels.linkers.nearest import gower
 from sfumato.measures.confidence import wilson
 from sfumato.measures.intruding import Intruding
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import wildcard
 from sfumato.measures.risk.linkers.coding import Coded, coded
-from sfumato.measures.risk.linkers.linkers import chosen, link
+from sfumato.measures.risk.linkers.linkers import chosen, nearest_right
 
 __all__ = ["by_all_copies", "nearest_of_all"]
 
@@ -84,5 +83,4 @@ def nearest_of_all(copies: Sequence[Known], keys: Sequence[str], *, free: bool =
 def _found(field: Coded, pairs: int) -> tuple[float, int]:
     """How many people are found, ties shared, of how many who were looked for."""
     rows = chosen(field, pairs)
-    linked = link(field, rows, gower(field.levels, field.spread, field.wildcard), 1.0, sure=False)
-    return float(np.sum(linked.right)), len(rows)
+    return float(np.sum(nearest_right(field, rows))), len(rows)
