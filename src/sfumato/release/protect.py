@@ -205,14 +205,14 @@ def measure_run(
 
     Of synthetic copies each is measured by itself, and findings are the means; the pair is the first copy's.
     """
-    rest = (how, only, earlier, rehearsed)
     if ran.disclosure.synthetic is None:
-        return _measure_one(plan, ran, progress, *rest)
+        return _measure_one(plan, ran, progress, how, only, earlier, rehearsed)
     measured: list[Measured] = []
 
     def of(copy: Ran[PolarsDataset]) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
-            measured.append(_measure_one(plan, copy, part, *rest))
+            once = None if measured else rehearsed  # a rehearsal has all copies of its own
+            measured.append(_measure_one(plan, copy, part, how, only, earlier, once))
             return measured[-1].findings
 
         return findings
