@@ -149,8 +149,8 @@ def stack(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_o
 
 def compared(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: Sequence[str] = ()) -> list[str]:
     """Names of the columns by which two tables are told apart; arguments as of `stack`."""
-    names = [n for n in before.columns if n in after.columns and n not in leave_out]
-    return [n for n in names if _compared(n, before, after, codebook)]
+    schemas = before.schema, after.schema  # each takes as long as there are columns
+    return [n for n in schemas[0] if n in schemas[1] and n not in leave_out and _compared(n, schemas, codebook)]
 
 
 def equal(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: Sequence[str] = ()) -> bool:
@@ -170,10 +170,10 @@ def equal(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_o
     return same and any(values.n_unique() > 1 for values in one)
 
 
-def _compared(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> bool:
+def _compared(name: str, schemas: tuple[pl.Schema, pl.Schema], codebook: Codebook) -> bool:
     if name in codebook and (codebook[name].role in _ROLES or codebook[name].kind in _KINDS):
         return False
-    return not any(t.schema[name].is_temporal() or t.schema[name].is_nested() for t in (before, after))
+    return not any(schema[name].is_temporal() or schema[name].is_nested() for schema in schemas)
 
 
 def _numeric(name: str, before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> Column:
