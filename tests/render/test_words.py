@@ -76,6 +76,13 @@ def test_what_a_line_is_about(line, text):
     assert words.of_what(line) == text
 
 
+def test_tables_are_folded_but_for_their_mean():
+    pairs = [Finding("table_ratio", f"a × c{i}", "two-way", value=float(i)) for i in range(50)]
+    shown, folded = words.fold([Finding("table_ratio", group="two-way", value=2.0), *pairs], 3)
+    assert [f.variable for f in shown] == [None, "a × c47", "a × c48", "a × c49"]
+    assert folded == 47
+
+
 def test_folding_keeps_the_whole_and_the_worst():
     lines = [Finding("t_equal", group=f"g={i}", value=i / 100) for i in range(50)]
     lines += [Finding("t_equal", group="overall", value=0.1), Finding("t_equal", group="g=x", value=0.0, ok=False)]

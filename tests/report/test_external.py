@@ -131,3 +131,34 @@ def test_the_note_that_figures_hold_for_a_sample_stays(report):
     told = replace(report, findings=Findings((Finding("risk1", value=0.1),), (FRACTION, "Record RID-90210.")))
     assert external(told).findings.notes == (FRACTION,)
     assert "multiplied by the sampling fraction" in render(external(told))["report.html"].decode()
+
+
+def tables_of(*pairs: str) -> list[Finding]:
+    lines = [Finding("table_ratio", name, "two-way", value=1.23456, baseline=None) for name in pairs]
+    return [Finding("table_ratio", group="two-way", value=1.23456), *lines]
+
+
+def test_of_single_tables_only_their_mean_is_published(report):
+    """U of one table of two cells, with the release beside it, is an equation that tells the original's count."""
+    found = only(report, *tables_of("a × b", "a × c", "b × c"))
+    assert [(f.variable, f.value) for f in found] == [(None, 1.23)]
+
+
+def test_a_mean_of_few_tables_is_kept_back(report):
+    assert not only(report, *tables_of("a × b"))
+    assert not only(report, *tables_of("a × b", "a × c"))
+
+
+def test_tables_that_are_as_they_were_hide_nothing_in_a_mean(report):
+    """Where one column was changed, the mean of ten tells that one's figure."""
+    kept = [Finding("table_ratio", name, "one-way", value=0.0) for name in "cdefgh"]
+    changed = [Finding("table_ratio", name, "one-way", value=0.5) for name in "ab"]
+    mean = Finding("table_ratio", group="one-way", value=0.125)
+    assert not only(report, mean, *changed, *kept)
+    assert only(report, mean, *changed, replace(kept[0], value=0.5), *kept[1:])
+
+
+def test_a_limit_on_single_tables_keeps_its_verdict(report):
+    lines = [replace(f, limit=1.0, ok=False) for f in tables_of("a × b")]
+    (verdict,) = only(report, *lines)
+    assert (verdict.variable, verdict.value, verdict.limit, verdict.ok) == (None, None, 1.0, False)

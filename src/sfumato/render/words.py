@@ -84,13 +84,15 @@ def of_what(line: Finding) -> str:
     --------
     >>> of_what(Finding("quantile", variable="age", at=0.25)), of_what(Finding("risk1", at=0.01))
     ('age, 25% quantile', 'all records, w1 = 0.01')
+    >>> of_what(Finding("table_ratio", group="two-way")), of_what(Finding("table_ratio", "age × sex", "two-way"))
+    ('tables of two columns', 'age × sex')
     """
     said, family = word(line.measure), family_of(line.measure)
     parts = [line.variable] if line.variable else []
     if line.group in (KEYS, STRATA, KEYS_AND_OTHERS):
         parts += [said.whole, GROUPS[line.group]]
-    elif line.group is not None and (line.group != "overall" or family == "linkage"):
-        named = family == "linkage" or line.measure == "differencing"
+    elif line.group is not None and not (parts and said.of == "pair") and _of_a_part(line):
+        named = family in ("linkage", "tables") or line.measure == "differencing"
         parts.append(GROUPS.get(line.group, line.group) if named else _group(line))
     if not parts:
         parts.append(said.whole)
@@ -99,6 +101,11 @@ def of_what(line: Finding) -> str:
     if line.at is not None:
         parts.append(said.at.format(line.at, plain_number(100 * line.at, 3)))
     return ", ".join(parts)
+
+
+def _of_a_part(line: Finding) -> bool:
+    """Whether a group says more than that all records are meant."""
+    return line.group != "overall" or family_of(line.measure) == "linkage"
 
 
 def family_of(name: str) -> str:

@@ -155,7 +155,8 @@ def _where(line: Finding) -> tuple[str, str | None]:
 
 
 def _single(line: Finding) -> bool:
-    return line.variable is not None and line.value is not None
+    """Whether a line is of one variable, and takes part in a mean; of a table that is as it was everybody knows it."""
+    return line.variable is not None and bool(line.value)
 
 
 def _line(

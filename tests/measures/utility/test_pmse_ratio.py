@@ -140,3 +140,4 @@ def test_it_is_said_of_trees_alone():
     lines = Findings((Finding("pmse_ratio", group="main", value=9.0), Finding("pmse_ratio", group="trees", value=3.0)))
     assert "3 times as well" in MEASURE.say(lines, 1.0)
     assert MEASURE.say(lines[:1], 1.0) is None
+    assert "no better than chance" in MEASURE.say(Findings((Finding("pmse_ratio", group="trees", value=0.8),)), 1.0)
