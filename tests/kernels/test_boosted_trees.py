@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sfumato.kernels.boosted_trees import BINS, boosted_scores
+from sfumato.kernels.boosted_trees import BINS, binned, boosted, boosted_scores
 
 
 def study(n=2000, *, factors=2, numbers=2, levels=6, lattice=False, missing=0.0, seed=0):
@@ -86,3 +86,15 @@ def test_a_column_that_says_nothing_leaves_the_share(value):
     target = np.repeat([0.0, 1.0], [300, 100])
     scores = boosted_scores(np.full((400, 1), value), target, np.ones(400, bool), [False])
     np.testing.assert_allclose(scores, 0.25, atol=1e-12)
+
+
+def test_fewer_bins_are_as_if_numbers_were_cut_at_quantiles_first():
+    rng = np.random.default_rng(4)
+    x = np.concatenate([rng.normal(size=399), [np.nan]])
+    y = (rng.random(400) < 1 / (1 + np.exp(-np.nan_to_num(x)))).astype(float)
+    every = np.ones(400, dtype=bool)
+    cuts = np.quantile(x[:399], np.linspace(0, 1, 11)[1:-1], method="averaged_inverted_cdf")
+    coarse = np.where(np.isnan(x), np.nan, np.searchsorted(cuts, x, side="left"))
+    few = boosted(binned(x[:, None], every, [False], 10), y)
+    assert np.array_equal(few, boosted_scores(coarse[:, None], y, every, [False]))
+    assert len(np.unique(few)) <= 11

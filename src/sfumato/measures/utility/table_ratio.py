@@ -42,7 +42,7 @@ FEWER = (
     "There are too many pairs of columns for tables of this size: those of the first {columns} columns were looked at."
 )
 """What is said where pairs are left out."""
-CONSTANT = "Tables beside chance: {columns} does not vary, so that there is no figure of it alone."
+CONSTANT = "Tables beside chance: there is no figure of what does not vary: {columns}."
 
 
 @dataclass(frozen=True)
