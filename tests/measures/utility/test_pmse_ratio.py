@@ -15,6 +15,7 @@ from sfumato.measures.utility.stacked import stack
 from sfumato.measures.utility.trees import looked_at
 
 BOOK = Codebook({"id": Variable(role="record")})
+FILLED = Disclosure([Synthetic(columns=("x",), kind="missing", copies=1)])
 SYNTHETIC = Disclosure([Synthetic(columns=("x", "g"), kind="full", copies=1)])
 
 
@@ -129,6 +130,7 @@ def test_trees_are_grown_for_synthetic_data_or_where_somebody_asks():
     plain = Subject(table, pair=pair)
     for subject, groups in (
         (plain, {"main", "interactions"}),
+        (Subject(table, pair=pair, disclosure=FILLED), {"main", "interactions"}),
         (Subject(table, pair=pair, disclosure=SYNTHETIC), {"main", "interactions", "trees"}),
         (Subject(table, pair=pair, asked=frozenset({"pmse_ratio"})), {"main", "interactions", "trees"}),
     ):

@@ -171,7 +171,7 @@ def _of_regression(found: Propensity, pair: Pair, group: str) -> tuple[float | N
 
 
 def _synthetic(subject: Subject) -> bool:
-    return any(isinstance(part, Synthetic) for part in subject.disclosure)
+    return any(isinstance(part, Synthetic) and part.kind != "missing" for part in subject.disclosure)
 
 
 def _compute(subject: Subject) -> Findings:
