@@ -310,6 +310,38 @@ def _best_of_column(
 
 
 @compiled
+def _gathered(
+    own: Ints, y: Floats, weight: Floats, classes: int, y_here: Floats, weight_here: Floats, whole: Floats
+) -> tuple[float, float]:
+    """Bring a node's responses and weights together, and add them up by class: weight, and squares of numbers."""
+    mass, square = 0.0, 0.0
+    for t in range(len(own)):
+        i = own[t]
+        y_here[t], weight_here[t] = y[i], weight[i]
+        mass += weight[i]
+        if classes:
+            whole[int(y[i])] += weight[i]
+        else:
+            whole[0] += weight[i] * y[i]
+            square += weight[i] * y[i] ** 2
+    return mass, square
+
+
+@compiled
+def _renumbered(whole: Floats, y_here: Floats) -> int:
+    """Leave out the classes that a node has none of, and tell how many are left: of many, most nodes have few."""
+    place, there = np.zeros(len(whole), np.int64), 0
+    for c in range(len(whole)):
+        if whole[c] > 0:
+            place[c], whole[there] = there, whole[c]
+            there += 1
+    if there < len(whole):
+        for t in range(len(y_here)):
+            y_here[t] = place[int(y_here[t])]
+    return there
+
+
+@compiled
 def _grow(
     codes: Codes,
     levels: Ints,
@@ -329,7 +361,7 @@ def _grow(
     sides, used = np.zeros(1024, np.uint8), 0
     rows = np.arange(n)
     spare = np.empty(n, np.int64)
-    y_here, weight_here, place = np.empty(n), np.empty(n), np.zeros(width, np.int64)
+    y_here, weight_here = np.empty(n), np.empty(n)
     widest = 1
     for j in range(p):
         widest = max(widest, levels[j])
@@ -340,16 +372,8 @@ def _grow(
     while node < nodes:
         own = rows[first[node] : last[node]]
         m = len(own)
-        whole, mass, square = np.zeros(width), 0.0, 0.0
-        for t in range(m):
-            i = own[t]
-            y_here[t], weight_here[t] = y[i], weight[i]
-            mass += weight[i]
-            if classes:
-                whole[int(y[i])] += weight[i]
-            else:
-                whole[0] += weight[i] * y[i]
-                square += weight[i] * y[i] ** 2
+        whole = np.zeros(width)
+        mass, square = _gathered(own, y, weight, classes, y_here, weight_here, whole)
         impurity = mass if classes else square
         for c in range(width):
             impurity -= whole[c] ** 2 / max(mass, 1e-300)
@@ -358,14 +382,7 @@ def _grow(
         if m < 2 * min_leaf or impurity <= _GAIN * root:
             node += 1
             continue
-        there = 0
-        for c in range(width):  # classes that no row here has are left out: of many, most nodes have few
-            if whole[c] > 0 or not classes:
-                place[c], whole[there] = there, whole[c]
-                there += 1
-        if there < width:
-            for t in range(m):
-                y_here[t] = place[int(y_here[t])]
+        there = _renumbered(whole, y_here[:m]) if classes else 1
         best, taken, by, order = _GAIN * root, 0, -1, own[:0]
         for j in range(p):
             gain, many, levels_of = _best_of_column(
