@@ -21,10 +21,12 @@ def seen(columns, response, n=600):
 
 def test_numbers_are_scores_beside_indicators_of_what_is_none():
     X = seen([told(FRAME["income"])], np.arange(600.0))[1]
-    assert X.shape[1] == 4  # the scores, the spike and two missing codes
+    assert X.shape[1] == 5  # the scores and their squares, the spike and two missing codes
     free = (FRAME["income"] > 0).to_numpy()
     assert np.corrcoef(X[free, 0], np.log(FRAME["income"].to_numpy()[free]))[0, 1] > 0.95
     assert np.ptp(X[~free, 0]) < 1e-12
+    line = np.polyfit(X[free, 0] ** 2, X[free, 1], 1)  # what is scaled is a line of the square and of the score
+    assert line[0] > 0
 
 
 def test_categories_are_indicators_beside_the_commonest():
@@ -60,5 +62,5 @@ def test_constant_columns_and_copies_of_others_are_left_out():
     age = told(FRAME["age"])
     same = Told(*coding_of((FRAME["age"] * 2 + 1).alias("age"), Codebook({"age": Variable(kind="integer")})))
     one = Told(*coding_of(pl.Series("g", ["x"] * 600), Codebook({"g": Variable(kind="categorical")})))
-    assert seen([age, one, same], np.arange(600.0))[1].shape[1] == 1
+    assert seen([age, one, same], np.arange(600.0))[1].shape[1] == 2
     assert seen([], np.arange(600.0))[1].shape[1] == 0

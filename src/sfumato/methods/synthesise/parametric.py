@@ -122,7 +122,8 @@ def fit_parametric(
     """Fit the regressions of a column.
 
     Numbers by linear regression of their normal scores; numbers of few values, and categories that have an order, by an
-    ordered logit; other categories, missing codes and values that many share by logits. All have main effects alone.
+    ordered logit; other categories, missing codes and values that many share by logits. All have main effects alone: of
+    numbers the score and its square.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def fit_parametric(
     Notes
     -----
     Of more than nine classes the eight commonest and the rest are told apart, and then those of the rest among the
-    records that have them. What is left of the relation with a column beside the main effects is lost.
+    records that have them. What a relation has beside main effects is lost.
     """
     with one_thread():
         return _fitted(target, predictors, coding, smooth, proper)

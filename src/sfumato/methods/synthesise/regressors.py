@@ -1,4 +1,4 @@
-"""The columns of a regression, from those that help to draw another: scores of numbers, indicators of categories."""
+"""The columns of a regression, from those that help to draw another: scores, their squares, indicators of states."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ _LEVELS = 30
 
 @dataclass(frozen=True)
 class _Part:
-    """One column of a regression: of a predictor its scores, or whether its state is one of some."""
+    """One column of a regression: of a predictor its scores or their squares, or whether its state is one of some."""
 
     predictor: int
     states: tuple[int, ...]
+    power: int = 1
 
     def of(self, predictors: Sequence[Told]) -> Floats:
         own = predictors[self.predictor]
         if not self.states:
-            return own.scores
+            return own.scores**self.power
         state = own.column.state
         held = state == self.states[0] if len(self.states) == 1 else np.isin(state, self.states)
         return held.astype(np.float64)
@@ -95,12 +96,13 @@ def regressors(predictors: Sequence[Told], responses: Floats) -> tuple[Regressor
 
 
 def _parts(i: int, own: Told) -> Iterator[_Part]:
-    """Scores where there are numbers; an indicator of each other state, but of the commonest where there are none."""
+    """Scores and their squares where there are numbers, and an indicator of each state: without numbers but one."""
     many = np.bincount(own.column.state, minlength=1)
     numbers, many[0] = many[0], 0
     order = [int(s) for s in np.argsort(-many, kind="stable") if many[s]]
     if numbers:
         yield _Part(i, ())
+        yield _Part(i, (), 2)
     else:
         order = order[1:]
     single = [s for s in order[: _LEVELS - 1] if many[s] >= _RARE]
