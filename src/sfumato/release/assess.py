@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Additive, Averaged, Disclosure, Shuffled, Swapped
+from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffled, Swapped
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.profile import profile
 from sfumato.data.roles import Role
-from sfumato.draws import PUBLIC, Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
@@ -36,19 +33,12 @@ from sfumato.release.earlier import Before, with_record
 from sfumato.release.intruder import keys_of, known_people
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
 from sfumato.release.named import Named
-from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
-from sfumato.release.run import run_steps
+from sfumato.release.pairing import Align, pair_tables
+from sfumato.release.prepared import Prepared
 from sfumato.release.secret import Secret
 
 __all__ = ["compare", "h_rank", "risk", "risk_of_scan"]
 
-GUESSED = (
-    "What an intruder may know was guessed from names and values: {columns}. Say otherwise with --keys, or in a plan: "
-    "`sfumato init FILE --out plan.yaml`, then `sfumato protect plan.yaml FILE --out release`."
-)
-OTHER_TYPE = (
-    "{columns}: numbers in one table and categories in the other (coarsened, perhaps), left out of every comparison."
-)
 OTHER_IDS = (
     "The plan pseudonymises the ids in {record}, so records of the two tables are joined only with the secret that the "
     "release was made with: --secret-file FILE (secret= in Python), or SFUMATO_SECRET."
@@ -61,186 +51,10 @@ NEEDS_CONTROL = (
     "With --align none rows are nobody's, and what the table tells of its people is measured beside a control: give "
     "people of the same kind who are not in it (--control FILE)."
 )
-NO_KEYS = (
-    "No column looks like one that an intruder may know. Name those that are with --keys, or in a plan: `sfumato init "
-    "FILE --out plan.yaml`."
+SEVERAL_COPIES = (
+    f"The protected table numbers copies in a column {COPY!r}: what they tell is measured one by one. Leave the "
+    "release's datapackage.json beside it, or give one copy without that column."
 )
-
-
-@dataclass(frozen=True)
-class _Tables:
-    """The tables to assess, prepared, with what the plan or the caller says of them."""
-
-    before: PolarsDataset
-    after: PolarsDataset | None
-    plan: Plan
-
-    @classmethod
-    def prepare(
-        cls, before: PolarsDataset, after: PolarsDataset | None, plan: Plan | None, secret: Secret | None = None
-    ) -> _Tables:
-        """Run the plan's preparing steps on the original; a protected table has been through them.
-
-        Ids that the plan replaces become those of the protected table where the secret is known.
-        """
-        plan = plan or Plan()
-        before = replace(before, frame=plan.dated(before.frame))
-        after = after if after is None else replace(after, frame=plan.dated(after.frame))
-        book = plan.codebook(before.frame, before.codebook)
-        if plan.steps:
-            plan.check(book)
-        plan.check_kinds(before.frame)
-        draws = PUBLIC if secret is None else Draws(secret.value)  # of one table alone, any ids will do
-        given = PolarsDataset(before.frame, book, before.suffix)
-        entered = run_steps(plan.preparing(), given, draws, table=plan.table_name, plan=plan.digest).after
-        if after is not None:
-            described = entered.codebook
-            if secret is not None:
-                entered = _with_given_ids(entered, after, plan, draws)
-            for step in plan.late:
-                described = step.describe(described)
-            known = {n: v for n, v in described.items() if n in after.columns}
-            sniffed = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
-            after = PolarsDataset(after.frame, Codebook({**sniffed, **known}), after.suffix)
-        return cls(entered, after, plan)
-
-    @classmethod
-    def of_release(cls, data: PolarsDataset, plan: Plan) -> _Tables:
-        """A table that is itself the release of a plan."""
-        return cls(data, None, plan)
-
-    def guessed(self, named: Named) -> tuple[_Tables, tuple[str, ...]]:
-        """The one table with the roles that `init` would write, under those that were named, and a note on it."""
-        guesses = {g.name: g.variable for g in profile(self.before.frame, self.before.codebook)}
-        before = replace(self.before, codebook=named.on(Codebook(guesses)))
-        keys = before.codebook.with_role(Role.KEY)
-        note = GUESSED.format(columns=", ".join(keys)) if keys else NO_KEYS
-        return replace(self, before=before), (note,)
-
-    def named(self, named: Named) -> _Tables:
-        """The tables with the roles that somebody named.
-
-        Raises
-        ------
-        DataError
-            Where columns cannot have these roles.
-        """
-        if not named:
-            return self
-        tables = [t for t in (self.before, self.after) if t is not None]
-        for table in tables:
-            named.check(table.frame.schema)
-            named.check_weights(table.frame.lazy(), table.codebook)
-        told = [replace(t, codebook=named.on(t.codebook)) for t in tables]
-        return replace(self, before=told[0], after=told[1] if len(told) > 1 else None)
-
-    @property
-    def released_frame(self) -> pl.DataFrame:
-        """The protected table's rows."""
-        assert self.after is not None
-        return self.after.frame
-
-    @property
-    def released(self) -> Codebook:
-        """What is known about the protected table's variables."""
-        assert self.after is not None
-        return Codebook({n: self.codebook[n] for n in self.after.columns if n in self.codebook})
-
-    @property
-    def codebook(self) -> Codebook:
-        """What is known about the variables of both."""
-        return Codebook({**(self.after.codebook if self.after else {}), **self.before.codebook})
-
-    def columns(self, given: Sequence[str] | None, record: str | None = None) -> tuple[str, ...]:
-        """The columns asked for, else those that the plan masks, else every numeric one but the record's id."""
-        if given:
-            refuse_unknown(given, self.before.frame, "the original")
-            schema = self.before.frame.schema
-            not_numeric = [n for n in given if not (schema[n].is_numeric() or schema[n] == pl.Boolean)]
-            if not_numeric:
-                raise DataError(
-                    f"Column {', '.join(map(repr, not_numeric))} is not numeric. Name numeric columns only."
-                )
-            return tuple(given)
-        common = [n for n in self.before.columns if n != record and (self.after is None or n in self.after.columns)]
-        masked = tuple(n for n in self.plan.masked if n in common)
-        numeric = masked or numeric_columns(self.before.codebook, common)
-        return tuple(n for n in numeric if self.after is None or not self._other_type(n))
-
-    def comparable(self, *given: Sequence[str] | None) -> tuple[_Tables, tuple[str, ...]]:
-        """The tables without columns that are numbers in one and categories in the other, and a note that says so.
-
-        Columns that somebody asks for stay, and are refused where they are needed as numbers.
-        """
-        assert self.after is not None, "a pair needs two tables"
-        asked = {n for names in given for n in names or ()}
-        coarse = set(self.plan.coarsened_late) & set(self.after.columns)
-        changed = [n for n in self.before.columns if n not in asked and (n in coarse or self._other_type(n))]
-        if not changed:
-            return self, ()
-        before = replace(self.before, frame=self.before.frame.drop(changed))
-        after = replace(self.after, frame=self.after.frame.drop(changed))
-        return _Tables(before, after, self.plan), (OTHER_TYPE.format(columns=", ".join(changed)),)
-
-    def _other_type(self, column: str) -> bool:
-        assert self.after is not None
-        if column not in self.after.columns:
-            return False
-        one, two = (t.frame.schema[column] for t in (self.before, self.after))
-        texts = sum(dtype in (pl.String, pl.Categorical, pl.Enum) for dtype in (one, two))
-        dates = one.is_temporal() + two.is_temporal()
-        numbers = one.is_numeric() or two.is_numeric()
-        return (texts == 1 and bool(numbers or dates)) or (dates == 1 and numbers)
-
-    def by(self, given: Sequence[str] | None) -> tuple[str, ...]:
-        """The strata asked for, else the plan's."""
-        if given:
-            refuse_unknown(given, self.before.frame, "the original")
-            return tuple(given)
-        both = set(self.before.columns) & set(self.after.columns if self.after else self.before.columns)
-        return tuple(n for n in self.plan.strata if n in both)
-
-    def record(self, given: str | None) -> str | None:
-        """The record column named, else the plan's where both tables have it."""
-        if given is not None:
-            return given
-        known = self.before.codebook.the(Role.RECORD)
-        return known if known and self.after is not None and known in self.after.columns else None
-
-    def told_apart(self, record: str | None, secret: Secret | None) -> bool:
-        """Whether the plan replaced the ids on which the tables are to be joined, and nobody gave the secret."""
-        return (
-            secret is None
-            and record is not None
-            and any(step.replaces and record in step.changes for step in self.plan.steps)
-        )
-
-    def pair(
-        self, columns: Sequence[str] | None, by: Sequence[str] | None, record: str | None, align: Align | None
-    ) -> Pair:
-        """Both tables, joined or aligned."""
-        assert self.after is not None, "a pair needs two tables"
-        return pair_tables(
-            self.before.frame,
-            self.after.frame,
-            self.codebook,
-            columns=self.columns(columns, record),
-            by=self.by(by),
-            record=record,
-            align=align,
-        )
-
-
-def _with_given_ids(before: PolarsDataset, after: PolarsDataset, plan: Plan, draws: Draws) -> PolarsDataset:
-    """The original with the ids that late steps of its plan gave to the release."""
-    for step in (step for step in plan.late if step.replaces and set(step.changes) <= set(before.columns)):
-        if getattr(step, "format", None) == "number" and len(before) != len(after):
-            raise DataError(
-                f"{step.name} numbered the ids of a release from which steps left records out, so that they are not "
-                "found again in the original. Take format: code."
-            )
-        before = run_steps([step], before, draws, table=plan.table_name, plan=plan.digest).after
-    return before
 
 
 def risk(
@@ -317,14 +131,16 @@ def risk(
         found = _risk_of_one(data, columns, by, plan, released, named, how, progress, also)
         if earlier is None:
             return found
-        release = _Tables.of_release(with_record(data, record), plan or Plan())
+        release = Prepared.of_release(with_record(data, record), plan or Plan())
         return found + _beside(release, earlier, disclosure or Disclosure(), how, progress)
-    tables = _Tables.prepare(data, protected, plan, secret).named(named)
+    tables = Prepared.prepare(data, protected, plan, secret).named(named)
     if control is not None:
-        control = _Tables.prepare(control, None, plan).before
+        control = Prepared.prepare(control, None, plan).before
     if align == "none":
         if control is None and synthetic is None:
             raise DataError(NEEDS_CONTROL)
+        if COPY in protected.columns and COPY not in data.columns:
+            raise DataError(SEVERAL_COPIES)
         return _risk_of_nobodys(tables, record, named, how, control, told, progress)
     record = tables.record(record)
     if align is None and tables.told_apart(record, secret):
@@ -389,7 +205,7 @@ def _risk_of_copies(
 
 
 def _intruder(
-    tables: _Tables,
+    tables: Prepared,
     pair: Pair,
     record: str | None,
     named: Named,
@@ -405,13 +221,13 @@ def _intruder(
         control=None if control is None else control.frame,
         needed=named.sensitive,
         record=record,
-        other_type=[n for n in tables.before.columns if tables._other_type(n)],
+        other_type=[n for n in tables.before.columns if tables.other_type(n)],
         raw=pair.before,
     )
 
 
 def _risk_of_nobodys(
-    tables: _Tables,
+    tables: Prepared,
     record: str | None,
     named: Named,
     how: Measuring,
@@ -447,7 +263,7 @@ def _risk_of_one(
     also: Callable[[Subject], None] | None,
 ) -> Findings:
     """The risk of a table as it is: what its keys alone give away."""
-    tables = _Tables.of_release(data, plan or Plan()) if released else _Tables.prepare(data, None, plan)
+    tables = Prepared.of_release(data, plan or Plan()) if released else Prepared.prepare(data, None, plan)
     tables = tables.named(named)
     notes: tuple[str, ...] = ()
     if columns:
@@ -497,7 +313,7 @@ def risk_of_scan(data: ScannedDataset, named: Named, how: Measuring, progress: P
     return measure(Subject(data, classes=classes_of(named.keys, ()), sensitive=sensitive, how=how), progress, "risk")
 
 
-def _beside(release: _Tables, earlier: Before, disclosure: Disclosure, how: Measuring, progress: Progress) -> Findings:
+def _beside(release: Prepared, earlier: Before, disclosure: Disclosure, how: Measuring, progress: Progress) -> Findings:
     """What earlier releases tell beside a release, and how well its records are hidden in the mean of all."""
     data, truth = release.before, earlier.truth
     assert truth is not None, "the true values were asked for"
@@ -535,7 +351,7 @@ def _for_limits(how: Measuring, plan: Plan) -> Measuring:
     return replace(how, attacking=needed if how.attacking is None else replace(how.attacking, at=needed.at))
 
 
-def _still_classes(tables: _Tables, column: str) -> bool:
+def _still_classes(tables: Prepared, column: str) -> bool:
     """Whether a category is still one in the protected table: noise makes numbers of it."""
     assert tables.after is not None
     return not tables.plan.steps or not tables.after.codebook[column].numeric
@@ -570,9 +386,28 @@ def compare(
         else:
             given |= {"record": record, "align": align}
         copies = apart(after, disclosure)
-        each = [lambda part, copy=copy: compare(before, copy, **given, progress=part) for copy in copies]
+        each = [
+            lambda part, copy=copy: _compare(before, copy, **given, told=disclosure, progress=part) for copy in copies
+        ]
         return over_copies(each, disclosure, progress, only_loss=True)
-    prepared = _Tables.prepare(before, after, plan, secret)
+    return _compare(before, after, columns, by, record, align, plan, how, secret, Disclosure(), progress)
+
+
+def _compare(
+    before: PolarsDataset,
+    after: PolarsDataset,
+    columns: Sequence[str] | None,
+    by: Sequence[str] | None,
+    record: str | None,
+    align: Align | None,
+    plan: Plan | None,
+    how: Measuring | None,
+    secret: Secret | None,
+    told: Disclosure,
+    progress: Progress,
+) -> Findings:
+    """Compare one table with another; parameters as in `compare`, `told` is what is disclosed."""
+    prepared = Prepared.prepare(before, after, plan, secret)
     joined = None if align == "none" else prepared.record(record)
     alone: tuple[str, ...] = ()
     if align is None and prepared.told_apart(joined, secret):
@@ -586,6 +421,7 @@ def compare(
         PolarsDataset(whole.after, tables.codebook),
         before=PolarsDataset(whole.before, tables.codebook),
         pair=pair,
+        disclosure=told,
         how=how or Measuring(),
     )
     return _judged(Findings(notes=(*alone, *notes)) + measure(subject, progress, "compare"), tables.plan)
@@ -602,7 +438,7 @@ def h_rank(
     **how: Any,
 ) -> HRank:
     """Measure how well records are hidden; parameters as in `sfumato.h_rank`, `how` goes to the measure."""
-    tables = _Tables.prepare(true, noisy, None)
+    tables = Prepared.prepare(true, noisy, None)
     if record is None and noisy is not None:
         known = noisy.codebook.the(Role.RECORD)
         record = known if known in true.columns else None

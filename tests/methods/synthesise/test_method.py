@@ -19,6 +19,8 @@ LAWFUL = [
     Synthesise(columns=["y", "n", "h"], copies=1, by=["area"], proper=True, smooth=True),
     Synthesise(columns=["n", "h"], where="missing", copies=1),
     Synthesise(columns=["x"], where="n > 40", copies=1, predictors={"x": ["y", "g"]}),
+    Synthesise(columns=["x", "h"], copies=1, method="parametric", proper=True),
+    Synthesise(columns=["y", "g", "n"], copies=1, method={"y": "parametric"}),
 ]
 
 BOOK = Codebook(
