@@ -37,9 +37,9 @@ def methods_told() -> list[dict[str, Any]]:
     Examples
     --------
     >>> [method["name"] for method in methods_told() if method["masks"]]
-    ['centroids', 'noise', 'pram', 'sample', 'shuffle', 'swap', 'swap_households']
+    ['centroids', 'noise', 'pram', 'sample', 'shuffle', 'swap', 'swap_households', 'synthesise']
     """
     return [
-        {"name": name, "purpose": summary(cls), "masks": cls.masks, "parameters": cls.json_schema()}
+        {"name": name, "purpose": summary(cls), "masks": bool(cls.masks), "parameters": cls.json_schema()}
         for name, cls in methods().items()
     ]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind
+from sfumato.draws import plain, shortest
 
 __all__ = ["Coded", "Coding", "coding_of"]
 
@@ -126,9 +127,7 @@ def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
 
 def _category(column: pl.Series, order: Sequence[object]) -> tuple[Coding, Coded]:
     """Categories in the order of the codebook, the others behind in theirs, and missing ones last."""
-    held = column.unique().drop_nulls()
-    held = held.sort() if column.dtype not in (pl.Categorical, pl.Enum) else held.cast(pl.String).sort()
-    known = held.to_list()
+    known = sorted(column.unique().drop_nulls().to_list(), key=_rank)
     first = [value for value in order if value in known]
     levels: list[object] = [*first, *(value for value in known if value not in first)]
     if column.null_count():
@@ -140,18 +139,25 @@ def _category(column: pl.Series, order: Sequence[object]) -> tuple[Coding, Coded
     return coding, Coded(state.to_numpy().astype(np.int64), np.zeros(len(column)))
 
 
+def _rank(value: object) -> tuple[int, float, str]:
+    """Where a category stands among others: numbers first, also those that texts write, so that types do not matter."""
+    number = plain(value)
+    return (0, float(number), "") if isinstance(number, int | float) else (1, 0.0, str(value))
+
+
 def _numbers(column: pl.Series, missing: NDArray[np.bool_], *, spikes: bool) -> tuple[Coding, Coded]:
     """Numbers; missing codes and values that many share are categories."""
     special: list[object] = []
     state = np.zeros(len(column), dtype=np.int64)
     if missing.any():
         state, special = _marked(column, missing)
-    number = np.array(column.to_physical().cast(pl.Float64).fill_null(0.0).to_numpy())
+    physical = column.to_physical()
+    number = np.array(pl.select(shortest(pl.lit(physical), physical.dtype).fill_null(0.0)).to_series().to_numpy())
     number[missing] = 0.0
     held, many = np.unique(number[~missing], return_counts=True)
     if spikes and len(held) > _FEWEST:
         for value in held[many >= _SPIKE * len(column)]:
-            special.append(column.filter(pl.Series((number == value) & ~missing))[0])
+            special.append(float(value))
             state[(number == value) & ~missing] = len(special)
     left = np.unique(number[state == 0])
     edges = left if len(left) <= BINS else np.unique(np.quantile(number[state == 0], np.arange(1, BINS + 1) / BINS))

@@ -15,6 +15,7 @@ __all__ = ["StepKeys", "digest_of"]
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
 
+_NONE = "\0"
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 
@@ -42,7 +43,7 @@ def digest_of(
     """
     own = units
     for name, column in columns.items():
-        special = bits(np.array(["", *(f"{type(v).__name__}:{v}" for v in codings[name].special)], dtype=object))
+        special = bits(np.array(["", *(_NONE if v is None else v for v in codings[name].special)], dtype=object))
         value = np.where(column.state > 0, special[column.state], bits(column.number))
         own = draws.words(own, Purpose(method, name, "digest"), value)[:, 0]
     block = draws.words(own, Purpose(method, "", "digest"))

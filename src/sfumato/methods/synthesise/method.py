@@ -89,7 +89,7 @@ class Synthesise(Method):
         How columns are drawn: `cart` by trees, `parametric` by regressions with main effects alone; or for a column
         either, the others by trees.
     order
-        The order in which columns are drawn; those that it does not list follow in the order of the file.
+        The order in which columns are drawn; those that it does not list follow as `columns` lists them, or the file.
     predictors
         For a column, those that it is drawn from; all before it where it is not listed.
     min_leaf
@@ -177,7 +177,7 @@ class Synthesise(Method):
         return self.model_copy(update={"columns": self._named(codebook)}) if self.columns == "all" else self
 
     def _free(self, codebook: Codebook) -> tuple[str, ...]:
-        """All columns that could be drawn: not ids, nor what stays true or is computed."""
+        """All columns that could be drawn, in the order of the file: not ids, nor what stays true or is computed."""
         return tuple(
             name
             for name, variable in codebook.items()
@@ -185,22 +185,22 @@ class Synthesise(Method):
         )
 
     def _named(self, codebook: Codebook) -> tuple[str, ...]:
-        """The columns that are drawn, in their order: those of `order` first, weights last."""
+        """The columns that are drawn, in their order: those of `order` first, then as they are listed, weights last."""
         named = self._free(codebook) if self.columns == "all" else self.columns
-        rest = [name for name in codebook if name in named and name not in self.order]
-        last = [name for name in rest if codebook[name].role == Role.WEIGHT]
-        unknown = [name for name in named if name not in codebook]
+        rest = [name for name in named if name not in self.order]
+        last = [name for name in rest if name in codebook and codebook[name].role == Role.WEIGHT]
         first = [name for name in self.order if name in named]
-        return (*first, *(n for n in rest if n not in last), *last, *unknown)
+        return (*first, *(n for n in rest if n not in last), *last)
 
     def _given(self, codebook: Codebook) -> tuple[str, ...]:
         """The columns that stay true and help to draw the others."""
         if self.kind(codebook) == "full":
             return ()
         named = self._named(codebook)
+        free = sorted(self._free(codebook))  # whatever the order of the file
         return tuple(
             name
-            for name in self._free(codebook)
+            for name in free
             if name not in named and codebook[name].role not in _NO_PART and codebook[name].kind != Kind.TEXT
         )
 
