@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from sfumato.data.codebook import Codebook as Codebook
     from sfumato.data.codebook import Variable as Variable
     from sfumato.data.disclosure import Disclosure as Disclosure
+    from sfumato.data.disclosure import Synthetic as Synthetic
     from sfumato.data.error_model import Additive as Additive
     from sfumato.data.error_model import Misclassified as Misclassified
     from sfumato.data.finding import Finding as Finding
@@ -77,6 +78,7 @@ _HOMES = {
     "Misclassified": "sfumato.data.error_model",
     "Plan": "sfumato.plan.plan",
     "Release": "sfumato.release.release",
+    "Synthetic": "sfumato.data.disclosure",
     "TablesRelease": "sfumato.release.several.release",
     "Role": "sfumato.data.roles",
     "Tuned": "sfumato.tuning.tune",

@@ -7,7 +7,7 @@ never a value, a count of records, or anything that was learned about few people
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -291,6 +291,9 @@ class Synthetic(_Disclosed):
     ratio: float = Field(default=1.0, gt=0)
     proper: bool = False
     by: tuple[str, ...] = ()
+
+    def __init__(self, columns: Iterable[str] = (), **given: Any) -> None:
+        super().__init__(columns=tuple(columns), **given)
 
     def sentence(self) -> str:
         """The disclosure in words."""

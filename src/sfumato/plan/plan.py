@@ -516,12 +516,9 @@ class Plan(Described):
         for step in self.steps:
             steps.append(step.bound(codebook))
             codebook = step.describe(codebook)
-        return self if all(a is b for a, b in zip(steps, self.steps, strict=True)) else self._with_steps(steps)
-
-    def _with_steps(self, steps: Sequence[Method]) -> Plan:
         made = self.model_copy(update={"steps": tuple(steps)})
         made.__dict__.pop("digest", None)
-        return made
+        return made if made.steps != self.steps else self
 
     def preparing(self) -> tuple[Method, ...]:
         """The steps before the first one that masks; where none does, before the first that coarsens."""

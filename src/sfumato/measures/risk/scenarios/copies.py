@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.finding import Finding, Findings
+from sfumato.data.finding import Findings
 from sfumato.measures.confidence import wilson
 from sfumato.measures.intruding import Intruding
 from sfumato.measures.known import Known
@@ -39,11 +41,11 @@ def by_all_copies(findings: Findings, copies: Sequence[Known], intruding: Intrud
     if len(copies) < 2 or not old or intruding is None or intruding.knowledge("neighbour").error:
         return findings
     keys = intruding.knowledge("neighbour").keys or copies[0].keys
-    new = nearest_of_all(copies, keys, free=wildcard(missing) is not None)
+    new = replace(old[0], **nearest_of_all(copies, keys, free=wildcard(missing) is not None))
     return Findings(tuple(new if line == old[0] else line for line in findings), findings.notes)
 
 
-def nearest_of_all(copies: Sequence[Known], keys: Sequence[str], *, free: bool = False) -> Finding:
+def nearest_of_all(copies: Sequence[Known], keys: Sequence[str], *, free: bool = False) -> dict[str, Any]:
     """The share of people who are found by the record that is nearest in the mean of all copies.
 
     Gower's distance is a sum over keys, so that the mean over copies is the distance over the keys of all copies side
@@ -58,11 +60,17 @@ def nearest_of_all(copies: Sequence[Known], keys: Sequence[str], *, free: bool =
     free
         Whether a missing value may be anything.
 
+    Returns
+    -------
+    dict
+        `value`, its `interval`, and the `baseline`: the same had the true values been released.
+
     Examples
     --------
-    >>> truth = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]})
+    >>> from sfumato.data.codebook import Variable
+    >>> truth, book = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}), Codebook({"x": Variable(kind="continuous")})
     >>> drawn = [pl.DataFrame({"x": x}) for x in ([2.2, 2.1, 2.9, 4.4], [0.1, 2.2, 3.3, 3.8])]
-    >>> nearest_of_all([Known(truth, copy, Codebook(), ("x",)) for copy in drawn], ["x"]).value
+    >>> nearest_of_all([Known(truth, copy, book, ("x",)) for copy in drawn], ["x"])["value"]
     1.0
     """
     there = [n for n in keys if n in copies[0].people.columns and n in copies[0].released.columns]
@@ -75,9 +83,7 @@ def nearest_of_all(copies: Sequence[Known], keys: Sequence[str], *, free: bool =
     field = coded(together, people.columns, wildcard=free)
     right, tried = _found(field, copies[0].pairs)
     before, of = _found(field.unprotected(), copies[0].pairs)
-    return Finding(
-        "match_correct", None, "nearest", None, "neighbour", right / tried, wilson(right, tried), before / of
-    )
+    return {"value": right / tried, "interval": wilson(right, tried), "baseline": before / of}
 
 
 def _found(field: Coded, pairs: int) -> tuple[float, int]:
