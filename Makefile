@@ -27,7 +27,7 @@ vendor: $(READY)  ## Fetch htmx and Pico CSS for the pages, checked by their has
 
 test test-all: IF_POSSIBLE := --if-possible
 
-test: $(READY) vendor  ## Layers, types, style and all fast tests (about 9 minutes on two cores).
+test: $(READY) vendor  ## Layers, types, style and all fast tests (about 12 minutes on two cores).
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
