@@ -137,10 +137,6 @@ _FEWER_COPIES = _Change(
     "release fewer copies", lambda k: all(p.copies == 1 for p in k.parts if isinstance(p, Synthetic))
 )
 _SMOOTH = _Change("draw numbers between donors (`smooth: true`)", lambda k: k.parameter("smooth", True))
-_ORDER = _Change(
-    "draw the columns whose relations matter one after the other, those with few categories first (`order`)"
-)
-_NEXT_TO_IT = _Change("draw the columns that go with it, too, or leave it out (`drop`)")
 _NO_MORE = _Change("do not make another release of the same people")
 _MEANS = _Change("keep the means (`recentre: true`)", lambda k: k.parameter("recentre", True))
 _SPREAD = _Change("restore the spread (`rescale: true`)", lambda k: k.parameter("rescale", True))
@@ -193,8 +189,8 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
     "synthetic": {
         Aim.FURTHER: (_LARGER_LEAVES, _COARSER_FIRST, _FEWER_COPIES),
         Aim.TOGETHER: (_FEWER_COPIES, _NO_MORE),
-        Aim.GENTLER: (_SMALLER_LEAVES, _ORDER),
-        Aim.READ: (_LARGER_LEAVES, _NEXT_TO_IT),
+        Aim.GENTLER: (_SMALLER_LEAVES,),
+        Aim.READ: (_LARGER_LEAVES, _OUT),
         Aim.KEPT: (_SMOOTH, _LARGER_LEAVES),
         Aim.APART: (_COARSER_FIRST, _LARGER_LEAVES),
     },
