@@ -63,6 +63,9 @@ def test_some_columns_are_measured_copy_by_copy(released):
     assert found.of("match_correct", attack="neighbour", group="nearest").value < 0.5
     assert found.of("k_anonymity", group="keys").value == survey(600).group_by("sex").len()["len"].min()
     assert any("means over 3 copies" in note for note in found.notes)
+    compared = sf.compare(survey(600), released["partial"][1] / "data.csv")
+    for of in (found, compared):
+        assert of.of("pmse_ratio", group="interactions").value == pytest.approx(1, abs=0.8)
 
 
 @pytest.mark.parametrize(("name", "rule"), [("full", "simple"), ("partial", "partial")])

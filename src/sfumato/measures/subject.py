@@ -17,6 +17,7 @@ from sfumato.data.remembered import Remembered
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
+from sfumato.measures.copies import Copies
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
@@ -93,6 +94,8 @@ class Subject:
         What intruders know of people, beside what was released of them.
     rehearsal
         The same of a release that was tried on half of the people, with the others as control.
+    copies
+        All synthetic copies of the release, of which `after` is one; None where nothing is synthetic.
     asked
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
     progress
@@ -113,6 +116,7 @@ class Subject:
     truth: pl.DataFrame | None = field(default=None, repr=False)
     intruder: Known | None = field(default=None, repr=False)
     rehearsal: Known | None = field(default=None, repr=False)
+    copies: Copies | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
     progress: Progress = field(default=quiet, repr=False, compare=False)
 

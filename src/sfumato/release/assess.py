@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -15,6 +15,7 @@ from sfumato.data.roles import Role
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
+from sfumato.measures.copies import Copies
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.attackers.error_law import laws
@@ -379,21 +380,34 @@ def compare(
     told = disclosure.synthetic if disclosure is not None else None
     if disclosure is not None and told is not None:
         given: dict[str, Any] = {"columns": columns, "by": by, "plan": plan, "how": how, "secret": secret}
+        given |= {"told": disclosure}
         if told.kind == "full":  # ids are new, and say nothing
             ids = [n for n in after.codebook.with_role(Role.RECORD) if n in before.columns]
             before, after = (replace(data, frame=data.frame.drop(ids)) for data in (before, after))
             given |= {"record": None, "align": "none"}
         else:
             given |= {"record": record, "align": align}
-        copies = apart(after, disclosure)
-        each = [
-            lambda part, copy=copy: _compare(before, copy, **given, told=disclosure, progress=part) for copy in copies
-        ]
+        compared = [_compared(before, copy, **given) for copy in apart(after, disclosure)]
+        copies = Copies(tuple(one.subject.two for one in compared), told.kind == "partial")
+        each = [lambda part, one=one: one.measured(part, copies) for one in compared]
         return over_copies(each, disclosure, progress, only_loss=True)
-    return _compare(before, after, columns, by, record, align, plan, how, secret, Disclosure(), progress)
+    return _compared(before, after, columns, by, record, align, plan, how, secret, Disclosure()).measured(progress)
 
 
-def _compare(
+@dataclass(frozen=True)
+class _Compared:
+    """Two tables that are compared, what is said of them, and the plan whose limits bind."""
+
+    subject: Subject
+    notes: tuple[str, ...]
+    plan: Plan
+
+    def measured(self, progress: Progress, copies: Copies | None = None) -> Findings:
+        found = measure(replace(self.subject, copies=copies), progress, "compare")
+        return _judged(Findings(notes=self.notes) + found, self.plan)
+
+
+def _compared(
     before: PolarsDataset,
     after: PolarsDataset,
     columns: Sequence[str] | None,
@@ -404,9 +418,8 @@ def _compare(
     how: Measuring | None,
     secret: Secret | None,
     told: Disclosure,
-    progress: Progress,
-) -> Findings:
-    """Compare one table with another; parameters as in `compare`, `told` is what is disclosed."""
+) -> _Compared:
+    """Put one table beside another; parameters as in `compare`, `told` is what is disclosed."""
     prepared = Prepared.prepare(before, after, plan, secret)
     joined = None if align == "none" else prepared.record(record)
     alone: tuple[str, ...] = ()
@@ -424,7 +437,7 @@ def _compare(
         disclosure=told,
         how=how or Measuring(),
     )
-    return _judged(Findings(notes=(*alone, *notes)) + measure(subject, progress, "compare"), tables.plan)
+    return _Compared(subject, (*alone, *notes), tables.plan)
 
 
 def h_rank(

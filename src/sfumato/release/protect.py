@@ -18,6 +18,7 @@ from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError, PlanError, Problem
 from sfumato.kernels.glm import Family
+from sfumato.measures.copies import Copies
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
@@ -205,19 +206,22 @@ def measure_run(
 
     Of synthetic copies each is measured by itself, and findings are the means; the pair is the first copy's.
     """
-    if ran.disclosure.synthetic is None:
-        return _measure_one(plan, ran, progress, how, only, earlier, rehearsed)
+    told = ran.disclosure.synthetic
+    if told is None:
+        return _measure_one(plan, ran, _pair(plan, ran), None, progress, how, only, earlier, rehearsed)
     measured: list[Measured] = []
+    each = _copies(ran)
+    copies = Copies(tuple(_pair(plan, copy) for copy in each), told.kind == "partial")
 
-    def of(copy: Ran[PolarsDataset]) -> Callable[[Progress], Findings]:
+    def of(copy: Ran[PolarsDataset], pair: Pair) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
             once = None if measured else rehearsed  # a rehearsal has all copies of its own
-            measured.append(_measure_one(plan, copy, part, how, only, earlier, once))
+            measured.append(_measure_one(plan, copy, pair, copies, part, how, only, earlier, once))
             return measured[-1].findings
 
         return findings
 
-    found = over_copies([of(copy) for copy in _copies(ran)], ran.disclosure, progress)
+    found = over_copies(list(map(of, each, copies.pairs)), ran.disclosure, progress)
     first = measured[0]
     known = [each.intruder for each in measured if each.intruder is not None]
     return replace(first, findings=by_all_copies(found, known, first.how.intruding, first.how.missing))
@@ -232,13 +236,14 @@ def _copies(ran: Ran[PolarsDataset]) -> list[Ran[PolarsDataset]]:
 def _measure_one(
     plan: Plan,
     ran: Ran[PolarsDataset],
+    pair: Pair,
+    copies: Copies | None,
     progress: Progress,
     how: Measuring,
     only: Set[str] | None,
     earlier: Before | None,
     rehearsed: Rehearsed | None,
 ) -> Measured:
-    pair = _pair(plan, ran)
     if how.attacking is None:
         how = replace(how, attacking=attacking_for(plan.limits))
     if how.intruding is None:
@@ -264,6 +269,7 @@ def _measure_one(
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         intruder=_intruder(plan, ran, pair),
         rehearsal=None if rehearsed is None else rehearsed.known,
+        copies=copies,
         asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
     )
     notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))

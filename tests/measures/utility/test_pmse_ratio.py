@@ -8,6 +8,7 @@ from sfumato.data.disclosure import Disclosure, Synthetic
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.copies import Copies
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility import pmse_ratio
 from sfumato.measures.utility.pmse_ratio import MEASURE, expected_of_trees, findings, ratio_of_trees
@@ -87,6 +88,53 @@ def test_a_part_in_turn_has_the_expectation_of_all():
         scores = pmse_ratio.scores_of(looked, rng.permutation(looked.released))
         whole.append(np.mean((scores - 0.5) ** 2))
     assert expected_of_trees(looked, 40) == pytest.approx(np.mean(whole), rel=0.2)
+
+
+def partial(seed, m, rows=300, *, right=True):
+    """x and g are true; y is drawn from the regression on both that was fitted to the original, or by itself."""
+    rng = np.random.default_rng(seed)
+    frame = people(rows, seed).with_columns(y=pl.Series(rng.normal(size=rows)) + pl.col("x") * 0.7)
+    X = np.column_stack([np.ones(rows), frame["x"], *(frame["g"].to_numpy() == level for level in "bc")])
+    y = frame["y"].to_numpy()
+    slopes, rest, *_ = np.linalg.lstsq(X, y)
+    drawn_y = [
+        X @ slopes + rng.normal(0, np.sqrt(rest[0] / (rows - 4)), rows) if right else rng.choice(y, rows)
+        for _ in range(m)
+    ]
+    return Copies(tuple(Pair(frame, frame.with_columns(y=pl.Series(new)), BOOK, aligned=True) for new in drawn_y), True)
+
+
+def test_some_values_of_true_people_have_one_on_average_beside_copies_against_one_another():
+    """Of 25 tables: the ratio of the one coefficient of y is nearly F(1, 4), with median 0.55 and mean 2; that of the
+    model with interactions has four, of which one is not in the model drawn from, and varies by 0.6."""
+    right = [values(findings(c.pairs[0], trees=False, copies=c)) for c in (partial(s, 5) for s in range(25))]
+    assert np.mean([found["interactions"] for found in right]) == pytest.approx(1.1, abs=0.4)
+    assert 0.3 < np.median([found["main"] for found in right]) < 1.1
+    plain = np.mean([values(findings(partial(s, 1).pairs[0], trees=False))["interactions"] for s in range(25)])
+    assert plain < 0.7  # the closed form counts what stays true as drawn
+    wrong = partial(1, 5, right=False)
+    assert values(findings(wrong.pairs[0], trees=False, copies=wrong))["interactions"] > 5
+
+
+def test_trees_tell_copies_from_the_original_no_better_than_from_one_another():
+    right, wrong = partial(1, 3, 600), partial(1, 3, 600, right=False)
+    found, poor = (np.mean([ratio_of_trees(p, copies=c)[0] for p in c.pairs]) for c in (right, wrong))
+    assert 0.4 < found < 1.3 < poor
+
+
+def test_one_copy_of_true_people_has_no_figure():
+    one = partial(1, 1)
+    found = findings(one.pairs[0], copies=one)
+    assert set(values(found).values()) == {None}
+    assert any("Make more copies" in note for note in found.notes)
+
+
+def test_copies_that_are_all_equal_have_none_either():
+    original = people(200)
+    moved = Pair(original, original.with_columns(x=pl.col("x") * 3), BOOK, aligned=True)
+    found = findings(moved, trees=False, copies=Copies((moved, moved), True))
+    assert found.of("pmse_ratio", group="interactions").value is None
+    assert any("all copies are equal" in note for note in found.notes)
 
 
 def test_order_of_rows_changes_nothing():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.pair import Pair
+from sfumato.measures.copies import Copies
 from sfumato.measures.utility import table_ratio
 from sfumato.measures.utility.propensity import propensity
 from sfumato.measures.utility.table_ratio import ONE_WAY, TWO_WAY, findings, table_ratios, tables
@@ -92,6 +93,51 @@ def test_another_sample_of_as_many_people_has_two():
         before, after = (pl.DataFrame({"g": rng.choice(list("abcd"), 400)}) for _ in range(2))
         ratios.append(findings(Pair(before, after, Codebook())).of("table_ratio", variable="g").value)
     assert np.mean(ratios) == pytest.approx(2.0, abs=0.25)
+
+
+def partial(seed, m, rows=400):
+    """g and h are true; y is drawn within each g from the original's shares there."""
+    rng = np.random.default_rng(seed)
+    g, h = rng.choice(list("abc"), rows), rng.choice(list("xy"), rows)
+    y = np.where(rng.random(rows) < 0.5, g, rng.choice(list("abc"), rows))
+    frame = pl.DataFrame({"g": g, "h": h, "y": y})
+    pairs = []
+    for _ in range(m):
+        new = y.copy()
+        for level in "abc":
+            new[g == level] = rng.choice(y[g == level], (g == level).sum())
+        pairs.append(Pair(frame, frame.with_columns(y=pl.Series(new)), Codebook(), aligned=True))
+    return Copies(tuple(pairs), True)
+
+
+def test_some_values_of_true_people_are_beside_what_copies_differ_by():
+    """g × y has six free cells of which copies have all: F(6, 24), with mean 24/22 and sd 0.7, of 50 tables."""
+    all_found = [findings(c.pairs[0], c) for c in (partial(s, 5) for s in range(50))]
+    ratios = [found.of("table_ratio", variable="g × y").value for found in all_found]
+    assert np.mean(ratios) == pytest.approx(24 / 22, abs=0.3)
+    one = all_found[0]
+    assert {f.variable for f in one if f.value == 0} == {"g", "h", "g × h"}  # which stay true
+    assert one.of("table_ratio", variable=None, group=TWO_WAY).value > 0.2
+
+
+def test_it_is_half_of_the_mean_of_copies_against_one_another():
+    copies = partial(3, 3)
+    frames = [pair.after for pair in copies.pairs]
+    cells = [Counter(zip(frame["g"], frame["y"], strict=True)) for frame in (copies.pairs[0].before, *frames)]
+
+    def apart(a, b):
+        return sum((b[cell] - (a + b)[cell] / 2) ** 2 / (a + b)[cell] for cell in a + b)
+
+    among = np.mean([apart(cells[i], cells[j]) for i, j in ((1, 2), (2, 3), (3, 1))])
+    found = findings(copies.pairs[0], copies).of("table_ratio", variable="g × y").value
+    assert found == pytest.approx(apart(cells[0], cells[1]) / (among / 2))
+
+
+def test_one_copy_of_true_people_has_no_figure():
+    copies = partial(1, 1)
+    found = findings(copies.pairs[0], copies)
+    assert {f.value for f in found} == {None}
+    assert any("Make more copies" in note for note in found.notes)
 
 
 def test_equal_tables_have_nothing():

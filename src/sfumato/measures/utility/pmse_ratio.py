@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,15 +12,26 @@ from sfumato.data.disclosure import Synthetic
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.draws import PUBLIC, Purpose
+from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.saying import value_of, with_value
 from sfumato.measures.subject import Subject
-from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, propensity_of, u_statistic
+from sfumato.measures.utility.propensity import EMPTY, NOTHING, propensity_of, u_statistic
 from sfumato.measures.utility.stacked import equal, left_out, stack
 from sfumato.measures.utility.trees import FOLDS, Looked, looked_at, scores_of
 from sfumato.progress import Progress, quiet
 
-__all__ = ["INTERACTIONS", "MAIN", "MEASURE", "TREES", "expected", "expected_of_trees", "findings", "ratio_of_trees"]
+__all__ = [
+    "INTERACTIONS",
+    "MAIN",
+    "MEASURE",
+    "TREES",
+    "expected",
+    "expected_of_copies",
+    "expected_of_trees",
+    "findings",
+    "ratio_of_trees",
+]
 
 Floats = NDArray[np.float64]
 
@@ -32,12 +45,11 @@ _CHANCE = 1.5
 """Ratios up to it are what chance does, for U of trees has a standard deviation of a sixth or so of its mean."""
 _CELLS = 100_000  # values of a table that trees look at, between these bounds
 _LEAST = 50  # rows of both tables with which a tree can split what it is grown on
+_NONE = 1e-15  # U of tables that a regression sees no difference between, but for rounding
 _BINS = 63  # of a number: with fewer, trees are grown sooner
 
-OF_SOME = (
-    "pmse_ratio of trees is of at most {most} records of each table, by a public choice, with labels permuted "
-    f"{PERMUTATIONS} times."
-)
+PERMUTED = f", with labels permuted {PERMUTATIONS} times"
+OF_SOME = "pmse_ratio of trees is of at most {most} records of each table, by a public choice" + PERMUTED + "."
 TOO_FEW = "pmse_ratio of trees: these are too few records for trees to find anything, even by chance."
 ONE = "pmse_ratio of {group}: the model has one coefficient alone, so that chance does nothing."
 
@@ -71,6 +83,42 @@ def expected(coefficients: int, n: int, m: int) -> float:
     return (coefficients - 1) * (1 - share) ** 2 * share / (n + m)
 
 
+def expected_of_copies(among: float, n: int, m: int) -> float:
+    """Expectation of U of a regression where some values of true people are a right synthesis, from pairs of copies.
+
+    Parameters
+    ----------
+    among
+        Mean U of copies against one another.
+    n, m
+        Rows of the original and of each copy.
+
+    Returns
+    -------
+    float
+        8 c² (1 - c)² times that mean, with c the share of a copy in both tables: half of it for as many rows.
+
+    Notes
+    -----
+    U is c² (1 - c)² times a square of the distance of two tables. A copy is as far from what its model expects as
+    drawing takes it, and the original, to which the model was fitted, is where the model expects it. Two copies are
+    each as far from there, in directions of their own, so that the square of their distance is twice as large. What
+    stays true is the same in all, so that it counts in neither; of how many coefficients it has a part hangs on the
+    relations between columns, so that no closed form is right.
+
+    References
+    ----------
+    Snoke, Raab, Nowok, Dibben and Slavkovic (2018), doi:10.1111/rssa.12358.
+
+    Examples
+    --------
+    >>> expected_of_copies(0.002, 500, 500)
+    0.001
+    """
+    share = m / (n + m)
+    return 8 * (share * (1 - share)) ** 2 * among
+
+
 def expected_of_trees(looked: Looked, permutations: int = PERMUTATIONS, progress: Progress = quiet) -> float:
     """Mean U of trees where labels say nothing: they are permuted over all records, by public draws.
 
@@ -99,12 +147,14 @@ def expected_of_trees(looked: Looked, permutations: int = PERMUTATIONS, progress
     return total / counted if counted else 0.0
 
 
-def ratio_of_trees(pair: Pair, progress: Progress = quiet) -> tuple[float | None, str]:
-    """Give U of trees over its mean where labels are permuted, and a note, worked out once.
+def ratio_of_trees(pair: Pair, progress: Progress = quiet, copies: Copies | None = None) -> tuple[float | None, str]:
+    """Give U of trees over its mean where there is nothing to find, and a note, worked out once.
 
-    The records that are looked at are at most `MOST` of each table, fewer of wide ones, so U is not quite `u_trees`.
-    Another sample of the same people has 1 on average. A right synthesis has as much or somewhat less, down to 1 - c
-    (with c the released share) where its values are the original's own, as in a bootstrap of records.
+    There is nothing to find where labels are permuted. Where only some values of true people were drawn, it is what
+    trees find between copies of them. The records that are looked at are at most `MOST` of each table, fewer of wide
+    ones, so U is not quite `u_trees`. Another sample of the same people has 1 on average. A right synthesis has as much
+    or somewhat less, down to 1 - c (with c the released share) where its values are the original's own, as in a
+    bootstrap of records, or where the models have all that trees look at.
 
     Parameters
     ----------
@@ -112,27 +162,61 @@ def ratio_of_trees(pair: Pair, progress: Progress = quiet) -> tuple[float | None
         Original and released table.
     progress
         Told how far the work is.
+    copies
+        All copies of a synthetic release, of which the pair is one; None for one that is not synthetic.
     """
 
     def compute() -> tuple[float | None, str]:
-        tables = (pair.before, pair.after, pair.codebook, left_out(pair))
-        if pair.once("equal", lambda: equal(*tables)):
-            return 0.0, ""
-        both = pair.once("stacked", lambda: stack(*tables))
-        if not both.n or not both.m or not both.columns:
-            return None, f"pmse_ratio: {NOTHING if both.n and both.m else EMPTY}"
-        most = int(np.clip(_CELLS // len(both.columns), FEWEST, MOST))
-        looked = looked_at(pair, both, most, _BINS)
-        usual = expected_of_trees(looked, progress=progress) if len(looked.released) >= _LEAST else 0.0
-        if not usual:
-            return None, TOO_FEW
-        scores, released = scores_of(looked, looked.released), looked.released == 1
-        return u_statistic(scores[~released], scores[released]) / usual, OF_SOME.format(most=most)
+        u, looked, note = _of_trees(pair)
+        if u is None or looked is None:
+            return u, note
+        if copies is None or not copies.partial:
+            usual = expected_of_trees(looked, progress=progress)
+        else:
+            among = _among(copies, (TREES,), lambda two, _: _of_trees(two)[0], progress)
+            if TREES not in among:
+                return None, ONE_COPY.format(measure="pmse_ratio")
+            usual = 2 * expected_of_copies(among[TREES], pair.before.height, pair.after.height)
+            note = note.replace(PERMUTED, "")
+        return (u / usual, note) if usual else (None, TOO_FEW)
 
     return pair.once("pmse_ratio of trees", compute)
 
 
-def findings(pair: Pair, *, trees: bool = True, progress: Progress = quiet) -> Findings:
+def _of_trees(pair: Pair) -> tuple[float | None, Looked | None, str]:
+    """U of trees, what they looked at, and a note; nothing was looked at where nothing could be found."""
+    tables = (pair.before, pair.after, pair.codebook, left_out(pair))
+    if pair.once("equal", lambda: equal(*tables)):
+        return 0.0, None, ""
+    both = pair.once("stacked", lambda: stack(*tables))
+    if not both.n or not both.m or not both.columns:
+        return None, None, f"pmse_ratio: {NOTHING if both.n and both.m else EMPTY}"
+    most = int(np.clip(_CELLS // len(both.columns), FEWEST, MOST))
+    looked = looked_at(pair, both, most, _BINS)
+    if len(looked.released) < _LEAST:
+        return None, None, TOO_FEW
+    scores, released = scores_of(looked, looked.released), looked.released == 1
+    return u_statistic(scores[~released], scores[released]), looked, OF_SOME.format(most=most)
+
+
+def _among(
+    copies: Copies, groups: tuple[str, ...], u: Callable[[Pair, str], float | None], progress: Progress = quiet
+) -> dict[str, float]:
+    """Mean U of copies against one another, worked out once for all copies; of a single one there is none."""
+
+    def compute() -> dict[str, float]:
+        found: dict[str, list[float]] = {}
+        for k, two in enumerate(copies.against()):
+            progress("copies against one another", k / len(copies.neighbours))
+            for group in groups:
+                if (value := u(two, group)) is not None:
+                    found.setdefault(group, []).append(value)
+        return {group: float(np.mean(values)) for group, values in found.items()}
+
+    return copies.once(("pmse_ratio", groups), compute)
+
+
+def findings(pair: Pair, *, trees: bool = True, progress: Progress = quiet, copies: Copies | None = None) -> Findings:
     """Give the lines `pmse_ratio` of groups `main` and `interactions`, and of `trees`.
 
     Parameters
@@ -143,31 +227,44 @@ def findings(pair: Pair, *, trees: bool = True, progress: Progress = quiet) -> F
         Whether trees are grown, which takes seconds.
     progress
         Told how far the work is.
+    copies
+        All copies of a synthetic release, of which the pair is one; None for one that is not synthetic.
 
     Notes
     -----
-    The expectation is that of a release whose values were all drawn. Where records are true people's and only some of
-    their values were drawn or moved, it is too large, and the figure says less than it seems to.
+    Where all values were drawn the expectation of U is a closed form (`expected`). Where the records are true people's
+    and some of their values were drawn, it comes from copies against one another (`expected_of_copies`), and a single
+    copy has no value. Where values were masked in other ways the closed form is too large, and the figure says less
+    than it seems to.
     """
     lines, notes = [], []
     for group, interactions in ((MAIN, False), (INTERACTIONS, True)):
-        value, note = _of_regression(propensity_of(pair, interactions=interactions), pair, group)
+        value, note = _of_regression(pair, group, interactions, copies)
         lines.append(Finding("pmse_ratio", group=group, value=value))
         notes += [note] if note else []
     if trees:
-        value, note = ratio_of_trees(pair, progress)
+        value, note = ratio_of_trees(pair, progress, copies)
         lines.append(Finding("pmse_ratio", group=TREES, value=value))
         notes += [note] if note else []
     return Findings(tuple(lines), tuple(dict.fromkeys(notes)))
 
 
-def _of_regression(found: Propensity, pair: Pair, group: str) -> tuple[float | None, str]:
+def _of_regression(pair: Pair, group: str, interactions: bool, copies: Copies | None) -> tuple[float | None, str]:
+    found = propensity_of(pair, interactions=interactions)
+    n, m = pair.before.height, pair.after.height
     if found.u is None:
         return None, f"pmse_ratio: {found.note}"
     if found.coefficients is None:  # equal tables: no model was fitted
         return 0.0, ""
-    usual = expected(found.coefficients, pair.before.height, pair.after.height)
-    return (found.u / usual, "") if usual else (None, ONE.format(group=group))
+    if copies is None or not copies.partial:
+        usual = expected(found.coefficients, n, m)
+        return (found.u / usual, "") if usual else (None, ONE.format(group=group))
+    among = _among(copies, (MAIN, INTERACTIONS), lambda two, name: propensity_of(two, interactions=name != MAIN).u)
+    if group not in among:
+        return None, ONE_COPY.format(measure="pmse_ratio")
+    if among[group] < _NONE:
+        return (0.0, "") if found.u < _NONE else (None, UNMOVED.format(measure="pmse_ratio", what=group))
+    return found.u / expected_of_copies(among[group], n, m), ""
 
 
 def _synthetic(subject: Subject) -> bool:
@@ -176,7 +273,7 @@ def _synthetic(subject: Subject) -> bool:
 
 def _compute(subject: Subject) -> Findings:
     trees = "pmse_ratio" in subject.asked or _synthetic(subject)
-    return findings(subject.two.tables, trees=trees, progress=subject.progress)
+    return findings(subject.two.tables, trees=trees, progress=subject.progress, copies=subject.copies)
 
 
 def _say(found: Findings, fraction: float) -> str | None:
@@ -199,8 +296,9 @@ MEASURE = Measure(
             title="U beside chance",
             what="U as a multiple of what chance alone does where all values are drawn from a right model of the "
             "original: about 1 is right, 10 is poor. Main effects see nearly nothing; interactions see changed "
-            "relations of two columns; trees any pattern (of synthetic data, or where a limit asks). Where records are "
-            "true people's it is below 1 for that alone.",
+            "relations of two columns; trees any pattern (of synthetic data, or where a limit asks). Where some values "
+            "of true people were drawn, chance is what copies differ by among themselves, so that one copy alone has "
+            "no figure. Where values were masked in other ways it is below 1 for that alone.",
             published="rate",
             aim=Aim.TABLES,
             whole="all records",

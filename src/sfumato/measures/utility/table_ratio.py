@@ -18,15 +18,19 @@ from sfumato.data.design import is_factor
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.kernels.cells import spread_apart
+from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.saying import value_of
 from sfumato.measures.subject import Subject
+from sfumato.measures.utility.pmse_ratio import expected_of_copies
 from sfumato.measures.utility.propensity import EMPTY, NOTHING
 from sfumato.measures.utility.stacked import compared, equal, left_out, texts_of
 
 __all__ = ["MEASURE", "ONE_WAY", "TWO_WAY", "Table", "findings", "table_ratios", "tables"]
 
 Codes = NDArray[np.uint16] | NDArray[np.uint32]
+Floats = NDArray[np.float64]
+Columns = Sequence[tuple[int, ...]]
 
 ONE_WAY, TWO_WAY = "one-way", "two-way"
 """Groups of lines: tables of one column, and of two."""
@@ -34,6 +38,8 @@ ONE_WAY, TWO_WAY = "one-way", "two-way"
 _PARTS = 5
 _MOST_WORK = 2_000_000_000
 """Rows times pairs of columns that are looked at."""
+_NONE = 1e-9
+"""Sums of squares below it are rounding errors: one record that differs has one over the rows of its cell."""
 _SHORT = 1 << 16
 """Codes that two bytes hold."""
 _FAR = 3.0
@@ -73,7 +79,13 @@ class Table:
         return int(self.codes.shape[1]) - self.n
 
 
-def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_out: tuple[str, ...] = ()) -> Table:
+def tables(
+    before: pl.DataFrame,
+    after: pl.DataFrame,
+    codebook: Codebook,
+    leave_out: tuple[str, ...] = (),
+    cut: pl.DataFrame | None = None,
+) -> Table:
     """Code what both tables have.
 
     Numbers are cut at the original's fifths (a value on a cut belongs below it).
@@ -86,6 +98,8 @@ def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_
         Says which columns are numbers, and which codes stand for missing.
     leave_out
         Further columns to leave out.
+    cut
+        The table at whose fifths numbers are cut; `before` where it is left out.
 
     Examples
     --------
@@ -97,7 +111,7 @@ def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_
     out: Codes = np.empty((len(names), before.height + after.height), dtype=np.uint16)
     levels = []
     for j, name in enumerate(names):
-        column, many = _coded(before[name], after[name], codebook)
+        column, many = _coded(before[name], after[name], codebook, None if cut is None else cut[name])
         if many > _SHORT and out.dtype == np.uint16:
             out = out.astype(np.uint32)
         out[j] = column
@@ -105,7 +119,7 @@ def tables(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook, leave_
     return Table(tuple(names), out, before.height, tuple(levels))
 
 
-def table_ratios(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | None]:
+def table_ratios(both: Table, of: Columns) -> list[float | None]:
     """How far tables are from the original's, each as a multiple of what chance does where the model is right.
 
     Parameters
@@ -137,20 +151,37 @@ def table_ratios(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | Non
     n, m = both.n, both.m
     if not n or not m or not of:
         return [None] * len(of)
-    named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64)
-    apart, cells = spread_apart(both.codes, np.array(both.levels, dtype=np.int64), n, named)
+    apart, free = _spread(both, of)
     expected = (1 - m / (n + m)) ** 2 * m / (n + m)
-    return [float(a / ((k - 1) * expected)) if k > 1 else None for a, k in zip(apart, cells, strict=True)]
+    return [float(a / (k * expected)) if k else None for a, k in zip(apart, free, strict=True)]
 
 
-def findings(pair: Pair) -> Findings:
+def _spread(both: Table, of: Columns) -> tuple[Floats, Floats]:
+    """How far the rows are apart in each table (U of all rows together), and its cells less one."""
+    named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64).reshape(-1, 2)
+    apart, cells = spread_apart(both.codes, np.array(both.levels, dtype=np.int64), both.n, named)
+    return apart, np.asarray(cells - 1.0, dtype=np.float64)
+
+
+def findings(pair: Pair, copies: Copies | None = None) -> Findings:
     """Give `table_ratio` of each column, of each pair of columns (`a × b`), and the mean of both groups.
 
     Parameters
     ----------
     pair
         Original and released table; they need not be joined.
+    copies
+        All copies of a synthetic release, of which the pair is one; None for one that is not synthetic.
+
+    Notes
+    -----
+    Where the records are true people's and some of their values were drawn, what chance does comes from copies against
+    one another, as for `pmse_ratio`: the closed form counts what stays true as drawn. A single copy has no value, and
+    tables of columns that stay true have 0. The mean is then that of U over that of what chance does, both per cell: a
+    mean of ratios would hang on the few tables of which copies happen to differ least.
     """
+    if copies is not None and copies.partial:
+        return _of_copies(pair, copies)
     apart = (pair.before, pair.after, pair.codebook, left_out(pair))
     both = tables(*apart)
     same = pair.once("equal", lambda: equal(*apart))
@@ -170,7 +201,57 @@ def findings(pair: Pair) -> Findings:
     return Findings(tuple(lines), tuple(notes))
 
 
-def _none_apart(both: Table, of: Sequence[tuple[int, ...]]) -> list[float | None]:
+def _of_copies(pair: Pair, copies: Copies) -> Findings:
+    """The lines where some values of true people were drawn: beside what copies differ by among themselves."""
+    tables_of = (pair.before, pair.after, pair.codebook, left_out(pair))
+    both = tables(*tables_of)
+    chosen = _chosen(both)
+    notes = [FEWER.format(columns=chosen)] if chosen < len(both.names) else []
+    notes += _nothing_varies(both)
+    of: list[tuple[int, ...]] = [(j,) for j in range(len(both.names))]
+    of += itertools.combinations(range(chosen), 2)
+    among = copies.once(("table_ratio", tuple(of)), lambda: _among(copies, of, pair.before))
+    if among is None or not (both.n and both.m and of):
+        values: list[float | None] = [None] * len(of)
+        weighed = np.zeros((2, len(of)))
+        notes += [ONE_COPY.format(measure="table_ratio")] if among is None else []
+    else:
+        rows = both.n + both.m
+        apart, free = _spread(both, of)
+        usual = rows * expected_of_copies(1.0, both.n, both.m) * among
+        none = [
+            " × ".join(both.names[j] for j in own) for own, a, e in zip(of, apart, usual, strict=True) if a > _NONE > e
+        ]
+        notes += [UNMOVED.format(measure="table_ratio", what=", ".join(none))] if none else []
+        values = [_beside(a, e) if k else None for a, e, k in zip(apart, usual, free, strict=True)]
+        weighed = np.stack([apart, usual]) / np.maximum(free, 1.0)
+    lines: list[Finding] = []
+    for group, many in ((ONE_WAY, 1), (TWO_WAY, 2)):
+        own = [t for t, columns in enumerate(of) if len(columns) == many]
+        there = [t for t in own if values[t] is not None]
+        mean = _beside(*weighed[:, there].sum(axis=1)) if there else None
+        lines.append(Finding("table_ratio", group=group, value=mean))
+        named = (" × ".join(both.names[j] for j in of[t]) for t in own)
+        lines += [Finding("table_ratio", name, group, value=values[t]) for name, t in zip(named, own, strict=True)]
+    return Findings(tuple(lines), tuple(notes))
+
+
+def _beside(apart: float, usual: float) -> float | None:
+    if usual < _NONE:
+        return 0.0 if apart < _NONE else None
+    return float(apart / usual)
+
+
+def _among(copies: Copies, of: Columns, cut: pl.DataFrame) -> Floats | None:
+    """Mean U of copies against one another in each table; None of a single copy."""
+    found = []
+    for two in copies.against():
+        both = tables(two.before, two.after, two.codebook, left_out(two), cut)
+        found.append(_spread(both, of)[0] / (both.n + both.m))
+    return np.asarray(np.mean(found, axis=0)) if found else None
+
+
+def _none_apart(both: Table, of: Columns) -> list[float | None]:
     """What equal tables have, without counting: 0, or no figure where nothing varies."""
     varies = [bool((codes != codes[0]).any()) for codes in both.codes]
     return [0.0 if any(varies[j] for j in columns) else None for columns in of]
@@ -193,13 +274,16 @@ def _chosen(both: Table) -> int:
     return min(len(both.names), max(2, math.floor((1 + math.sqrt(1 + 4 * most)) / 2)))
 
 
-def _coded(one: pl.Series, two: pl.Series, codebook: Codebook) -> tuple[NDArray[Any], int]:
+def _coded(
+    one: pl.Series, two: pl.Series, codebook: Codebook, cut: pl.Series | None = None
+) -> tuple[NDArray[Any], int]:
     """Codes of a column in both tables, and how many there are."""
     name = one.name
     factor = is_factor(name, one.dtype, codebook) or is_factor(name, two.dtype, codebook)
     if not factor:
         a, b = (numbers(column.to_frame(), [name], codebook)[:, 0] for column in (one, two))
-        known = a[~np.isnan(a)]
+        of = a if cut is None else numbers(cut.to_frame(), [name], codebook)[:, 0]
+        known = of[~np.isnan(of)]
         cuts = np.quantile(known, np.arange(1, _PARTS) / _PARTS) if len(known) else np.zeros(_PARTS - 1)
         x = np.concatenate([a, b])
         return np.where(np.isnan(x), _PARTS, np.searchsorted(cuts, x, side="left")), _PARTS + 1
@@ -221,7 +305,7 @@ def _say(found: Findings, fraction: float) -> str | None:
 
 
 def _compute(subject: Subject) -> Findings:
-    return findings(subject.two.tables)
+    return findings(subject.two.tables, subject.copies)
 
 
 MEASURE = Measure(
@@ -236,7 +320,9 @@ MEASURE = Measure(
             what="How far tables of one column, and of each pair of columns, are from the original's, as a multiple of "
             "what chance alone does where values are drawn from a right model of the original. About 1 is right, 2 is "
             "what another sample of as many people has, above 3 something is not kept; near 0 values were hardly "
-            "drawn at all. The mean of the pairs is the figure to steer by, for main effects see little.",
+            "drawn at all. The mean of the pairs is the figure to steer by, for main effects see little. Where some "
+            "values of true people were drawn, chance is what copies differ by among themselves: one copy alone has no "
+            "figure.",
             published="mean",
             aim=Aim.TABLES,
             whole="all tables",
