@@ -17,6 +17,7 @@ from sfumato.cli import (
     protect,
     schema,
     serve,
+    studio,
     tune,
 )
 from sfumato.cli.gate import app as gate
@@ -54,6 +55,7 @@ app.command(epilog=anonymise.EXAMPLE)(anonymise.anonymise)
 app.add_typer(table.app)
 app.add_typer(gate.app)
 app.command(epilog=serve.EXAMPLE)(serve.serve)
+app.command(epilog=studio.EXAMPLE)(studio.studio)
 app.command(epilog=tune.EXAMPLE)(tune.tune)
 app.command(epilog=card.EXAMPLE)(card.card)
 app.command(epilog=fit.EXAMPLE)(fit.fit)

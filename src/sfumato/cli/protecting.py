@@ -13,7 +13,6 @@ from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
 from sfumato.release.release import Release
 from sfumato.release.several.release import TablesRelease
-from sfumato.report.report import Report
 
 __all__ = ["open_tables", "tell"]
 
@@ -75,7 +74,7 @@ def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, .
     say([*release.report.warnings, *notes])
     if as_json:
         place = {"release": None if out is None else str(out), "ok": release.ok}
-        print_json(place | (_tables(release) if isinstance(release, TablesRelease) else _figures(release.report)))
+        print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))
     elif isinstance(release, TablesRelease):
         console = Console()
         for name, one in release.tables.items():
@@ -90,17 +89,9 @@ def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, .
         say([f"Release written: {folder} (open report.html there)" for folder in folders])
 
 
-def _figures(report: Report) -> dict[str, Any]:
-    return {
-        "findings": [f.to_plain() for f in report.findings],
-        "refusals": list(report.refusals),
-        "notes": list(report.findings.notes),
-    }
-
-
 def _tables(release: TablesRelease) -> dict[str, Any]:
     return {
-        "tables": {name: {"ok": one.ok, **_figures(one.report)} for name, one in release.tables.items()},
+        "tables": {name: {"ok": one.ok, **one.report.to_plain()} for name, one in release.tables.items()},
         "links": [link.to_plain() for link in release.links.links],
         "refusals": list(release.report.refusals),
         "notes": list(release.links.notes),

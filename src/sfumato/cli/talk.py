@@ -77,8 +77,7 @@ def print_json(value: dict[str, Any]) -> None:
 def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:
     """Print findings for a program or for a person."""
     if as_json:
-        plain = [f.to_plain() for f in findings]
-        print_json({**more, "findings": plain, "notes": list(findings.notes)})
+        print_json({**more, **findings.to_plain()})
         return
     from sfumato.render.text import paragraphs, show
 

@@ -133,6 +133,10 @@ class Findings(Sequence[Finding]):
         """Whether every limit holds."""
         return all(f.ok is not False for f in self)
 
+    def to_plain(self) -> dict[str, Any]:
+        """The JSON form: every finding, and notes."""
+        return {"findings": [f.to_plain() for f in self], "notes": list(self.notes)}
+
     def tidy(self) -> pl.DataFrame:
         """A frame with the ten fixed columns, one row a finding."""
         return pl.DataFrame([f.to_plain() for f in self], schema=_SCHEMA)

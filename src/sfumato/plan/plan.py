@@ -159,12 +159,11 @@ class Plan(Described):
             raise PlanError([f"{str(path)!r} cannot be read: {error.strerror}"]) from None
         except UnicodeDecodeError:
             raise PlanError([f"{str(path)!r} is not a text file in UTF-8"]) from None
-        plan = cls.from_yaml(text)
-        return plan._seen_from(Path(path).parent)
+        return cls.from_yaml(text, Path(path).parent)
 
     @classmethod
-    def from_yaml(cls, text: str) -> Plan:
-        """Read a plan from YAML text; errors as in `load`."""
+    def from_yaml(cls, text: str, folder: Path = Path()) -> Plan:
+        """Read a plan from YAML text, as if it lay in a folder; errors as in `load`."""
         value, lines = load_yaml(text)
         if not isinstance(value, Mapping):
             raise PlanError(["a plan is a mapping that begins with `sfumato: 1`"])
@@ -181,7 +180,7 @@ class Plan(Described):
         except ValidationError as error:
             raise PlanError(problems_of(error, value, lines, place=_where, words=step_words())) from None
         plan._lines = lines
-        return plan
+        return plan._seen_from(folder)
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values, every parameter written out; without `earlier`, which says where the custodian keeps files."""

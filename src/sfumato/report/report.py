@@ -111,6 +111,11 @@ class Report:
         """Whether every limit of the plan holds, and nothing else speaks against the release."""
         return self.findings.ok and not self.refusals
 
+    def to_plain(self) -> dict[str, Any]:
+        """The JSON form of what was measured: every finding, why it is refused, and notes."""
+        figures = self.findings.to_plain()
+        return {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"]}
+
 
 @dataclass(frozen=True)
 class TablesReport:

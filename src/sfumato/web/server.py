@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
+from types import FrameType
 from typing import Any, NoReturn
 
 from uvicorn import Config, Server
@@ -78,7 +79,7 @@ class _Quiet(Server):
         yield
 
 
-def run(app: Any, listens: socket.socket, begun: Callable[[], None]) -> None:
+def run(app: Any, listens: socket.socket, begun: Callable[[], None], ending: Callable[[], None] | None = None) -> None:
     """Serve an application in this process, until it is told to stop.
 
     Parameters
@@ -89,6 +90,8 @@ def run(app: Any, listens: socket.socket, begun: Callable[[], None]) -> None:
         Where.
     begun
         Is called once signals end it.
+    ending
+        Is called by the signal that ends it, before answers that are still being sent are waited for.
     """
     server = _Quiet(
         Config(
@@ -104,8 +107,14 @@ def run(app: Any, listens: socket.socket, begun: Callable[[], None]) -> None:
         )
     )
     signal.set_wakeup_fd(-1)
+
+    def ends(number: int, frame: FrameType | None) -> None:
+        if ending is not None:
+            ending()
+        server.handle_exit(number, frame)
+
     for number in _SIGNALS:
-        signal.signal(number, server.handle_exit)
+        signal.signal(number, ends)
     begun()
     server.run(sockets=[listens])
 

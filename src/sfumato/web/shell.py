@@ -72,6 +72,8 @@ class Face:
         Whether it is called over https alone.
     watch
         Wraps the whole of it: logs and counts.
+    closed
+        Whether its files, too, are behind the door, and whoever calls by another name is refused as a stranger is.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Face:
     largest: Callable[[str, str], int | None] = field(default_factory=lambda: _small)
     secure: bool = False
     watch: Callable[[ASGIApp], ASGIApp] = field(default_factory=lambda: _unwatched)
+    closed: bool = False
 
 
 def application(face: Face) -> ASGIApp:
@@ -102,20 +105,30 @@ def application(face: Face) -> ASGIApp:
     >>> TestClient(shown, base_url="http://elsewhere.example").get("/").status_code
     400
     """
-    inner = face.door(face.routes)
+    inner = face.door(_or_files(face) if face.closed else face.routes)
     limited = _Bodies(inner, face.largest)
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         problem = _foreign(scope, headers, face.hosts)
         if problem is not None:
-            await problem.response()(scope, receive, send)
-        elif scope["path"].startswith(PREFIX):
+            await (Problem(403, problem.detail) if face.closed else problem).response()(scope, receive, send)
+        elif scope["path"].startswith(PREFIX) and not face.closed:
             await face.static(scope, receive, send)
         else:
             await limited(scope, receive, send)
 
     return _Safe(face.watch(_Last(checked)), inner, face.secure)
+
+
+def _or_files(face: Face) -> ASGIApp:
+    """The routes of a face, and its files."""
+
+    async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
+        files = scope["type"] == "http" and scope["path"].startswith(PREFIX)
+        await (face.static if files else face.routes)(scope, receive, send)
+
+    return chosen
 
 
 def is_loopback(scope: Scope) -> bool:

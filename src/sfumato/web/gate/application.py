@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from fastapi import Depends, FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from sfumato.errors import SfumatoError
 from sfumato.gate.service import Gate
 from sfumato.web.gate import (
     analyses,
@@ -39,8 +35,9 @@ from sfumato.web.gate.door import Door, cookie_name
 from sfumato.web.gate.pages import ROUTERS as PAGES
 from sfumato.web.gate.pages.errors import refusal
 from sfumato.web.gate.watch import Watch
-from sfumato.web.problems import Problem, from_validation
-from sfumato.web.shell import Face, application, told
+from sfumato.web.problems import Problem
+from sfumato.web.routing import quiet_app
+from sfumato.web.shell import Face, application
 from sfumato.web.static_files import StaticFiles
 
 __all__ = ["ROUTERS", "face", "routes", "serve"]
@@ -53,7 +50,6 @@ ROUTERS = (
 )
 """One for each file."""
 STATIC = Path(__file__).parents[1] / "static"
-_SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 
 
 def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastAPI:
@@ -68,15 +64,11 @@ def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastA
     static
         Files that pages link to; those of `STATIC` where it is None.
     """
-    app = FastAPI(
+    app = quiet_app(
+        _refused,
         title="sfumato gate",
         description="What may be told to whom. Bearer tokens, or a session with the header `X-Sfumato: 1` on changes.",
         version="1",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        redirect_slashes=False,
-        telemetry=_SILENT,
         dependencies=[Depends(_guard)],
     )
     for router in ROUTERS:
@@ -85,10 +77,6 @@ def routes(gate: Gate, watch: Watch, static: StaticFiles | None = None) -> FastA
     app.state.gate, app.state.watch = gate, watch
     app.state.static = static or StaticFiles([STATIC])
     app.state.secure = gate.config.server.secure
-    for kind in (SfumatoError, Problem, Exception):
-        app.add_exception_handler(kind, _error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
     return app
 
 
@@ -135,17 +123,5 @@ def _guard(request: Request) -> None:
         raise Problem(403, "This cannot be reached.")
 
 
-def _error(request: Request, error: Exception) -> Response:
-    return refusal(request.app.state.static, request.scope, told(error))
-
-
-def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return refusal(request.app.state.static, request.scope, from_validation(error.errors()))
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    detail = "The body cannot be read." if error.status_code == 400 else "This cannot be had."
-    problem = Problem(error.status_code, detail, {}, dict(error.headers or {}))
+def _refused(request: Request, problem: Problem) -> Response:
     return refusal(request.app.state.static, request.scope, problem)

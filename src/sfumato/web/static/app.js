@@ -1,6 +1,7 @@
 // What all pages need: the header of changes, focus and a word after parts of a page came, the switch of themes.
 
 const said = document.getElementById("said");
+const alarm = document.getElementById("alarm");
 
 let forgetting;
 
@@ -26,6 +27,11 @@ document.addEventListener("htmx:afterRequest", (event) => {
 
 document.addEventListener("htmx:afterSwap", (event) => {
   const part = event.detail.target;
+  if (part === alarm) {
+    alarm.hidden = false;
+    alarm.scrollIntoView({ block: "nearest" });
+    return;
+  }
   const first = part.matches("[data-focus]") ? part : part.querySelector("[data-focus]");
   if (first) {
     if (!first.hasAttribute("tabindex")) first.tabIndex = -1;
@@ -36,8 +42,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
 });
 
 // What went wrong on the way: seen and heard, until the next answer comes.
-const alarm = document.getElementById("alarm");
-
 function warn(text) {
   alarm.textContent = text;
   alarm.hidden = false;

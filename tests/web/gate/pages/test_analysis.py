@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.web.gate.pages.analysis import formula_of
-from sfumato.web.gate.pages.frame import Given
+from sfumato.web.layout.forms import Given
 
 ASK, KIND = "/pages/analysis/ask", "/pages/analysis/kind"
 

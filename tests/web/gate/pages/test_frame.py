@@ -3,7 +3,8 @@
 import pytest
 
 from sfumato.gate.analyses.registry import KINDS
-from sfumato.web.gate.pages.frame import LINKS, Given
+from sfumato.web.gate.pages.frame import LINKS
+from sfumato.web.layout.forms import Given
 from sfumato.web.gate.pages.words import reasons
 
 

@@ -8,8 +8,9 @@ from starlette.responses import Response
 from sfumato.errors import DataError, SfumatoError
 from sfumato.gate.service import Gate
 from sfumato.gate.serving.doors import LONGEST, SCOPES
-from sfumato.web.gate.pages.frame import Form, problem, show, show_part
+from sfumato.web.gate.pages.frame import problem, show, show_part
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form
 
 __all__ = ["router"]
 

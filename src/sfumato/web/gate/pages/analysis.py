@@ -11,9 +11,10 @@ from sfumato.errors import DataError, SfumatoError
 from sfumato.gate.analyses.kind import Kind
 from sfumato.gate.analyses.registry import KINDS, kind_of
 from sfumato.gate.serving.describing import Codebook
-from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part
+from sfumato.web.gate.pages.frame import problem, show, show_part
 from sfumato.web.gate.pages.table import answered, asked_of_form, parts_of
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form, Given
 
 __all__ = ["formula_of", "router"]
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Depends, Request
-from starlette.datastructures import FormData
+from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
 from sfumato.errors import SfumatoError
 from sfumato.gate.service import Release, Visitor
 from sfumato.web.layout.rendering import refuse_without_vendor, shown
-from sfumato.web.problems import Problem
 
-__all__ = ["LINKS", "Given", "Shown", "gone_to", "problem", "show", "show_part", "told", "visitor_of"]
+__all__ = ["LINKS", "Shown", "gone_to", "problem", "show", "show_part", "told", "visitor_of"]
 
 BRAND = "sfumato gate"
 LINKS: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -46,53 +44,8 @@ LINKS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "": (("Public releases", "/pages/public"), ("Log in", "/login")),
 }
 """Pages by role, in the order in which they are shown."""
-_MOST_FIELDS, _LONGEST = 5_000, 20_000
 _WORDS = {"n": "People", "widening": "Intervals are wider by"}
 _ROUNDED = {**_WORDS, "n": "People, to a multiple of ten"}
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a form holds: texts by name.
-
-    Parameters
-    ----------
-    fields
-        Pairs of name and text, in their order.
-    """
-
-    fields: Sequence[tuple[str, str]]
-
-    def one(self, name: str, otherwise: str = "") -> str:
-        """The last text of a name, without blanks around it."""
-        return next((text.strip() for key, text in reversed(self.fields) if key == name), otherwise)
-
-    def many(self, name: str) -> list[str]:
-        """All texts of a name that are not empty."""
-        return [text for key, text in self.fields if key == name and text]
-
-    def below(self, prefix: str) -> dict[str, list[str]]:
-        """By what stands behind a prefix, the texts."""
-        out: dict[str, list[str]] = {}
-        for key, text in self.fields:
-            if key.startswith(prefix):
-                out.setdefault(key.removeprefix(prefix), []).append(text)
-        return out
-
-
-async def _form(request: Request) -> Given:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip()
-    if kind not in ("application/x-www-form-urlencoded", ""):
-        raise Problem(415, "A page sends its form as a form.")
-    read: FormData = await request.form(max_files=0, max_fields=_MOST_FIELDS)
-    pairs = [(key, text) for key, text in read.multi_items() if isinstance(text, str)]
-    if len(pairs) > _MOST_FIELDS or any(len(text) > _LONGEST for _, text in pairs):
-        raise Problem(413, "The form is too long.")
-    return Given(pairs)
-
-
-Form = Annotated[Given, Depends(_form)]
-"""What a page's form sent."""
 
 
 def visitor_of(request: Request) -> Visitor | None:

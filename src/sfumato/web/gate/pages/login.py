@@ -8,9 +8,10 @@ from starlette.responses import RedirectResponse, Response
 
 from sfumato.errors import SfumatoError
 from sfumato.gate.service import Gate
-from sfumato.web.gate.pages.frame import LINKS, Form, gone_to, problem, show, visitor_of
+from sfumato.web.gate.pages.frame import LINKS, gone_to, problem, show, visitor_of
 from sfumato.web.gate.parts import TheGate
 from sfumato.web.gate.session import entered, login_limiter
+from sfumato.web.layout.forms import Form
 
 __all__ = ["router"]
 

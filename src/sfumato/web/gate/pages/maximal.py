@@ -12,8 +12,9 @@ from sfumato.errors import DataError, DataStopped, SfumatoError
 from sfumato.gate.service import Gate
 from sfumato.gate.serving.surveying import MOST_DRAWN, Surveyed
 from sfumato.gate.world import PUBLIC
-from sfumato.web.gate.pages.frame import Form, problem, show, show_part
+from sfumato.web.gate.pages.frame import problem, show, show_part
 from sfumato.web.gate.parts import TheGate
+from sfumato.web.layout.forms import Form
 
 __all__ = ["router"]
 

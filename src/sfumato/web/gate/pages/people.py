@@ -15,10 +15,11 @@ from sfumato.gate.service import Gate
 from sfumato.gate.serving.core import Settled
 from sfumato.gate.serving.surveying import Foreseen
 from sfumato.gate.world import PUBLIC
-from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, visitor_of
+from sfumato.web.gate.pages.frame import problem, show, show_part, visitor_of
 from sfumato.web.gate.pages.policies import in_words
 from sfumato.web.gate.pages.words import DECISIONS, reasons
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form, Given
 
 __all__ = ["router"]
 

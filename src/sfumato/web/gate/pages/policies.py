@@ -12,9 +12,10 @@ from sfumato.data.problems import problems_of
 from sfumato.data.yaml import dump_yaml, load_yaml
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.gate.policy import Policy
-from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, visitor_of
+from sfumato.web.gate.pages.frame import problem, show, show_part, visitor_of
 from sfumato.web.gate.pages.words import DECISIONS
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form, Given
 
 __all__ = ["in_words", "router"]
 

@@ -10,9 +10,10 @@ from starlette.responses import Response
 from sfumato.errors import DataError, DataStopped, SfumatoError
 from sfumato.gate.margin import Margin
 from sfumato.gate.service import Gate, Waiting
-from sfumato.web.gate.pages.frame import Form, problem, show, show_part
+from sfumato.web.gate.pages.frame import problem, show, show_part
 from sfumato.web.gate.pages.words import DECISIONS
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form
 
 __all__ = ["router"]
 

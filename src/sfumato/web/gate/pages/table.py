@@ -15,9 +15,10 @@ from sfumato.gate.margin import Margin, Node
 from sfumato.gate.offers import Offer
 from sfumato.gate.service import Answer, Gate
 from sfumato.gate.serving.describing import Codebook
-from sfumato.web.gate.pages.frame import Form, Given, problem, show, show_part, told
+from sfumato.web.gate.pages.frame import problem, show, show_part, told
 from sfumato.web.gate.pages.words import DECISIONS, OFFERS, reasons
 from sfumato.web.gate.parts import TheGate, Who
+from sfumato.web.layout.forms import Form, Given
 
 __all__ = ["Asked", "answered", "asked_of_form", "parts_of", "router"]
 

@@ -1,0 +1,63 @@
+"""Draft a plan for a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.api.read import read
+from sfumato.data.looking import Looking
+from sfumato.data.profile import Guess, profile
+from sfumato.plan.draft import draft_plan
+from sfumato.progress import Progress, quiet, split
+
+__all__ = ["Draft", "draft"]
+
+_USUAL = Looking()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A drafted plan, and what it was drafted from.
+
+    Parameters
+    ----------
+    text
+        The plan as YAML, with a reason on every line of a variable.
+    guesses
+        What each variable seems to be.
+    """
+
+    text: str
+    guesses: tuple[Guess, ...]
+
+
+def draft(data: Any, title: str, *, looking: Looking = _USUAL, progress: Progress = quiet) -> Draft:
+    """Draft a commented plan for a table: a role and a kind for each variable, steps that protect, and limits.
+
+    Nothing is guessed silently: every guess is a line with its reason, for the custodian to change. The plan holds no
+    count and no rare value.
+
+    Parameters
+    ----------
+    data
+        What `read` gives or takes.
+    title
+        Title of the plan; of a file its name without ending.
+    looking
+        Which personal data are looked for in texts and labels.
+    progress
+        As in `protect`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"email": ["a@example.org", "b@example.org"], "age": [31, 45]})
+    >>> [(guess.name, str(guess.variable.role)) for guess in draft(frame, "people").guesses]
+    [('email', 'identifier'), ('age', 'key')]
+    """
+    table = read(data)
+    looked, drafting = split(progress, (3, 7))
+    guesses = profile(table.frame, table.codebook, looked, looking)
+    drafting("drafting a plan", 0)
+    return Draft(draft_plan(table.frame, guesses, title), guesses)

@@ -1,0 +1,185 @@
+"""Long work in a process of its own: one at a time, told of while it runs, stopped at once when nobody wants it."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import secrets
+import threading
+import time
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any, Literal
+
+from sfumato.web.problems import Problem
+from sfumato.web.studio.tasks import Work
+from sfumato.web.studio.worker import work as worker
+
+__all__ = ["Job", "Jobs"]
+
+State = Literal["running", "done", "failed", "cancelled"]
+_KILLED = "The work ended before it was done; perhaps the memory of this machine did not do for it."
+_MOST_KEPT = 20
+
+
+@dataclass
+class Job:
+    """A piece of long work, and how far it is.
+
+    Parameters
+    ----------
+    id
+        By which it is asked for.
+    work
+        What is done.
+    state, progress, message, result
+        As they are told.
+    begun, ended
+        Seconds of a clock that never goes back.
+    """
+
+    id: str
+    work: Work = field(repr=False)
+    state: State = "running"
+    progress: float | None = None
+    message: str = ""
+    result: dict[str, Any] | None = None
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
+    changes: int = 0
+    """How often it was told of: whoever watches sees by it whether there is anything new."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """What is told of it."""
+        return {"state": self.state, "progress": self.progress, "message": self.message, "result": self.result}
+
+    def tell(self, **news: Any) -> None:
+        """Take over what is new."""
+        for name, value in news.items():
+            setattr(self, name, value)
+        if self.state != "running" and self.ended is None:
+            self.ended = time.monotonic()
+        self.changes += 1
+
+
+class Jobs:
+    """All jobs of a studio, and the process that does them; it is started before it is needed, and again after its end.
+
+    Examples
+    --------
+    >>> jobs = Jobs()
+    >>> jobs.running is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.RLock()
+        self._process: multiprocessing.process.BaseProcess | None = None
+        self._pipe: Connection | None = None
+        self._closed = False
+
+    @property
+    def running(self) -> Job | None:
+        """The job that runs."""
+        return next((job for job in self._jobs.values() if job.state == "running"), None)
+
+    def warm(self) -> None:
+        """Start the process."""
+        with self._lock:
+            if self._closed or (self._process is not None and self._process.is_alive()):
+                return
+            context = multiprocessing.get_context("spawn")
+            ours, theirs = context.Pipe()
+            self._process = context.Process(target=worker, args=(theirs,), daemon=True, name="studio-worker")
+            self._process.start()
+            theirs.close()
+            self._pipe = ours
+            threading.Thread(target=self._hear, args=(ours,), daemon=True).start()
+
+    def start(self, work: Work) -> Job:
+        """Begin a piece of work.
+
+        Raises
+        ------
+        Problem
+            409 with the id of the one that runs.
+        """
+        with self._lock:
+            if (other := self.running) is not None:
+                raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
+            self.warm()
+            job = Job(secrets.token_urlsafe(9), work)
+            for old in list(self._jobs)[: 1 - _MOST_KEPT]:
+                del self._jobs[old]
+            self._jobs[job.id] = job
+            assert self._pipe is not None
+            try:
+                self._pipe.send(work)
+            except OSError:
+                job.tell(state="failed", message=_KILLED)
+            return job
+
+    def find(self, id_: str) -> Job:
+        """A job.
+
+        Raises
+        ------
+        Problem
+            404 where there is none.
+        """
+        if id_ not in self._jobs:
+            raise Problem(404, "There is no such work.")
+        return self._jobs[id_]
+
+    def last(self, task: str) -> Job | None:
+        """The newest job of a task."""
+        return next((job for job in reversed(list(self._jobs.values())) if job.work.task == task), None)
+
+    def cancel(self, id_: str) -> None:
+        """Stop a job; one that is over stays as it is."""
+        job = self.find(id_)
+        with self._lock:
+            if job.state == "running":
+                job.tell(state="cancelled", message="Cancelled.", progress=None)
+                self._end()
+        self.warm()
+
+    def close(self) -> None:
+        """End everything."""
+        with self._lock:
+            self._closed = True
+            self._end()
+
+    def _end(self) -> None:
+        process, self._process, pipe, self._pipe = self._process, None, self._pipe, None
+        if process is not None:
+            process.kill()
+            process.join(1)
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    def _hear(self, pipe: Connection) -> None:
+        """Listen to one process, until it ends."""
+        while True:
+            try:
+                said = pipe.recv()
+            except (EOFError, OSError, TypeError):  # closed on this side, too
+                break
+            with self._lock:
+                job = self.running
+                if pipe is not self._pipe or job is None:
+                    continue
+                if said[0] == "progress":
+                    job.tell(message=said[1], progress=said[2])
+                elif said[0] == "done":
+                    job.tell(state="done", result=said[1], progress=1.0, message="Done.")
+                else:
+                    job.tell(state="failed", message=said[1])
+        with self._lock:
+            job = self.running
+            if pipe is self._pipe:
+                self._pipe = self._process = None
+                if job is not None:
+                    job.tell(state="failed", message=_KILLED)

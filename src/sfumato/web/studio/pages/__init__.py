@@ -1,0 +1,10 @@
+"""The studio's pages, a file for each, in the order of the work."""
+
+from __future__ import annotations
+
+from sfumato.web.studio.pages import data, plan
+
+__all__ = ["ROUTERS"]
+
+ROUTERS = (plan.router, data.router)
+"""One for each file."""

@@ -1,0 +1,71 @@
+"""The plan's panel, beside every page: typed into, undone, downloaded, kept in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from starlette.responses import HTMLResponse
+
+from sfumato.web.layout.forms import Form, Long
+from sfumato.web.problems import Problem
+from sfumato.web.studio.pages.frame import change, panel, problem, show_part
+from sfumato.web.studio.routes.parts import Of
+from sfumato.web.studio.studio import told
+
+__all__ = ["router"]
+
+router = APIRouter()
+
+
+@router.get("/pages/plan")
+def look(request: Request, studio: Of) -> HTMLResponse:
+    """The panel."""
+    return show_part(request, "plan_panel", apart=False, **panel(studio))
+
+
+@router.post("/pages/plan")
+def write(request: Request, studio: Of, form: Long) -> Any:
+    """Take the text that was typed."""
+    text = form.whole("text").replace("\r\n", "\n")
+    if "\r\n" in studio.planned.text:
+        text = text.replace("\n", "\r\n")
+    return change(request, studio, lambda: studio.planned.change(form.one("tag"), lambda _: text))
+
+
+@router.post("/pages/plan/check")
+def check(request: Request, studio: Of, form: Long) -> HTMLResponse:
+    """What is wrong with what is being typed."""
+    return show_part(request, "plan_problems", problems=told(studio.problems(form.whole("text"))), typing=True)
+
+
+@router.post("/pages/plan/undo")
+def undo(request: Request, studio: Of) -> Any:
+    """Go back by one text."""
+    return change(request, studio, studio.planned.undo)
+
+
+@router.post("/pages/plan/redo")
+def redo(request: Request, studio: Of) -> Any:
+    """Go forward again."""
+    return change(request, studio, studio.planned.redo)
+
+
+@router.post("/pages/plan/keep")
+def keep(request: Request, studio: Of, form: Form) -> Any:
+    """Keep the plan in a file beside the data, from now on; or not."""
+    studio.planned.asked = True
+    if form.one("keep") == "yes":
+        try:
+            studio.planned.keep(studio.beside)
+        except Problem as error:
+            return problem(request, error)
+    return show_part(request, "plan_panel", apart=False, **panel(studio))
+
+
+@router.get("/pages/plan/download")
+def download(studio: Of) -> Response:
+    """The text as a file."""
+    name = studio.beside.name.replace('"', "").encode("ascii", "replace").decode()
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(studio.planned.text.encode(), 200, headers, "text/yaml; charset=utf-8")

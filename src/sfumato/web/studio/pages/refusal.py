@@ -1,0 +1,53 @@
+"""What is wrong, as a page where a browser looks for a page."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Scope
+
+from sfumato.web.layout.rendering import VENDOR, shown
+from sfumato.web.problems import Problem
+from sfumato.web.static_files import StaticFiles
+from sfumato.web.studio.pages.frame import BRAND, LINKS
+
+__all__ = ["refusal"]
+
+_HEADINGS = {403: "This door is closed", 404: "There is nothing here"}
+
+
+def refusal(static: StaticFiles, scope: Scope, problem: Problem) -> Response:
+    """A problem as a page, or as `application/problem+json` for all but pages.
+
+    Whoever is not let in gets the sentence alone: the style sheet is behind the door as well.
+
+    Parameters
+    ----------
+    static
+        Files that the page links to.
+    scope
+        Of the request.
+    problem
+        What is wrong.
+    """
+    headers = Headers(scope=scope)
+    page = "text/html" in headers.get("accept", "") and "hx-request" not in headers
+    if not page or scope["path"].startswith("/api/"):
+        return problem.response()
+    if problem.status == 403 or any(name not in static for name in VENDOR):
+        return HTMLResponse(_plain(problem), problem.status)
+    links = [{"name": name, "href": href} for name, href in LINKS]
+    around = {"brand": BRAND, "home": "/data", "links": links, "here": "", "file": None}
+    heading = _HEADINGS.get(problem.status, "That could not be done")
+    told = {"heading": heading, "text": problem.detail}
+    return shown("studio/pages/error.html.j2", static, around | told, problem.status)
+
+
+def _plain(problem: Problem) -> str:
+    from html import escape
+
+    told = _HEADINGS.get(problem.status, "That could not be done")
+    return (
+        f'<!doctype html><html lang="en-GB"><head><meta charset="utf-8"><title>{told} – {BRAND}</title></head>'
+        f"<body><main><h1>{told}</h1><p>{escape(problem.detail)}</p></main></body></html>"
+    )

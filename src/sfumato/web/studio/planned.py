@@ -1,0 +1,186 @@
+"""The plan as it is being written, the studio's only state: stale edits are refused, and all can be undone."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from sfumato.data.files.atomic import replacing
+from sfumato.plan.editing.history import History, etag
+from sfumato.plan.plan import Plan
+from sfumato.web.problems import Problem
+
+__all__ = ["Planned"]
+
+_MOST_LINES = 40
+
+
+class Planned:
+    """A plan's text with its history, kept in a file where that was agreed to.
+
+    Parameters
+    ----------
+    text
+        Where it begins.
+    base
+        The folder that files which the plan names are looked for in.
+    """
+
+    def __init__(self, text: str, base: Path) -> None:
+        self._history = History(text)
+        self._known = {etag(text): text}
+        self._lock = threading.RLock()
+        self.base = base
+        self.asked = False
+        """Whether it was asked if the plan should be kept in a file."""
+        self.kept: Path | None = None
+        """The file that every edit is written to."""
+        self._bytes: set[bytes] = set()
+
+    @property
+    def text(self) -> str:
+        """As it is now."""
+        return self._history.text
+
+    @property
+    def etag(self) -> str:
+        """Of the text."""
+        return self._history.etag
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is anything to undo."""
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is anything to redo."""
+        return self._history.can_redo
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that the text is."""
+        return self.parsed(self.text)
+
+    def parsed(self, text: str) -> Plan:
+        """A text as a plan that lies where this one does.
+
+        Raises
+        ------
+        PlanError
+            It is none.
+        """
+        return Plan.from_yaml(text, self.base)
+
+    def change(self, seen: str | None, edit: Callable[[str], str]) -> str:
+        """Write what an edit makes of the text, if whoever edits has seen the text as it is.
+
+        Parameters
+        ----------
+        seen
+            The tag of the text that was seen.
+        edit
+            Gives the new text; what it raises is passed on, and the text stays.
+
+        Returns
+        -------
+        str
+            The new tag.
+
+        Raises
+        ------
+        Problem
+            428 without a tag; 409 with what changed since, where it is not that of the text.
+        PlanError
+            The new text is no plan.
+        """
+        if seen is None:
+            raise Problem(428, "Say which text is changed: If-Match with the ETag of /api/plan.")
+        with self._lock:
+            if seen not in (self.etag, "*"):
+                raise self._stale(seen)
+            new = edit(self.text)
+            self.parsed(new)
+            self._history.write(new)
+            return self._written()
+
+    def undo(self) -> str:
+        """Go back by one text, and give its tag.
+
+        Raises
+        ------
+        Problem
+            409 where there is none.
+        """
+        return self._gone(self._history.undo, "There is nothing to undo.")
+
+    def redo(self) -> str:
+        """Go forward again by one text, and give its tag.
+
+        Raises
+        ------
+        Problem
+            409 where none was undone.
+        """
+        return self._gone(self._history.redo, "There is nothing to redo.")
+
+    def keep(self, path: Path) -> None:
+        """Write the text to a file, now and after every edit.
+
+        Raises
+        ------
+        Problem
+            409 where the file holds what this studio neither read nor wrote.
+        """
+        with self._lock:
+            self._refuse_foreign(path)
+            self.kept = path
+            self._save()
+
+    def read_from(self, content: bytes) -> None:
+        """Take the bytes of a file for read: they may be written over."""
+        self._bytes.add(content)
+
+    def _gone(self, step: Callable[[], bool], otherwise: str) -> str:
+        with self._lock:
+            if not step():
+                raise Problem(409, otherwise)
+            return self._written()
+
+    def _written(self) -> str:
+        self._known[self.etag] = self.text
+        self._save()
+        return self.etag
+
+    def _save(self) -> None:
+        if self.kept is None:
+            return
+        self._refuse_foreign(self.kept)
+        content = self.text.encode("utf-8")
+        with replacing(self.kept) as temporary:
+            temporary.write_bytes(content)
+        self._bytes.add(content)
+
+    def _refuse_foreign(self, path: Path) -> None:
+        try:
+            there = path.read_bytes()
+        except FileNotFoundError:
+            return
+        if there not in self._bytes:
+            self.kept = None
+            raise Problem(
+                409,
+                f"{path.name!r} holds a plan that this studio neither read nor wrote: it is left as it is, and the "
+                "plan is not kept in a file any more. Download it, or move that file away.",
+            )
+
+    def _stale(self, seen: str) -> Problem:
+        """What changed since somebody saw the text."""
+        before = self._known.get(seen)
+        more: dict[str, object] = {"etag": self.etag}
+        if before is not None:
+            lines = difflib.unified_diff(before.splitlines(), self.text.splitlines(), "seen", "now", lineterm="", n=0)
+            more["changed"] = [line for line in lines if not line.startswith(("---", "+++", "@@"))][:_MOST_LINES]
+        return Problem(409, "The plan was changed elsewhere since you saw it: look at it again.", more)

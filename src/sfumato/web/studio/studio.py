@@ -1,0 +1,242 @@
+"""A studio: the file that is open, the plan, the secret, and the work that runs."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import PlanError
+from sfumato.errors import Problem as PlanProblem
+from sfumato.web.problems import Problem
+from sfumato.web.studio.door import Keys
+from sfumato.web.studio.jobs import Job, Jobs
+from sfumato.web.studio.planned import Planned
+from sfumato.web.studio.source import Opened, Source
+from sfumato.web.studio.tasks import Work
+
+if TYPE_CHECKING:
+    from sfumato.data.finding import Findings
+    from sfumato.release.secret import Secret
+
+try:  # The lock tells a folder in use from one that a killed studio left behind.
+    import fcntl
+except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Studio", "swept", "told"]
+
+_PREFIX = "sfumato-studio-"
+_LOCK = ".in-use"
+_MOST_RISKS = 64
+
+
+class Studio:
+    """All that a studio knows. It holds no statistics: pages and REST ask `sfumato.api` through it.
+
+    Parameters
+    ----------
+    folder
+        Where it was started: files of it can be opened.
+    source
+        The file to begin with.
+    plan
+        The file of a plan to begin with; else one is drafted.
+    secret
+        What draws are keyed with.
+
+    Attributes
+    ----------
+    keys
+        What opens its door.
+    jobs
+        Long work.
+    temporary
+        A private folder, which goes with the studio.
+    ending
+        Set when it is told to stop: what streams ends.
+    """
+
+    def __init__(self, folder: Path, source: Source | None, plan: Path | None, secret: Secret) -> None:
+        self.folder = folder
+        self.secret = secret
+        self.keys = Keys()
+        self.jobs = Jobs()
+        self.ending = threading.Event()
+        swept()
+        self.temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._locked = _locked(self.temporary)
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+        self._planned: Planned | None = None
+        self._given = None if plan is None else _given(plan)
+        if source is not None:
+            self.open(source)
+
+    def open(self, source: Source) -> None:
+        """Open a file in place of the one that is open; the plan begins anew."""
+        opened = Opened(source)
+        with self._lock:
+            self._opened, self._planned = opened, None
+        self.risk_of.cache_clear()
+
+    @property
+    def opened(self) -> Opened:
+        """The file that is open.
+
+        Raises
+        ------
+        Problem
+            409 where none is.
+        """
+        if self._opened is None:
+            raise Problem(409, "No file is open: choose one on the page Data.")
+        return self._opened
+
+    @property
+    def closed(self) -> bool:
+        """Whether no file is open."""
+        return self._opened is None
+
+    @property
+    def beside(self) -> Path:
+        """Where the plan is kept, if that is wanted: beside the data."""
+        path = self.opened.source.path
+        return path.with_name(f"{path.stem}.plan.yaml")
+
+    @property
+    def planned(self) -> Planned:
+        """The plan; it waits for the draft where none was given."""
+        opened = self.opened
+        draft = None if self._given is not None else opened.draft
+        with self._lock:
+            if self._planned is None:
+                if self._given is not None:
+                    (content, text, base), self._given = self._given, None
+                    self._planned = Planned(text, base)
+                    self._planned.read_from(content)
+                else:
+                    assert draft is not None
+                    self._planned = Planned(draft.text, opened.source.path.parent)
+            return self._planned
+
+    def problems(self, text: str) -> tuple[PlanProblem, ...]:
+        """What is wrong with a text as a plan, and with what the data object to in it."""
+        from sfumato.api.check import check
+
+        try:
+            plan = self.planned.parsed(text)
+        except PlanError as error:
+            return error.problems
+        return check(plan, self.opened.table)
+
+    @lru_cache(maxsize=_MOST_RISKS)  # noqa: B019 - a process has one studio
+    def risk_of(self, **named: Any) -> Findings:
+        """The risk of the file as it is, by what an intruder knows; see `sfumato.api.risk.risk`."""
+        from sfumato.api.risk import risk
+
+        return risk(self.opened.table, **named)
+
+    def begin(self, task: str, options: Mapping[str, Any]) -> Job:
+        """Begin long work on the data and the plan as they are.
+
+        Raises
+        ------
+        Problem
+            422 with the plan's problems, or where the file was changed; 409 with the job that runs.
+        """
+        opened, planned = self.opened, self.planned
+        if opened.changed:
+            raise Problem(422, "The file was changed since it was read. Read it again.", {"problems": []})
+        if (other := self.jobs.running) is not None:
+            raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
+        if found := self.problems(planned.text):
+            raise Problem(422, "The plan cannot run on these data.", {"problems": told(found)})
+        out = Path(tempfile.mkdtemp(prefix=f"{task}-", dir=self.temporary))
+        secret = (self.secret.value, self.secret.repeatable)
+        work = Work(task, opened.source, opened.stamp, planned.text, planned.base, dict(options), secret, out)
+        return self.jobs.start(work)
+
+    def released(self) -> Job:
+        """The work that made the release which can be had: of the data, plan and secret as they are now.
+
+        Raises
+        ------
+        Problem
+            409 where there is none.
+        """
+        job = self.jobs.last("protect")
+        if job is None or job.state != "done" or job.result is None:
+            raise Problem(409, "There is no release yet: run the plan.")
+        if job.result["release"] is None:
+            raise Problem(409, "A limit does not hold, so that there is no release.")
+        now = (self.planned.text, self.opened.stamp, self.secret.value)
+        if (
+            job.work.plan,
+            job.work.stamp,
+            job.work.secret[0] if job.work.secret else b"",
+        ) != now or self.opened.changed:
+            raise Problem(
+                409, "The plan, the data or the secret are not those of the last release: run the plan again."
+            )
+        return job
+
+    def close(self) -> None:
+        """End the work, and remove all that was written for it."""
+        self.ending.set()
+        self.jobs.close()
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+def told(problems: tuple[PlanProblem, ...]) -> list[dict[str, Any]]:
+    """Problems of a plan as REST tells them: the line of the text, or null, and the sentence."""
+    plain = []
+    for problem in problems:
+        message = f"{problem.place}: {problem.message}" if problem.place else problem.message
+        plain.append({"line": problem.line, "message": message})
+    return plain
+
+
+def _given(plan: Path) -> tuple[bytes, str, Path]:
+    """The bytes, the text and the folder of a plan that was named.
+
+    Raises
+    ------
+    PlanError
+        It is none.
+    """
+    from sfumato.plan.plan import Plan
+
+    Plan.load(plan)  # with the command line's sentences
+    content = plan.read_bytes()
+    return content, content.decode("utf-8-sig"), plan.parent
+
+
+def _locked(folder: Path) -> Any:
+    """Mark a folder as in use for as long as this process lives."""
+    mark = (folder / _LOCK).open("w")
+    if fcntl is not None:
+        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return mark
+
+
+def swept() -> None:
+    """Remove the private folders of studios that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if not folder.is_symlink() and folder.stat().st_uid == _own():
+                with (folder / _LOCK).open("r+") as mark:
+                    if fcntl is not None:
+                        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own() -> int:
+    import os
+
+    return os.getuid() if hasattr(os, "getuid") else 0

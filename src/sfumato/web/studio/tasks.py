@@ -1,0 +1,103 @@
+"""Long work, as a process of its own does it: each function gives what the command of its name prints as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.errors import DataError, LimitExceeded
+from sfumato.progress import Progress, split
+from sfumato.web.studio.source import Source, Stamp
+
+if TYPE_CHECKING:
+    from sfumato.engines.polars import PolarsDataset
+    from sfumato.plan.plan import Plan
+
+__all__ = ["TASKS", "Work"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done, and with what: all that crosses over to the process that does it.
+
+    Parameters
+    ----------
+    task
+        One of `TASKS`.
+    source, stamp
+        The file, and what it was like when it was read: another one is refused.
+    plan, base
+        The plan's text, and the folder that it is seen from.
+    options
+        Of the task.
+    secret
+        What draws are keyed with, and whether it is kept; it crosses through a pipe, never by argument or environment.
+    out
+        A private folder for what is written.
+    """
+
+    task: str
+    source: Source
+    stamp: Stamp
+    plan: str
+    base: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+    secret: tuple[bytes, bool] | None = field(default=None, repr=False)
+    out: Path | None = None
+
+
+@lru_cache(maxsize=1)
+def _table(path: Path, how: tuple[tuple[str, Any], ...], stamp: Stamp) -> PolarsDataset:
+    """The file, kept for the next work."""
+    source = Source(path, dict(how))
+    if source.stamp != stamp:
+        raise DataError("The file was changed since it was read. Read it again.")
+    return source.read()
+
+
+def _read(work: Work) -> tuple[Plan, PolarsDataset]:
+    from sfumato.plan.plan import Plan
+
+    plan = Plan.from_yaml(work.plan, work.base)
+    return plan, _table(work.source.path, tuple(sorted(work.source.how.items())), work.stamp)
+
+
+def protect(work: Work, progress: Progress) -> dict[str, Any]:
+    """Run the plan; write the release, unless a limit is exceeded and it is not forced, and the custodian's report."""
+    from sfumato.api.protect import protect as run
+    from sfumato.release.secret import Secret
+
+    assert work.secret is not None
+    assert work.out is not None
+    reading, running, writing = split(progress, (1, 17, 2))
+    reading("reading the file", 0)
+    plan, table = _read(work)
+    release = run(plan, table, secret=Secret(*work.secret), progress=running)
+    writing("writing the release", 0)
+    told = {**release.report.to_plain(), "ok": release.ok}
+    try:
+        notes = release.write(
+            work.out / "release", force=bool(work.options.get("force")), internal_report=work.out / "internal.html"
+        )
+    except LimitExceeded as error:
+        return {"release": None, **told, "not_met": str(error)}
+    return {"release": "release", **told, "written": list(notes)}
+
+
+def tune(work: Work, progress: Progress) -> dict[str, Any]:
+    """Search the least protection that meets limits."""
+    from sfumato.api.tune import tune as search
+
+    plan, table = _read(work)
+    options = dict(work.options)
+    low, high = float(options.pop("low")), float(options.pop("high"))
+    limits = options.pop("limits", None)
+    found = search(plan, table, range=(low, high), limit=limits or None, progress=progress, **options)
+    return found.to_plain()
+
+
+TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {"protect": protect, "tune": tune}
+"""By name."""
