@@ -5,7 +5,23 @@ from __future__ import annotations
 import json
 import random
 
-WORDS = ("Age", "Fare paid", "no", "1", "a: b", "- x", "# none", "Größe", "x # y", "", "off", "'", '"', "é\u202e", "null")
+WORDS = (
+    "Age",
+    "Fare paid",
+    "no",
+    "1",
+    "a: b",
+    "- x",
+    "# none",
+    "Größe",
+    "x # y",
+    "",
+    "off",
+    "'",
+    '"',
+    "é\u202e",
+    "null",
+)
 
 
 def plan(draw: random.Random) -> dict:
@@ -30,7 +46,12 @@ def text(draw: random.Random) -> str:
 
 def variable(draw: random.Random) -> dict:
     """What is said of a variable."""
-    full = {"role": draw.choice(["key", "other"]), "label": text(draw), "labels": {1: "yes", 2: text(draw)}, "range": [0, None]}
+    full = {
+        "role": draw.choice(["key", "other"]),
+        "label": text(draw),
+        "labels": {1: "yes", 2: text(draw)},
+        "range": [0, None],
+    }
     return {key: part for key, part in full.items() if draw.random() < 0.6}
 
 
@@ -133,7 +154,11 @@ class Writer:
                 else [self.flow(v) for v in value]
             )
             end = "," if self.draw.random() < 0.1 else ""
-            return "{}"[0] + comma.join(parts) + end + "}" if isinstance(value, dict) else "[" + comma.join(parts) + end + "]"
+            return (
+                "{}"[0] + comma.join(parts) + end + "}"
+                if isinstance(value, dict)
+                else "[" + comma.join(parts) + end + "]"
+            )
         return {dict: "{}", list: "[]"}.get(type(value)) or self.scalar(value)
 
     def scalar(self, value, *, key: bool = False) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.errors import PlanError
 from sfumato.plan.editing.edits import add, move, remove, set_value
 from sfumato.plan.editing.off import switch_off, switch_on
+from sfumato.plan.editing.written import bounded
 
 __all__ = ["apply"]
 
@@ -71,3 +72,4 @@ def _path(path: Any) -> None:
         text = isinstance(step, str) and len(step) <= _LONGEST
         if not (text or isinstance(step, int | float)):  # true, false and numbers can be keys too
             raise PlanError([f"`path` holds keys of at most {_LONGEST} letters, and positions from 0"])
+    bounded(list(path))

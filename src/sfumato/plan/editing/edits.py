@@ -60,7 +60,7 @@ def set_value(text: str, path: Path, value: Any) -> str:
     steps:
       - {do: noise, k: 5}  # why
     """
-    bounded(value)
+    bounded([list(path), value])
     tree = Tree(text)
     spot = tree.walk(path)
     rest = path[len(spot.path) :]
@@ -250,13 +250,21 @@ def checked(tree: Tree, text: str, wanted: Shape, path: Path) -> str:
         if "larger" in str(error):
             raise
         stuck(path, _line_of(tree, path))
-    if made.shape != wanted:
+    if _sorted(made.shape) != _sorted(wanted):
         stuck(path, _line_of(tree, path))
     return text
 
 
+def _sorted(shape: Shape) -> Shape:
+    """What a text means, whatever the order of its keys."""
+    kind, parts = shape
+    if kind == "map":
+        return (kind, sorted(([key, _sorted(part)] for key, part in parts), key=repr))
+    return (kind, [_sorted(part) for part in parts]) if kind == "seq" else shape
+
+
 def _line_of(tree: Tree, path: Path) -> int:
-    return tree.line(tree.walk(path).node.start_mark.index) + 1
+    return tree.line_of(tree.walk(path))
 
 
 def _position(tree: Tree, spot: Spot, at: int | None, most: int) -> int:
@@ -264,18 +272,18 @@ def _position(tree: Tree, spot: Spot, at: int | None, most: int) -> int:
         return most
     if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at <= most:
         said = f"{', '.join(map(str, spot.path)) or 'the plan'} has no position {at}; positions: 0 to {most}"
-        raise PlanError([Problem(said, tree.line(spot.node.start_mark.index) + 1, (*spot.path, "at"))])
+        raise PlanError([Problem(said, tree.line_of(spot), (*spot.path, "at"))])
     return at
 
 
 def _no_list(spot: Spot, tree: Tree) -> NoReturn:
     said = f"{', '.join(map(str, spot.path))} is no list"
-    raise PlanError([Problem(said, tree.line(spot.node.start_mark.index) + 1, spot.path)])
+    raise PlanError([Problem(said, tree.line_of(spot), spot.path)])
 
 
 def _no_item(spot: Spot, tree: Tree) -> NoReturn:
     said = f"{', '.join(map(str, spot.path)) or 'the plan'} is no item of a list: only these have a position"
-    raise PlanError([Problem(said, tree.line(spot.node.start_mark.index) + 1, spot.path)])
+    raise PlanError([Problem(said, tree.line_of(spot), spot.path)])
 
 
 # another value
@@ -289,6 +297,8 @@ def _of_plan(path: Path) -> bool:
 def _replaced(tree: Tree, spot: Spot, value: Any) -> str:
     node, after = spot.node, tree.after(spot)
     text, begin, end = tree.text, spot.node.start_mark.index, tree.end(spot.node)
+    if begin == end and isinstance(spot.parent, MappingNode):  # nothing is written, and the parser says it is below
+        begin = end = after
     lines = (
         value
         and isinstance(value, Mapping | list | tuple)
@@ -328,7 +338,7 @@ def _with_key(tree: Tree, spot: Spot, key: Key, value: Any) -> str:
         pair = f"{flow(key)}: {flow(value)}"
         if not node.value:
             return _inside(tree, node, pair)
-        return _after_last(tree, node.value[-1][0].start_mark.index, max(map(tree.end, node.value[-1])), pair, text)
+        return _after_last(tree, node.value[-1][0].start_mark.index, tree.pair_end(node.value[-1]), pair, text)
     column = " " * int(node.start_mark.column)
     if value and isinstance(value, Mapping | list | tuple) and _of_plan((*spot.path, key)):
         below = [f"{column}{flow(key)}:", *rows(value, column + "  ")]
@@ -339,7 +349,7 @@ def _with_key(tree: Tree, spot: Spot, key: Key, value: Any) -> str:
         earlier = _ORDER[: _ORDER.index(str(key))]
         named = [i for i, (known, _) in enumerate(node.value) if known.value in earlier]
         before = node.value[named[-1]] if named else node.value[0]
-    return _lines_put(tree, tree.tail(tree.line(max(map(tree.end, before)))), below)
+    return _lines_put(tree, tree.tail(tree.line(tree.pair_end(before))), below)
 
 
 def _lines_put(tree: Tree, line: int, lines: Sequence[str]) -> str:
@@ -422,7 +432,7 @@ def _removed_inside(tree: Tree, spot: Spot) -> str:
         return int((parts[j][0] if isinstance(spot.parent, MappingNode) else parts[j]).start_mark.index)
 
     def end(j: int) -> int:
-        return max(map(tree.end, parts[j])) if isinstance(spot.parent, MappingNode) else tree.end(parts[j])
+        return tree.pair_end(parts[j]) if isinstance(spot.parent, MappingNode) else tree.end(parts[j])
 
     if i + 1 < len(parts):
         return text[: begin(i)] + text[begin(i + 1) :]
@@ -445,6 +455,8 @@ def _lines_cut(tree: Tree, first: int, below: int) -> str:
     """The text without some of its lines; a text whose last line has no line break keeps to that."""
     text, begin, end = tree.text, tree.start(first), tree.start(below)
     if end == len(text) and text[-1:] not in ("\n", "\r") and first:
+        while first > 1 and not tree.said(first - 1).strip():
+            first -= 1
         begin = tree.stop(first - 1)
     return text[:begin] + text[end:]
 
@@ -457,10 +469,13 @@ def _removed_key(tree: Tree, spot: Spot) -> str:
     if text[tree.start(first) : begin].strip():  # it stands after a dash
         if i + 1 == len(pairs):
             stuck(spot.path, first + 1)
-        return text[:begin] + text[pairs[i + 1][0].start_mark.index :]
-    floor = tree.line(max(map(tree.end, pairs[i - 1]))) if i else -1
+        end, following = tree.pair_end(pairs[i]), pairs[i + 1][0].start_mark.index
+        if any(tree.is_comment(line) for line in range(tree.line(end) + 1, tree.line(following))):
+            return text[:begin].rstrip(" ") + text[tree.stop(tree.line(end)) :]  # they belong to the next key
+        return text[:begin] + text[following:]
+    floor = tree.line(tree.pair_end(pairs[i - 1])) if i else -1
     top = tree.owned(first, begin - tree.start(first), floor)
-    return _lines_cut(tree, top, tree.line(max(map(tree.end, pairs[i]))) + 1)
+    return _lines_cut(tree, top, tree.line(tree.pair_end(pairs[i])) + 1)
 
 
 def unfolded(tree: Tree, spot: Spot) -> str:

@@ -12,7 +12,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from sfumato.data.yaml import load_yaml
 from sfumato.errors import PlanError, Problem
 from sfumato.plan.editing.edits import checked, meant, remove, unfolded
-from sfumato.plan.editing.tree import OFF, Path, Spot, Tree, is_block, is_empty, shape_of, stuck
+from sfumato.plan.editing.tree import OFF, Path, Spot, Tree, is_block, is_empty, is_null, shape_of, stuck
 
 __all__ = ["Off", "switch_off", "switch_on", "switched_off"]
 
@@ -97,8 +97,7 @@ def switch_off(text: str, path: Path) -> str:
     tree = Tree(text)
     spot = tree.spot(path)
     if not isinstance(spot.parent, SequenceNode):
-        line = tree.line(spot.node.start_mark.index) + 1
-        raise PlanError([Problem("only an item of a list can be switched off", line, tuple(path))])
+        raise PlanError([Problem("only an item of a list can be switched off", tree.line_of(spot), tuple(path))])
     if not is_block(spot.parent):
         return switch_off(_in_lines(tree, tree.spot(path[:-1])), path)
     wanted = Tree(remove(text, path)).shape  # what it means without the item
@@ -145,7 +144,7 @@ def switch_on(text: str, path: Path, number: int = 0) -> str:
     off = list(_found(tree, spot)) if path else []
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(off):
         said = f"{', '.join(map(str, path)) or 'the plan'} has no item {number} that is switched off"
-        raise PlanError([Problem(said, tree.line(spot.node.start_mark.index) + 1, tuple(path))])
+        raise PlanError([Problem(said, tree.line_of(spot), tuple(path))])
     if not is_empty(spot.node) and not is_block(spot.node):
         return switch_on(_in_lines(tree, spot), path, number)
     chosen = off[number]
@@ -156,7 +155,8 @@ def switch_on(text: str, path: Path, number: int = 0) -> str:
     body = "".join(line + end for line, end in zip(lines, ends, strict=True))
     made = text[: tree.start(first)] + body + text[tree.start(below) :]
     if is_empty(spot.node):
-        made = made[: tree.after(spot)] + made[spot.node.end_mark.index :]
+        end = spot.node.end_mark.index if spot.node.value or not is_null(spot.node) else tree.after(spot)
+        made = made[: tree.after(spot)] + made[end:]
     items = [] if is_empty(spot.node) else shape_of(spot.node)[1]
     items.insert(chosen.at, _item(lines, tree, path))
     return checked(tree, made, meant(tree.shape, tree, path, ("seq", items)), path)
@@ -164,7 +164,7 @@ def switch_on(text: str, path: Path, number: int = 0) -> str:
 
 def _in_lines(tree: Tree, spot: Spot) -> str:
     if not isinstance(spot.parent, MappingNode) or not is_block(spot.parent):
-        stuck(spot.path, tree.line(spot.node.start_mark.index) + 1)
+        stuck(spot.path, tree.line_of(spot))
     return checked(tree, unfolded(tree, spot), tree.shape, spot.path)
 
 
@@ -178,7 +178,7 @@ def _found(tree: Tree, spot: Spot) -> Iterator[Off]:
         gaps = [(end + 1, tree.line(dash)) for end, dash in zip(ends, dashes, strict=False)]
         gaps.append((ends[-1] + 1, tree.tail(ends[-1])))
     else:
-        last = tree.line(max(tree.after(spot), tree.end(spot.node)))
+        last = tree.line(tree.after(spot) if is_null(spot.node) else tree.end(spot.node))
         gaps = [(0, 0)] * len(spot.node.value) + [(last + 1, tree.tail(last))]
     for at, (first, below) in enumerate(gaps):
         line = first

@@ -202,14 +202,25 @@ class Tree:
             said = f"{reached} has no item {step}; " + (f"items: 0 to {many - 1}" if many else "it is empty")
         else:
             said = f"{reached} has no key {step!r}"
-        line = self.line(found.node.start_mark.index) + 1 if found.path else None
-        raise PlanError([Problem(said, line, tuple(path))])
+        raise PlanError([Problem(said, self.line_of(found) if found.path else None, tuple(path))])
+
+    def begin(self, spot: Spot) -> int:
+        """Where a key or an item begins: at its name, or its dash."""
+        if isinstance(spot.parent, MappingNode):
+            return int(spot.key.start_mark.index)
+        if isinstance(spot.parent, SequenceNode) and is_block(spot.parent):
+            return self.dashes(spot.parent)[spot.index]
+        return int(spot.node.start_mark.index)
+
+    def line_of(self, spot: Spot) -> int:
+        """The line of a key or item, from 1."""
+        return self.line(self.begin(spot)) + 1
 
     def end(self, node: Node) -> int:
         """The end of what a node holds: no comment, and no blank line that means nothing."""
         if is_block(node):
             last = node.value[-1]
-            return max(map(self.end, last)) if isinstance(node, MappingNode) else self.end(last)
+            return self.pair_end(last) if isinstance(node, MappingNode) else self.end(last)
         begin, end = node.start_mark.index, node.end_mark.index
         if isinstance(node, ScalarNode) and node.style in ("|", ">"):
             written = self.text[begin:end]
@@ -218,6 +229,12 @@ class Tree:
             )  # blank lines at the end mean something
             return int(begin + len(_LAST_BREAK.sub("", written) if kept else written.rstrip()))
         return int(end)
+
+    def pair_end(self, pair: tuple[Node, Node]) -> int:
+        """The end of what a key and its value hold."""
+        key, value = pair
+        nothing = is_null(value) and not value.value
+        return max(self.colon(key), self.end(key)) if nothing else self.end(value)
 
     def colon(self, key: Node) -> int:
         """The position after the colon of a key; of the key's own end where it has none."""
@@ -230,6 +247,8 @@ class Tree:
         if isinstance(spot.parent, MappingNode):
             return self.colon(spot.key)
         assert spot.parent is not None
+        if not is_block(spot.parent):
+            return int(spot.node.start_mark.index)
         return self.dashes(spot.parent)[spot.index] + 1
 
     def dashes(self, node: Node) -> list[int]:
