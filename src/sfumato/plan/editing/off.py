@@ -11,7 +11,7 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from sfumato.data.yaml import load_yaml
 from sfumato.errors import PlanError, Problem
-from sfumato.plan.editing.edits import checked, meant, remove, unfolded
+from sfumato.plan.editing.edits import checked, meant, unfolded
 from sfumato.plan.editing.tree import OFF, Path, Spot, Tree, is_block, is_empty, is_null, shape_of, stuck
 
 __all__ = ["Off", "switch_off", "switch_on", "switched_off"]
@@ -100,7 +100,9 @@ def switch_off(text: str, path: Path) -> str:
         raise PlanError([Problem("only an item of a list can be switched off", tree.line_of(spot), tuple(path))])
     if not is_block(spot.parent):
         return switch_off(_in_lines(tree, tree.spot(path[:-1])), path)
-    wanted = Tree(remove(text, path)).shape  # what it means without the item
+    items = shape_of(spot.parent)[1]
+    del items[spot.index]
+    wanted = meant(tree.shape, tree, spot.path[:-1], ("seq", items))
     dash = tree.dashes(spot.parent)[spot.index]
     first, below = tree.line(dash), tree.item(spot.parent, spot.index)[1]
     column = dash - tree.start(first)

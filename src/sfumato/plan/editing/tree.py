@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from io import StringIO
 from typing import Any, NoReturn
 
@@ -71,6 +71,7 @@ def is_empty(node: Node) -> bool:
     return is_null(node) or (isinstance(node, MappingNode | SequenceNode) and not node.value)
 
 
+@lru_cache(maxsize=2)  # the text that an edit made is the one that the next edit begins with
 def _compose(text: str) -> Node | None:
     if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
         raise PlanError([f"the plan would be larger than {MAX_BYTES} bytes"])
