@@ -282,7 +282,7 @@ class Synthetic(_Disclosed):
 
     `kind`: `full`, every column, rows are nobody's; `partial`, some columns, or records, of the true people; `missing`,
     missing cells. `ratio` is the number of a copy's rows over that of the original's, to 3 digits; `proper` whether
-    models were fitted anew for each copy.
+    models were fitted anew for each copy; `households` whether whole households were drawn.
     """
 
     what: Literal["synthetic"] = "synthetic"
@@ -291,6 +291,7 @@ class Synthetic(_Disclosed):
     ratio: float = Field(default=1.0, gt=0)
     proper: bool = False
     by: tuple[str, ...] = ()
+    households: bool = False
 
     def __init__(self, columns: Iterable[str] = (), **given: Any) -> None:
         super().__init__(columns=tuple(columns), **given)
@@ -305,8 +306,14 @@ class Synthetic(_Disclosed):
         many = "1 copy" if self.copies == 1 else f"{self.copies} copies, numbered in the column copy"
         size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
         where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""
+        homes = (
+            " Households were drawn as wholes: people of one are alike, and intervals that take people for independent "
+            "are too narrow."
+            if self.households
+            else ""
+        )
         return (
-            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}. There are {many}{size}. "
+            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}. There are {many}{size}.{homes} "
             "Relations that the models leave out are not in these data: what is found in one copy, or missing in all, "
             "is not to be concluded of the people. Fit every copy and combine (`fit` does), and have final figures run "
             "on the true data by whoever holds them (`compare --model`)."

@@ -21,6 +21,7 @@ LAWFUL = [
     Synthesise(columns=["x"], where="n > 40", copies=1, predictors={"x": ["y", "g"]}),
     Synthesise(columns=["x", "h"], copies=1, method="parametric", proper=True),
     Synthesise(columns=["y", "g", "n"], copies=1, method={"y": "parametric"}),
+    Synthesise(columns=["x", "g", "rent"], copies=1, households=True),
 ]
 
 BOOK = Codebook(

@@ -120,7 +120,7 @@ class Synthesis:
         if 2 * self.min_leaf > frame.height and not self.parametric.issuperset(self.columns):
             raise DataError(_TOO_FEW)
         names = (*self.given, *self.columns)
-        coded = {name: self._coded(frame[name], codebook) for name in names}
+        coded = {name: self.coded(frame[name], codebook) for name in names}
         codings = {name: coding for name, (coding, _) in coded.items()}
         original = {name: column for name, (_, column) in coded.items()}
         strength = f"{self.strength}|{digest_of(draws, self.method, codings, original, _nobody(records))}"
@@ -128,7 +128,7 @@ class Synthesis:
         ordered = {name: Coded(column.state[order], column.number[order]) for name, column in original.items()}
         fixed = {name: original[name] for name in self.given} if units is None else {}
         keys = StepKeys(draws, self.method, strength, records if units is None else units, records[order])
-        targets = list(self._targets(frame[order], codebook, codings, ordered))
+        targets = list(self.targets(frame[order], codebook, codings, ordered))
         rows = len(records) if units is None else len(units)
         made = drawn(targets, codings, ordered, fixed, rows, self.copies, keys, proper=self.proper)
         return [pl.DataFrame([codings[name].series(own[name]) for name in names if name in own]) for own in made]
@@ -142,7 +142,7 @@ class Synthesis:
         if 2 * self.min_leaf > frame.height and not self.parametric.issuperset(self.columns):
             raise DataError(_TOO_FEW)
         names = (*self.given, *self.columns)
-        coded = {name: self._coded(frame[name], codebook) for name in names}
+        coded = {name: self.coded(frame[name], codebook) for name in names}
         codings = {name: coding for name, (coding, _) in coded.items()}
         original = {name: column for name, (_, column) in coded.items()}
         strength = f"{self.strength}|{digest_of(draws, self.method, codings, original, _nobody(records))}"
@@ -174,7 +174,7 @@ class Synthesis:
                 predictors = [told[n] for n in self.predictors.get(name, tuple(told))]
                 there = Coded(column.state[known], column.number[known])
                 own_weights = weights[known] if weights is not None and name not in self.parametric else None
-                model = self._fit(name)(there, [own.at(known) for own in predictors], coding, own_weights)
+                model = self.fit(name)(there, [own.at(known) for own in predictors], coding, own_weights)
                 drawing = Drawing(keys, name, copy, int(gone.sum()), gone)
                 drawn_ = model.draw([own.at(gone) for own in predictors], drawing)
                 state, number = column.state.copy(), column.number.copy()
@@ -183,8 +183,21 @@ class Synthesis:
             told[name] = Told(coding, column)
             yield coding.series(column)
 
-    def _coded(self, column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
-        """A column with the values that rules demand among those that it may have."""
+    def coded(self, column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
+        """Code a column, with the values that rules demand among those that it may have.
+
+        Parameters
+        ----------
+        column
+            The original's.
+        codebook
+            Of the table.
+
+        Raises
+        ------
+        DataError
+            A column that is drawn and has no value.
+        """
         wanted = [rule.value for rule in self.rules if rule.column == column.name]
         more = pl.concat([column, pl.Series(column.name, wanted, dtype=column.dtype, strict=False)])
         coding, both = coding_of(more if wanted else column, codebook)
@@ -193,24 +206,39 @@ class Synthesis:
             raise DataError(_NOTHING.format(column=column.name))
         return coding, Coded(both.state[:n], both.number[:n])
 
-    def _targets(
+    def targets(
         self,
         frame: pl.DataFrame,
         codebook: Codebook,
         codings: Mapping[str, Coding],
         original: Mapping[str, Coded],
     ) -> Iterator[Target]:
+        """What is drawn, in order, from what.
+
+        Parameters
+        ----------
+        frame, original
+            The original, and its columns as they are coded, in one order of rows.
+        codebook, codings
+            Of the table; how its columns are coded.
+
+        Raises
+        ------
+        DataError
+            Rules that demand different values of one record.
+        """
         before = list(self.given)
+        settled = {rule.column for rule in self.rules}  # whose values may be other than the original's
         for name in self.columns:
             forced = tuple(self._forced(rule, frame, codebook, codings) for rule in self.rules if rule.column == name)
             _refuse_contradiction(name, forced)
-            like = "" if forced else _partner(name, before, original, codings)
+            like = "" if forced else _partner(name, [n for n in before if n not in settled], original, codings)
             predictors = self.predictors.get(name, tuple(before))
-            yield Target(name, predictors, self._fit(name), like, forced, name not in self.parametric)
+            yield Target(name, predictors, self.fit(name), like, forced, name not in self.parametric)
             before.append(name)
 
-    def _fit(self, name: str) -> Fit:
-        """How the model of a column is fitted."""
+    def fit(self, name: str) -> Fit:
+        """How the model of a column is fitted, whatever table it is in."""
 
         def fit(column: Coded, predictors: Sequence[Told], coding: Coding, weights: Floats | None) -> Model:
             smooth = self.smooth and len(coding.edges) > _FEW

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.draws import Draws, Purpose, bits
 from sfumato.methods.synthesise.coding import Coded, Coding
 
-__all__ = ["StepKeys", "digest_of"]
+__all__ = ["StepKeys", "blocks_of", "digest_of"]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint64]
@@ -41,17 +41,24 @@ def digest_of(
     A digest of a leaf alone would show which leaf changed between two releases, and none at all would leave two
     releases that differ around one person only.
     """
-    own = units
-    for name, column in columns.items():
-        special = bits(np.array(["", *(_NONE if v is None else v for v in codings[name].special)], dtype=object))
-        value = np.where(column.state > 0, special[column.state], bits(column.number))
-        own = draws.words(own, Purpose(method, name, "digest"), value)[:, 0]
-    block = draws.words(own, Purpose(method, "", "digest"))
+    block = blocks_of(draws, method, codings, columns, units)
     total = 0
     for word, weight in ((block[:, 0], 1), (block[:, 1], 2**64)):
         low, high = int((word & _LOW).sum()), int((word >> _HALF).sum())
         total += (low + (high << 32)) * weight
     return f"{total % 2**128:032x}"
+
+
+def blocks_of(
+    draws: Draws, method: str, codings: Mapping[str, Coding], columns: Mapping[str, Coded], units: Words
+) -> Words:
+    """A keyed block of two words for each record, shape (n, 2); parameters as of `digest_of`."""
+    own = units
+    for name, column in columns.items():
+        special = bits(np.array(["", *(_NONE if v is None else v for v in codings[name].special)], dtype=object))
+        value = np.where(column.state > 0, special[column.state], bits(column.number))
+        own = draws.words(own, Purpose(method, name, "digest"), value)[:, 0]
+    return draws.words(own, Purpose(method, "", "digest"))
 
 
 class StepKeys:

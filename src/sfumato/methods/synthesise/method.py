@@ -18,6 +18,7 @@ from sfumato.errors import FormulaError
 from sfumato.methods.base import HIDDEN, Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
 from sfumato.methods.synthesise.copies import Ruled, Synthesis
+from sfumato.methods.synthesise.households.stage import MakingHouseholds
 from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
 
 __all__ = ["Rule", "Synthesise"]
@@ -106,6 +107,12 @@ class Synthesise(Method):
         take no part in fitting that column.
     derived
         Columns that are computed from synthetic ones, by formulas.
+    households
+        Draw whole households: what is the same for all of one once, with its size and make-up, then members, head
+        first, each given those before. Needs a column with the role household.
+    head
+        The column whose lowest value, or first category, the head of a household has, as the relation to the head:
+        members come in its order. Where it is left out the largest numbers come first, as the eldest.
 
     References
     ----------
@@ -134,6 +141,8 @@ class Synthesise(Method):
     by: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     derived: dict[str, str] = Field(default_factory=dict)
+    households: bool = False
+    head: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -162,6 +171,10 @@ class Synthesise(Method):
             raise ValueError("`columns` names no column: list those to be drawn, or say `all`")
         if len({*named, *self.by}) < len(named) + len(self.by) or len(set(self.order)) < len(self.order):
             raise ValueError("a column may stand only once among columns and by, and once in order")
+        if self.where is not None and self.households:
+            raise ValueError("`households` draws whole households, and `where` picks records: leave one of them out")
+        if self.head is not None and not self.households:
+            raise ValueError("`head` says who is head of a household: say `households: true`, too")
         if self.where is not None and self.rows is not None:
             raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
         return self
@@ -181,7 +194,10 @@ class Synthesise(Method):
         return tuple(
             name
             for name, variable in codebook.items()
-            if variable.role != Role.RECORD and not name.startswith(HIDDEN) and name not in (*self.by, *self.derived)
+            if variable.role != Role.RECORD
+            and not (self.households and variable.role == Role.HOUSEHOLD)
+            and not name.startswith(HIDDEN)
+            and name not in (*self.by, *self.derived)
         )
 
     def _named(self, codebook: Codebook) -> tuple[str, ...]:
@@ -210,6 +226,16 @@ class Synthesise(Method):
         return self.where != MISSING
 
     @property
+    def keyed_on(self) -> tuple[Role, ...]:
+        """Draws are keyed on records, and where whole households are drawn on these, too."""
+        return (Role.RECORD, Role.HOUSEHOLD) if self.households else (Role.RECORD,)
+
+    @property
+    def counts_records(self) -> bool:
+        """Leaves of members may be of one household."""
+        return self.households
+
+    @property
     def changes(self) -> tuple[str, ...]:
         """The columns that are drawn or computed; those of `all` are known once the step is bound to a table."""
         return (*(self.columns if isinstance(self.columns, tuple) else ()), *self.derived)
@@ -222,7 +248,7 @@ class Synthesise(Method):
     def check(self, codebook: Codebook) -> list[str]:
         """Columns that can be drawn, in an order in which everything is there when it is needed."""
         named = self._named(codebook)
-        mentioned = (*named, *self.order, *self.by, *self.predictors, *self.reads)
+        mentioned = (*named, *self.order, *self.by, *self.predictors, *self.reads, *([self.head] if self.head else ()))
         problems = unknown_problems(codebook, (*mentioned, *(n for own in self.predictors.values() for n in own)))
         problems += strata_problems(codebook, self.by)
         problems += list(self._column_problems(codebook, named))
@@ -233,16 +259,33 @@ class Synthesise(Method):
             problems.append(f"the copies are numbered in a column {COPY!r}, which the table has already: rename it")
         if self.rows is not None and self.kind(codebook) != "full":
             problems.append("`rows` is for copies of all columns; here the records are the original's")
-        if self.kind(codebook) != "full" or self.proper:
+        problems += list(self._household_problems(codebook, named))
+        if self.kind(codebook) != "full" or (self.proper and not self.households):
             problems += unit_problems(self.name, codebook)
         return problems
+
+    def _household_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
+        if not self.households:
+            return
+        household = codebook.the(Role.HOUSEHOLD)
+        if household is None:
+            yield "`households` needs a column with the household's id: say so under variables, home: {role: household}"
+        elif household in self.by:
+            yield f"`by` names the household's own column {household!r}: each would be drawn by itself"
+        if self.head in codebook and self.head not in (*named, *self._given(codebook)):
+            yield f"`head` names {self.head}, which is neither drawn nor stays true and tells of people"
 
     def _column_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
         if not named:
             yield "there is no column to draw"
         for name in (n for n in named if n in codebook):
             role, kind = codebook[name].role, codebook[name].kind
-            if role in _NO_PART:
+            if role == Role.HOUSEHOLD and not self.households:
+                yield (
+                    f"column {name!r} has role household: say `households: true` to draw whole households, or drop it "
+                    "before"
+                )
+            elif role in _NO_PART:
                 yield f"column {name!r} has role {role}, which is not drawn: drop it before, or list the other columns"
             elif kind == Kind.TEXT:
                 yield f"column {name!r} is text, of which nothing can be drawn: drop it before, or list other columns"
@@ -295,6 +338,8 @@ class Synthesise(Method):
         for name, variable in codebook.items():
             if kind == "full" and variable.role == Role.RECORD:
                 new[name] = Variable(role=Role.RECORD, kind=Kind.INTEGER)
+            elif kind == "full" and variable.role == Role.HOUSEHOLD:
+                new[name] = Variable(role=Role.HOUSEHOLD, kind=Kind.INTEGER)
             elif kind == "missing" and name in named:
                 new[name] = variable.model_copy(update={"missing": ()})
             else:
@@ -304,8 +349,11 @@ class Synthesise(Method):
         return Codebook(new)
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
-        """One pass over the whole table."""
-        return None if states else self._making(codebook).stage()
+        """One pass over the whole table; of households a second look, at how many people the copies have."""
+        if not states:
+            return self._making(codebook).stage()
+        making = self._making(codebook) if len(states) == 1 and self.households else None
+        return making.counted(states[0]) if isinstance(making, MakingHouseholds) else None
 
     def _making(self, codebook: Codebook) -> Making:
         formulas = {n: parse(formula) for n, formula in self.derived.items()}
@@ -322,7 +370,7 @@ class Synthesise(Method):
             self._strength,
             frozenset(n for n in self._named(codebook) if self._model(n) == "parametric"),
         )
-        return Making(
+        given = (
             synthesis,
             self.kind(codebook),
             self.by,
@@ -332,6 +380,8 @@ class Synthesise(Method):
             codebook.the(Role.RECORD),
             codebook,
         )
+        household = codebook.the(Role.HOUSEHOLD) if self.households else None
+        return Making(*given) if household is None else MakingHouseholds(*given, household, self.head)
 
     def _model(self, column: str) -> Models:
         return self.method if isinstance(self.method, str) else self.method.get(column, "cart")
@@ -339,17 +389,22 @@ class Synthesise(Method):
     @property
     def _strength(self) -> str:
         """The parameters in the draws; more copies are more of the same draws."""
-        told = self.model_dump(mode="json", exclude={"copies"})
+        without = {"copies"} if self.households else {"copies", "households", "head"}
+        told = self.model_dump(mode="json", exclude=without)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Synthetic, ...]:
         """What is synthetic, in how many copies, and how many rows each has beside the original."""
-        return (states[0]["told"],)
+        return (states[-1]["told"],)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
-        """How often the original breaks a rule."""
+        """How often the original breaks a rule; which columns were taken for the household's."""
         broken = states[0]["broken"].items()
-        return tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
+        rules = tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
+        if not self.households:
+            return rules
+        shared = ", ".join(states[0]["shared"]) or "no column"
+        return (*rules, f"The same for all of each household, and drawn once for it: {shared}.")
 
 
 _NO_PART = (Role.IDENTIFIER, Role.HOUSEHOLD, Role.RECORD)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.methods.synthesise.coding import Coded, Coding
 from sfumato.methods.synthesise.model import Drawing, Fit, Keys, Model, Told
 
-__all__ = ["Forced", "Target", "drawn"]
+__all__ = ["Forced", "Target", "drawn", "fitted", "followed", "settled"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -109,18 +109,18 @@ def drawn(
         for copy in range(copies):
             own = made[copy]
             if target.like:
-                own[target.name] = _partner(original[target.like], original[target.name], own[target.like])
+                own[target.name] = followed(original[target.like], original[target.name], own[target.like])
             else:
                 if model is None or (proper and target.weighted):
-                    model = _fitted(target, codings, told, weights[copy] if target.weighted else None)
+                    model = fitted(target, codings, told, weights[copy] if target.weighted else None)
                 predictors = [new[copy][name] for name in target.predictors]
                 new_values = model.draw(predictors, Drawing(keys, target.name, copy, rows))
-                own[target.name] = _forced(target, own, new_values)
+                own[target.name] = settled(target, own, new_values)
             new[copy][target.name] = Told(codings[target.name], own[target.name], told[target.name])
     return made
 
 
-def _fitted(
+def fitted(
     target: Target,
     codings: Mapping[str, Coding],
     told: Mapping[str, Told],
@@ -138,7 +138,7 @@ def _fitted(
     return target.fit(column, predictors, codings[target.name], weights)
 
 
-def _forced(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
+def settled(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
     """A drawn column with the values that rules demand."""
     state, number = column.state, column.number
     for rule in target.forced:
@@ -147,7 +147,7 @@ def _forced(target: Target, own: Mapping[str, Coded], column: Coded) -> Coded:
     return Coded(state, number)
 
 
-def _partner(like: Coded, own: Coded, drawn_like: Coded) -> Coded:
+def followed(like: Coded, own: Coded, drawn_like: Coded) -> Coded:
     """The column that is one to one with another, from that one's drawn states."""
     partner = np.zeros(int(like.state.max()) + 1, dtype=np.int64)
     partner[like.state] = own.state

@@ -19,7 +19,7 @@ from sfumato.errors import DataError
 from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
 from sfumato.methods.synthesise.copies import Synthesis
 
-__all__ = ["MISSING", "Making", "Replaces"]
+__all__ = ["MISSING", "Making", "Replaces", "shared_out"]
 
 Words = NDArray[np.uint64]
 
@@ -117,7 +117,7 @@ class Making:
     def _anew(self, batch: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
         """Rows that are nobody's, stratum by stratum, with new ids."""
         strata = list(self._strata(batch))
-        sizes = _shared(self.rows or batch.height, [len(rows) for rows in strata])
+        sizes = shared_out(self.rows or batch.height, [len(rows) for rows in strata])
         parts: list[list[pl.DataFrame]] = []
         start = 0
         for rows, size in zip(strata, sizes, strict=True):
@@ -143,12 +143,7 @@ class Making:
         for rows in self._strata(own):
             part = own[rows]
             own_unit = unit[places[rows]]
-            made = (
-                self.synthesis.filled(part, self.codebook, draws, own_unit)
-                if self.kind == "missing"
-                else self.synthesis.copied(part, self.codebook, draws, own_unit, None)
-            )
-            for i, copy in enumerate(made):
+            for i, copy in enumerate(self._drawn_anew(part, draws, own_unit)):
                 new = [
                     copies[i][name].scatter(places[rows], copy[name])
                     if not chosen.all() or self.by
@@ -157,6 +152,12 @@ class Making:
                 ]
                 copies[i] = copies[i].with_columns(new)
         yield from copies
+
+    def _drawn_anew(self, own: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
+        """The columns of true people, in the order of the rows."""
+        if self.kind == "missing":
+            return self.synthesis.filled(own, self.codebook, draws, unit)
+        return self.synthesis.copied(own, self.codebook, draws, unit, None)
 
     def _strata(self, frame: pl.DataFrame) -> Iterator[NDArray[np.int64]]:
         """Rows of each stratum; strata in the order of their values."""
@@ -184,7 +185,7 @@ class Making:
         return copies.select(n for n in order if n in copies.columns)
 
 
-def _shared(rows: int, sizes: Sequence[int]) -> list[int]:
+def shared_out(rows: int, sizes: Sequence[int]) -> list[int]:
     """Rows for each stratum in proportion to its records: whole ones, then the largest remainders."""
     free = np.array(sizes) * (rows / sum(sizes))
     out = np.floor(free).astype(int)

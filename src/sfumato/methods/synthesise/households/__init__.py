@@ -1,0 +1,1 @@
+"""Whole households: what is theirs once, then their members, head first."""

@@ -1,0 +1,143 @@
+"""The passes of `synthesise` with households: from a table to its copies, then a count of their people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.disclosure import COPY, Synthetic
+from sfumato.data.query import COUNT, Counts
+from sfumato.draws import Draws, Purpose, units
+from sfumato.errors import DataError
+from sfumato.methods.base import Stage, StepDraws
+from sfumato.methods.synthesise.households.members import Drawn, Members, person_units
+from sfumato.methods.synthesise.households.original import Original
+from sfumato.methods.synthesise.households.table import household_tables
+from sfumato.methods.synthesise.stage import Making, shared_out
+
+__all__ = ["MakingHouseholds"]
+
+Words = NDArray[np.uint64]
+
+NO_HOUSEHOLD = (
+    "Column {household!r} says of some records no household, so that nobody knows whom to draw them with. Give whoever "
+    "lives alone an id of their own, or leave these records out."
+)
+APART = (
+    "`by` names {column!r}, which differs within some households, so that their members would be drawn apart. Give all "
+    "members the same value, or leave the column out of `by`."
+)
+
+
+@dataclass(frozen=True)
+class MakingHouseholds(Making):
+    """What the step does where whole households are drawn; parameters as of `Making`.
+
+    Parameters
+    ----------
+    household
+        The column of household ids.
+    head
+        The column that says who is head.
+    shared
+        Filled in by the pass: the columns that are the same for all of each household.
+    """
+
+    household: str = ""
+    head: str | None = None
+    shared: dict[str, None] = field(default_factory=dict, compare=False)
+
+    def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
+        """What is disclosed; how many people the copies have is counted afterwards."""
+        records = int(answers[0].item(0, COUNT))
+        return {**super().fit(answers), "shared": self.shared, "records": records}
+
+    def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
+        """The copies, each whole, one after the other."""
+        self._refuse(batch)
+        return super().transform(batch, state, draws)
+
+    def _refuse(self, batch: pl.DataFrame) -> None:
+        gone = batch.select(self.codebook.missing(self.household, batch.schema[self.household]).any())
+        if gone.item() or not batch.height:
+            raise DataError(NO_HOUSEHOLD.format(household=self.household))
+        for column in self.by:
+            if batch.select(self.household, column).n_unique() > batch[self.household].n_unique():
+                raise DataError(APART.format(column=column))
+
+    def _units(self, batch: pl.DataFrame, draws: StepDraws) -> Words:
+        """The unit of each record; nobody's where rows are nobody's: weights are those of households."""
+        return np.zeros(batch.height, dtype=np.uint64) if self.kind == "full" else draws.units(batch)
+
+    def _original(self, own: pl.DataFrame, draws: Draws, unit: Words) -> Original:
+        original = Original(self.synthesis, own, self.codebook, draws, units(own[self.household]), unit, self.head)
+        self.shared.update(dict.fromkeys(original.shared))
+        return original
+
+    def _drawn_anew(self, own: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
+        """The columns of true people, whose households stay, in the order of the rows."""
+        original = self._original(own, draws, unit)
+        members = Members(original)
+        tables = household_tables(original, None)
+        back = np.argsort(original.rows)
+        return [members.draw(table, copy, None).frame[back] for copy, table in enumerate(tables)]
+
+    def _anew(self, batch: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
+        """People who are nobody, stratum by stratum, in households that are nobody's, with new ids of both.
+
+        As many households are drawn as `rows` people have among the original's.
+        """
+        strata = list(self._strata(batch))
+        sizes = shared_out(self.rows or batch.height, [len(rows) for rows in strata])
+        parts: list[list[pl.DataFrame]] = []
+        start = 0
+        for rows, size in zip(strata, sizes, strict=True):
+            own = batch[rows]
+            original = self._original(own, draws, unit[rows])
+            many = max(1, round(size * len(original.units) / len(rows)))
+            numbers = np.arange(start + 1, start + many + 1, dtype=np.uint64)
+            members = Members(original)
+            tables = household_tables(original, numbers)
+            same = [pl.lit(own[name][0], dtype=own.schema[name]).alias(name) for name in self.by]
+            made = (members.draw(table, copy, numbers) for copy, table in enumerate(tables))
+            parts.append([self._with_ids(one, numbers).with_columns(same) for one in made])
+            start += many
+        copies = [pl.concat([part[i] for part in parts]) for i in range(self.synthesis.copies)]
+        return [
+            self._mixed(copy, i, draws).select(n for n in batch.columns if n in (*copy.columns, self.record))
+            for i, copy in enumerate(copies)
+        ]
+
+    def _with_ids(self, drawn: Drawn, numbers: Words) -> pl.DataFrame:
+        """People with the number of their household, and their units."""
+        homes = pl.Series(self.household, numbers[drawn.layout.whose].astype(np.int64))
+        return drawn.frame.with_columns(homes, pl.Series(_UNIT, person_units(drawn.layout, numbers)))
+
+    def _mixed(self, people: pl.DataFrame, copy: int, draws: Draws) -> pl.DataFrame:
+        """People in an order that does not tell who lives with whom, nor does their number in it."""
+        what = Purpose(self.synthesis.method, "", f"order|{self.synthesis.strength}", copy)
+        mixed = people[draws.permutation(people[_UNIT].to_numpy(), what)].drop(_UNIT)
+        return (
+            mixed if self.record is None else mixed.with_columns(pl.Series(self.record, np.arange(1, mixed.height + 1)))
+        )
+
+    def counted(self, state: dict[str, Any]) -> Stage:
+        """A look at the copies, by which their size beside the original's is disclosed."""
+        several = self.synthesis.copies > 1
+
+        def fit(answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
+            told: Synthetic = state["told"]
+            if self.kind == "full":
+                mean = float(answers[0][COUNT].mean()) / state["records"]  # type: ignore[arg-type]
+                told = told.model_copy(update={"ratio": float(f"{mean:.3g}")})
+            return {"told": told}
+
+        return Stage(lambda batch, state, draws: batch, (Counts((COPY,) if several else ()),), fit, by=None)
+
+
+_UNIT = "sfumato:unit"
