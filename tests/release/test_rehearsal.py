@@ -109,6 +109,29 @@ def test_households_stay_together():
     assert not set(found.people["home"]) & set(found.control["home"])
 
 
+@pytest.mark.parametrize("rows", [None, 30])
+def test_all_members_of_the_half_are_told_from_others_where_rows_are_nobodys(rows):
+    """Whatever the numbers of synthetic rows are."""
+    step = {"do": "synthesise", "columns": ["sex", "smoker", "bmi", "height", "asthma"], "copies": 2, "rows": rows}
+    known = rehearsed(step).known
+    assert known.people.height + known.control.height == 400
+    assert known.released.height == 2 * (rows or known.people.height)
+
+
+def test_synthetic_households_are_rehearsed_on_half_of_the_households():
+    frame = FRAME.with_columns(home=(pl.col("id") - 1) // 4)
+    step = {"do": "synthesise", "copies": 2, "households": True}
+    plan = Plan(variables={**VARIABLES, "home": {"role": "household"}}, steps=[step])
+    book = plan.codebook(frame, Codebook())
+    bound = plan.bound(book)
+    entering_ = PolarsDataset(frame.with_row_index(ROW), book.replace(**{ROW: Variable()}))
+    found = rehearse(bound, bound.steps, entering_, Draws(SECRET)).known
+    assert not set(found.people["home"]) & set(found.control["home"])
+    assert set(found.people.group_by("home").len()["len"]) == {4}
+    assert found.people.height + found.control.height == 400
+    assert set(found.released.group_by("copy", "home").len()["len"]) == {4}
+
+
 def test_a_limit_has_it_measured_and_judged():
     release = sf.protect(Plan(variables=VARIABLES, steps=[NOISE], limits=LIMITS), FRAME, secret=SECRET)
     found = release.report.findings

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.disclosure import Synthetic
 from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
@@ -103,9 +104,11 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
     released = PolarsDataset(data.frame.filter(pl.Series(inside)), data.codebook, data.suffix)
     truth = data
     masked: set[str] = set()
+    nobodys = False
     try:
         for step in steps:
             released, states, _ = run_step(step, released, apart, **told)
+            nobodys |= any(isinstance(part, Synthetic) and part.kind == "full" for part in step.disclose(states))
             if step.masks:
                 masked |= {*step.changes}
             elif not (step.replaces or masked & {*step.changes}):
@@ -115,7 +118,8 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
     if not released.frame.height:
         return Rehearsed(None, (NOT_POSSIBLE.format(why="no record is left."),))
     there = truth.frame.filter(pl.col(ROW).is_in(members.implode()))
-    people = there.join(released.frame.select(ROW), on=ROW, how="semi", maintain_order="left").drop(ROW)
+    left = there if nobodys else there.join(released.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
+    people = left.drop(ROW)
     others = truth.frame.filter(~pl.col(ROW).is_in(members.implode())).drop(ROW)
     after = released.frame.drop(ROW)
     book = released.codebook.without(ROW)
