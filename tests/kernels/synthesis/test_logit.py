@@ -5,6 +5,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import softmax
 
+from sfumato.kernels.synthesis import climbing
 from sfumato.kernels.synthesis.logit import augmentation, fit_logit
 
 
@@ -17,9 +18,14 @@ def invented(classes, n=20_000, seed=1):
     return rng, X, (np.cumsum(shares, axis=1)[:, :-1] < rng.random(n)[:, None]).sum(axis=1)
 
 
+@pytest.mark.parametrize("some", [10**6, 500])
 @pytest.mark.parametrize("classes", [2, 4])
-def test_many_records_give_the_peers_fit(classes):
-    """Augmented by records of weight four among 20,000: coefficients within 2% of a standard error, and 0.002."""
+def test_many_records_give_the_peers_fit(classes, some, monkeypatch):
+    """Augmented by records of weight four among 20,000: coefficients within 2% of a standard error, and 0.002.
+
+    So they do where the curvature of 500 records alone is looked at.
+    """
+    monkeypatch.setattr(climbing, "SOME", some)
     _, X, y = invented(classes)
     fit, peer = fit_logit(X, y, classes), sm.MNLogit(y, sm.add_constant(X)).fit(disp=False)
     np.testing.assert_allclose(fit.slopes, np.asarray(peer.params).T, atol=0.003)
@@ -32,6 +38,22 @@ def test_classes_told_apart_have_a_fit():
     x = np.array([-1.0, -1.0, 1.0, 1.0])[:, None]
     fit = fit_logit(x, np.array([0, 0, 1, 1]), 2)
     np.testing.assert_allclose(fit.shares(x)[:, 1], [1 / 6, 1 / 6, 5 / 6, 5 / 6], atol=2e-3)
+
+
+def test_the_maximum_is_that_of_all_records(monkeypatch):
+    """Classes of one in fifty, columns that few records have, and some records alone: no score is left over."""
+    monkeypatch.setattr(climbing, "SOME", 400)
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=(6000, 4)), *(rng.random(6000) < share for share in (0.5, 0.05, 0.003))])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    shares = softmax(np.log([0.7, 0.2, 0.08, 0.02]) + X @ rng.normal(size=(7, 4)) * 1.5, axis=1)
+    y = (np.cumsum(shares, axis=1)[:, :-1] < rng.random(6000)[:, None]).sum(axis=1)
+    fit = fit_logit(X, y, 4)
+    more, weight = augmentation(X, np.bincount(y) / 6000)
+    told = np.vstack([np.eye(4)[y] - fit.shares(X), weight - fit.shares(more) * weight.sum(axis=1, keepdims=True)])
+    columns = np.column_stack([np.ones(len(told)), np.vstack([X, more])])
+    left = np.linalg.solve(fit.root, (told[:, 1:].T @ columns).ravel())
+    assert np.sqrt(left @ left) < 0.01  # in standard errors
 
 
 def test_added_records_weigh_as_much_as_there_are_coefficients():

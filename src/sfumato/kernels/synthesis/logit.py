@@ -17,20 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.special import ndtri, softmax
+from scipy.linalg import solve_triangular
+from scipy.special import ndtri
 
+from sfumato.kernels.synthesis.climbing import climbed, information_of, shares_of
 from sfumato.kernels.synthesis.design import root_of
 
 __all__ = ["Logit", "augmentation", "fit_logit"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-_STEPS = 40
-_HALVINGS = 30
-_DONE = 1e-2  # of a step's square, in standard errors: the last one that is taken
-_NEAR = 1.0  # of it: so near, the information is the same after the step
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,7 @@ class Logit:
     slopes : ndarray of float64, shape (c − 1, p + 1)
         Constant and slopes of each class but the first.
     root : ndarray of float64, shape ((c − 1)(p + 1), (c − 1)(p + 1))
-        Lower triangle L with LLᵀ the information of the coefficients, class after class.
+        Lower triangle L with LLᵀ the information of the coefficients, class after class; empty where none are drawn.
     """
 
     slopes: Floats
@@ -67,7 +63,7 @@ class Logit:
         if parameters is not None:
             away = solve_triangular(self.root, ndtri(parameters), lower=True, trans="T")
             slopes = slopes + away.reshape(slopes.shape)
-        return _shares(_with_constant(X), slopes)
+        return shares_of(_with_constant(X), slopes)
 
     def draw(self, X: Floats, u: Floats, parameters: Floats | None = None) -> Ints:
         """Draw classes, shape (k,), from uniform draws `u` between 0 and 1; other parameters as of `shares`."""
@@ -96,8 +92,8 @@ def augmentation(X: Floats, share: Floats) -> tuple[Floats, Floats]:
     return more, np.tile(share * ((p + 1) / (2 * p) if p else 1.0), (2 * p, 1))
 
 
-def fit_logit(X: Floats, y: Ints, classes: int) -> Logit:
-    """Fit a multinomial logit by Newton's method, of augmented data.
+def fit_logit(X: Floats, y: Ints, classes: int, *, information: bool = True) -> Logit:
+    """Fit a multinomial logit to augmented data.
 
     Parameters
     ----------
@@ -107,6 +103,8 @@ def fit_logit(X: Floats, y: Ints, classes: int) -> Logit:
         Class of each row, 0 … `classes` − 1, each of which some row has.
     classes
         How many classes there are, at least 2.
+    information
+        Whether coefficients are to be drawn, too; without, that takes no time.
 
     Examples
     --------
@@ -120,58 +118,12 @@ def fit_logit(X: Floats, y: Ints, classes: int) -> Logit:
     start = np.zeros((classes - 1, X.shape[1] + 1))
     start[:, 0] = np.log(share[1:] / share[0])
     held = np.vstack([np.eye(classes)[y], weight])
-    return Logit(*_climbed(_with_constant(np.vstack([X, more])), held, start))
+    columns = _with_constant(np.vstack([X, more]))
+    slopes = climbed(columns, held, start)
+    if not information:
+        return Logit(slopes, np.zeros((0, 0)))
+    return Logit(slopes, root_of(information_of(columns, held.sum(axis=1), shares_of(columns, slopes))))
 
 
 def _with_constant(X: Floats) -> Floats:
     return np.column_stack([np.ones(len(X)), X])
-
-
-def _shares(X: Floats, slopes: Floats) -> Floats:
-    return np.asarray(softmax(np.column_stack([np.zeros(len(X)), X @ slopes.T]), axis=1))
-
-
-def _climbed(X: Floats, held: Floats, slopes: Floats) -> tuple[Floats, Floats]:
-    """Newton's method with halved steps, and the root of the information near where it ends.
-
-    `held` has for each row how much it weighs in each class.
-    """
-    weight = held.sum(axis=1)
-    share, level = _looked(held, X, slopes)
-    size, root = np.inf, np.zeros((0, 0))
-    for _ in range(_STEPS):
-        root = _root(X, share, weight) if size > _NEAR else root
-        gradient = ((held - share * weight[:, None])[:, 1:].T @ X).ravel()
-        step = cho_solve((root, True), gradient)
-        size = float(gradient @ step)
-        for _ in range(_HALVINGS):
-            new = slopes + step.reshape(slopes.shape)
-            new_share, new_level = _looked(held, X, new)
-            if new_level >= level - 1e-12 * abs(level):
-                break
-            step = step / 2
-        else:
-            break
-        slopes, share, level = new, new_share, new_level
-        if size <= _DONE:
-            break
-    return slopes, root
-
-
-def _looked(held: Floats, X: Floats, slopes: Floats) -> tuple[Floats, float]:
-    """Probabilities and log-likelihood."""
-    share = _shares(X, slopes)
-    return share, float(np.sum(held * np.log(np.maximum(share, 1e-300))))
-
-
-def _root(X: Floats, share: Floats, weight: Floats) -> Floats:
-    """Lower triangle of the information, class after class."""
-    p, many = X.shape[1], share.shape[1] - 1
-    information = np.empty((many * p, many * p))
-    for c in range(many):
-        for d in range(c + 1):
-            own = weight * share[:, c + 1] * ((c == d) - share[:, d + 1])
-            block = X.T @ (X * own[:, None])
-            information[c * p : (c + 1) * p, d * p : (d + 1) * p] = block
-            information[d * p : (d + 1) * p, c * p : (c + 1) * p] = block
-    return root_of(information)

@@ -160,7 +160,7 @@ def _fitted(target: Coded, predictors: Sequence[Told], coding: Coding, smooth: b
         own = (target.state if of_states else target.number)[within].astype(np.float64)
         part = predictors if within.all() else [told.at(within) for told in predictors]
         inner = _values(own, part, few=of_states, smooth=smooth)
-    return Parametric(states, numbers, _choice(code, predictors), inner, of_states, proper)
+    return Parametric(states, numbers, _choice(code, predictors, proper), inner, of_states, proper)
 
 
 def _ordered_part(target: Coded, coding: Coding) -> tuple[Flags, bool]:
@@ -175,7 +175,7 @@ def _ordered_part(target: Coded, coding: Coding) -> tuple[Flags, bool]:
     return known[target.state - 1] & coding.ordered, True
 
 
-def _choice(code: Ints, predictors: Sequence[Told]) -> _Choice:
+def _choice(code: Ints, predictors: Sequence[Told], proper: bool) -> _Choice:
     classes, many = np.unique(code, return_counts=True)
     order = classes[np.argsort(-many, kind="stable")]
     logits, rows = [], np.arange(len(code))
@@ -187,7 +187,7 @@ def _choice(code: Ints, predictors: Sequence[Told]) -> _Choice:
         y, width = place[code[rows]], len(now) + (len(rest) > 0)
         own = predictors if len(rows) == len(code) else [told.at(rows) for told in predictors]
         seen, X = regressors(own, np.eye(width)[y] - np.bincount(y, minlength=width) / len(y))
-        logits.append((seen, fit_logit(X, y, width), np.concatenate([now, [-1]])))
+        logits.append((seen, fit_logit(X, y, width, information=proper), np.concatenate([now, [-1]])))
         rows, order = rows[y == len(now)], rest
     return _Choice(tuple(logits), int(classes[0]))
 
