@@ -43,6 +43,9 @@ PLANS: dict[str, dict[str, Any]] = {
     "ties swap": {"do": "swap", "columns": ["score", "height"], "window": 0.1},
     "shuffle": {"do": "shuffle", "columns": ["bmi", "income"], "given": ["height", "region"], "by": ["sex"]},
     "ties shuffle": {"do": "shuffle", "columns": ["score", "height"], "given": ["education"], "by": ["sex"]},
+    "trees": {"do": "synthesise", "columns": "all", "copies": 2},
+    "ties trees": {"do": "synthesise", "columns": ["score", "height", "smoker"], "smooth": True, "proper": True},
+    "regressions": {"do": "synthesise", "columns": ["bmi", "smoker", "region"], "method": "parametric", "copies": 1},
 }
 """One step each."""
 

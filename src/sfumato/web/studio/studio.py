@@ -190,6 +190,7 @@ class Studio:
         """End the work, and remove all that was written for it."""
         self.ending.set()
         self.jobs.close()
+        self._locked.close()
         shutil.rmtree(self.temporary, ignore_errors=True)
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from sfumato.gate.analyses.registry import KINDS
 from sfumato.web.gate.pages.frame import LINKS
-from sfumato.web.layout.forms import Given
 from sfumato.web.gate.pages.words import reasons
+from sfumato.web.layout.forms import Given
 
 
 @pytest.mark.parametrize(("who", "role"), [("ann", "analyst"), ("eve", "steward"), ("aud", "auditor"), ("", "")])
