@@ -146,7 +146,9 @@ class Variable(Described):
     kind: Kind | None = None
     label: str | None = None
     labels: dict[Scalar, str] = Field(default_factory=dict)
-    missing: Annotated[tuple[Missing, ...], BeforeValidator(_missing)] = ()
+    missing: Annotated[
+        tuple[Missing, ...], BeforeValidator(_missing, json_schema_input_type=tuple[Scalar | Missing, ...])
+    ] = ()
     missing_from_file: bool = True
     unit: str | None = None
     range: tuple[float | None, float | None] | None = None
