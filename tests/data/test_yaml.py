@@ -38,6 +38,7 @@ BOMB = "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n"
         ("...\n%FOO bar\n---\na: 1\n", "line 2: directives"),
         ("a: 1\n? [1, 2]\n: 3\n", "line 2: a key"),
         ("a: 1\nnull: 3\n", "line 2: a key"),
+        ("? {a: [1]}\n: 3\n", "a key must be"),
         ("2020-01-01: 3\n", "line 1: a key"),
         ("a: 2020-13-45\n", "a date or a number"),
     ],

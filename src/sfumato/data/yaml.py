@@ -65,6 +65,8 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
         raise PlanError([Problem(said, mark.line + 1 if mark else None)]) from None
     except ValueError:
         raise PlanError(["a date or a number in it cannot be read; text that looks like one needs quotes"]) from None
+    except TypeError:  # a mapping that holds a list, as a key
+        raise PlanError(["a key must be one word, number or text in quotes"]) from None
     except (YAMLError, RecursionError):
         raise PlanError(["this is not YAML: it cannot be parsed"]) from None
     lines: dict[tuple[str | int, ...], int] = {}
