@@ -307,8 +307,8 @@ class Synthetic(_Disclosed):
         size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
         where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""
         homes = (
-            " Households were drawn as wholes: people of one are alike, and intervals that take people for independent "
-            "are too narrow."
+            " Whole households were drawn: people of one are alike, and intervals that take people for independent of "
+            "each other are too narrow."
             if self.households
             else ""
         )

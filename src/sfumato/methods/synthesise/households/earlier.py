@@ -67,27 +67,33 @@ class Count:
     ----------
     column
         The column.
-    state
-        Its category, as it is coded.
+    states
+        Its category, as it is coded; all that no other count of the column has, where it is the rest.
+    rest
+        Whether it is what size and the column's other counts leave, so that it is not drawn.
     """
 
     column: str
-    state: int
+    states: tuple[int, ...]
+    rest: bool = False
 
     @property
     def name(self) -> str:
         """Name of the count."""
-        return f"{HIDDEN}many {self.column} {self.state}"
+        return f"{HIDDEN}many {self.column} {self.states[0]}"
 
     @property
     def left(self) -> str:
         """Name of the count of those who are still to come."""
-        return f"{HIDDEN}left {self.column} {self.state}"
+        return f"{HIDDEN}left {self.column} {self.states[0]}"
+
+    def held(self, column: Coded) -> NDArray[np.bool_]:
+        """Which members it counts."""
+        return np.isin(column.state, self.states)
 
     def of(self, columns: Mapping[str, Coded], whose: Ints, homes: int) -> Floats:
         """The count of each household, shape (homes,)."""
-        held = columns[self.column].state == self.state
-        return np.bincount(whose[held], minlength=homes).astype(np.float64)
+        return np.bincount(whose[self.held(columns[self.column])], minlength=homes).astype(np.float64)
 
 
 def counted(columns: Mapping[str, Coded], codings: Mapping[str, Coding]) -> list[Count]:
@@ -101,20 +107,39 @@ def counted(columns: Mapping[str, Coded], codings: Mapping[str, Coding]) -> list
     Examples
     --------
     >>> sex = Coding("sex", pl.String(), ("f", "m"), False, np.zeros(0), None)
-    >>> counted({"sex": Coded(np.array([1, 2, 2]), np.zeros(3))}, {"sex": sex})
-    [Count(column='sex', state=1)]
+    >>> counts = counted({"sex": Coded(np.array([1, 2, 2]), np.zeros(3))}, {"sex": sex})
+    >>> [(count.states, count.rest) for count in counts]
+    [((1,), False), ((2,), True)]
     """
-    return [count for name in _categories(codings, columns) for count in _main(name, columns[name].state)]
-
-
-def _categories(codings: Mapping[str, Coding], columns: Mapping[str, Coded]) -> list[str]:
-    return [name for name in columns if not len(codings[name].edges)][:_COLUMNS]
+    names = [name for name in columns if not len(codings[name].edges)][:_COLUMNS]
+    return [count for name in names for count in _main(name, columns[name].state)]
 
 
 def _main(name: str, state: Ints) -> Iterator[Count]:
+    """The commonest category is one of the rest: the size and the others tell it."""
     many = np.bincount(state)
     order = [int(s) for s in np.argsort(-many, kind="stable") if many[s]]
-    yield from (Count(name, s) for s in order[1 : _CATEGORIES + 1])
+    yield from (Count(name, (s,)) for s in order[1 : _CATEGORIES + 1])
+    yield Count(name, (order[0], *order[_CATEGORIES + 1 :]), rest=True)
+
+
+def make_up(table: Mapping[str, Coded], counts: Sequence[Count]) -> dict[Count, Floats]:
+    """The make-up of households: what was drawn of it, and what that leaves.
+
+    Parameters
+    ----------
+    table
+        Size and counts of households.
+    counts
+        The counts, those that are the rest among them.
+    """
+    drawn = {count: table[count.name].number for count in counts if not count.rest}
+    rest = {
+        count: np.maximum(table[SIZE].number - sum(n for c, n in drawn.items() if c.column == count.column), 0.0)
+        for count in counts
+        if count.rest
+    }
+    return drawn | rest
 
 
 def plain_numbers(values: NDArray[np.generic]) -> Coded:
@@ -174,7 +199,7 @@ class Earlier:
             self._sum[n][homes] += np.where(there, own[n].number, 0.0)
             self._many[n][homes] += there
         for count, left in self._left.items():
-            left[homes] = np.maximum(left[homes] - (own[count.column].state == count.state), 0)
+            left[homes] = np.maximum(left[homes] - count.held(own[count.column]), 0)
 
 
 def _nothing(homes: int) -> Coded:

@@ -16,6 +16,7 @@ from sfumato.methods.synthesise.households.earlier import (
     Count,
     Earlier,
     at,
+    make_up,
     measured,
     of_head,
     of_last,
@@ -108,7 +109,7 @@ class Members:
         layout = original.layout if numbers is None else Layout(_sizes(table[SIZE]))
         units = original.record if numbers is None else person_units(layout, numbers)
         own = {name: _empty(layout.people) for name in original.own}
-        earlier = self._earlier({count: table[count.name].number for count in original.counts}, len(layout.size))
+        earlier = self._earlier(make_up(table, original.counts), len(layout.size))
         for place in range(1, int(layout.size.max()) + 1) if original.own else ():
             homes, rows = layout.at(place)
             fixed = _fixed({n: at(table[n], homes) for n in (*original.shared, SIZE)}, earlier, homes, place)

@@ -111,6 +111,11 @@ class Original:
         return counted({n: self.columns[n] for n in names}, self.codings)
 
     @cached_property
+    def drawn_counts(self) -> list[Count]:
+        """Those of `counts` that are no rest."""
+        return [count for count in self.counts if not count.rest]
+
+    @cached_property
     def totals(self) -> dict[Count, Floats]:
         """The make-up of each household, shape (m,) for each count."""
         homes = len(self.layout.size)

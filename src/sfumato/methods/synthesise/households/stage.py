@@ -54,8 +54,9 @@ class MakingHouseholds(Making):
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
         """What is disclosed; how many people the copies have is counted afterwards."""
-        records = int(answers[0].item(0, COUNT))
-        return {**super().fit(answers), "shared": self.shared, "records": records}
+        state = super().fit(answers)
+        told = state["told"].model_copy(update={"households": True})
+        return {**state, "told": told, "shared": self.shared, "records": int(answers[0].item(0, COUNT))}
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
         """The copies, each whole, one after the other."""

@@ -48,7 +48,7 @@ def household_tables(original: Original, numbers: Words | None) -> list[dict[str
     _refuse_members(original)
     table = {name: at(original.columns[name], original.layout.first) for name in original.shared}
     more = {SIZE: plain_numbers(original.layout.size)}
-    more |= {count.name: plain_numbers(total) for count, total in original.totals.items()}
+    more |= {count.name: plain_numbers(total) for count, total in original.totals.items() if not count.rest}
     codings = original.codings | {name: measured(name, column) for name, column in more.items()}
     table |= more
     order = by_value(table, original.units)
@@ -72,7 +72,7 @@ def household_tables(original: Original, numbers: Words | None) -> list[dict[str
 
 def _stay(original: Original) -> list[str]:
     """Size and make-up of true households, as far as columns tell them that stay true."""
-    return [SIZE, *(count.name for count in original.counts if count.column in original.step.given)]
+    return [SIZE, *(count.name for count in original.drawn_counts if count.column in original.step.given)]
 
 
 def _beside(target: Target, stays: list[str]) -> Target:
@@ -81,7 +81,7 @@ def _beside(target: Target, stays: list[str]) -> Target:
 
 def _of_people(original: Original, stays: list[str], sized: str | None) -> Iterator[Target]:
     """Size and make-up, each from the household's columns and what was drawn of people before."""
-    names = [n for n in (SIZE, *(count.name for count in original.counts)) if n not in stays]
+    names = [n for n in (SIZE, *(count.name for count in original.drawn_counts)) if n not in stays]
     before = [*original.shared, *stays]
     step = original.step
     if original.regressions:
