@@ -115,6 +115,15 @@ def test_a_rule_may_demand_what_nobody_has():
     assert not copy.filter(pl.col("age") >= 30)["grade"].is_in(["none"]).any()
 
 
+def test_what_is_one_to_one_with_a_column_that_a_rule_settles_is_drawn_by_a_model():
+    """Nobody has the value that the rule demands, so that nothing is one to one with it."""
+    step = synthesis(("age", "town", "code"), rules=[("age < 30", "town", "none")])
+    copy = anew(FRAME, step)[0]
+    assert (copy.filter(pl.col("age") < 30)["town"] == "none").all()
+    assert set(copy["code"]) <= {"1", "2", "3"}
+    assert copy["code"].n_unique() == 3
+
+
 def test_rules_that_contradict_each_other_are_refused():
     rules = [("age < 40", "works", False), ("age < 30", "works", True)]
     with pytest.raises(DataError, match="Two rules demand different values of column 'works'"):

@@ -37,6 +37,9 @@ BOOK = Codebook(
 )
 
 
+HOMES = BOOK.replace(home=Variable(role="household", kind="integer"))
+
+
 def survey(n=400, seed=1):
     """Pay rises with age and differs by sex; a code with its label; a spike at no pay; some ages missing."""
     rng = np.random.default_rng(seed)
@@ -201,6 +204,9 @@ def test_between_donors_is_drawn_what_nobody_has():
         ({"epsilon": 1.0}, "differential privacy"),
         ({"where": "age >"}, "age"),
         ({"derived": {"a": "1 +"}}, "1"),
+        ({"households": True, "where": "age > 3"}, "whole households"),
+        ({"households": True, "where": "missing"}, "whole households"),
+        ({"head": "age"}, "households: true"),
         ({"min_leaf": 0}, "greater"),
     ],
 )
@@ -213,7 +219,13 @@ def test_parameters_that_make_no_sense(given, match):
     ("given", "book", "said"),
     [
         ({}, BOOK.replace(name=Variable(role="identifier")), "role identifier"),
-        ({}, BOOK.replace(house=Variable(role="household")), "role household"),
+        ({}, BOOK.replace(house=Variable(role="household")), "say `households: true`"),
+        ({"households": True}, BOOK, "home: {role: household}"),
+        ({"households": True, "by": ["home"]}, HOMES, "by` names the household's own column"),
+        ({"households": True, "head": "nosuch"}, HOMES, "no column 'nosuch'"),
+        ({"households": True, "head": "id"}, HOMES, "`head` names id"),
+        ({"households": True, "columns": ["age"]}, HOMES.without("id"), "role: record"),
+        ({"households": True, "columns": ["home"]}, HOMES, "role household"),
         ({}, BOOK.replace(story=Variable(kind="text")), "is text"),
         ({}, BOOK.replace(copy=Variable(kind="integer")), "rename it"),
         ({"columns": ["nosuch"]}, BOOK, "no column 'nosuch'"),
@@ -261,6 +273,12 @@ def test_what_cannot_be_drawn_is_told_before_any_data_are_touched(given, book, s
 def test_what_the_data_do_not_allow(given, frame, match):
     with pytest.raises(DataError, match=match):
         made(frame, **given)
+
+
+def test_households_need_no_ids_of_records_where_rows_are_nobodys():
+    assert Synthesise(households=True, proper=True).check(HOMES.without("id")) == []
+    assert Synthesise(households=True).kind(HOMES) == "full"
+    assert Synthesise(columns=["age"], households=True).kind(HOMES) == "partial"
 
 
 def test_no_step_takes_copies_for_one_table():
