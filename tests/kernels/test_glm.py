@@ -296,3 +296,29 @@ def test_rows_that_part_for_ever_do_not_keep_the_others_from_their_fit(seed):
     fitted = peer.predict_proba(basis)[:, 1]
     reached = np.log(np.where(y == 1, fitted, 1 - fitted)).sum()
     assert ours.log_likelihood == pytest.approx(reached, abs=0.01)
+
+
+@pytest.mark.parametrize("case", [well_conditioned, nearly_collinear, without_constant, nearly_separated])
+def test_gradients_first_lead_to_the_same_fit(case):
+    X, eta, rng = case()
+    y = response(eta, rng, "logistic")
+    plain, ours = fit(X, y, "logistic"), fit(X, y, "logistic", many_columns=True)
+    np.testing.assert_allclose(ours.coefficients, plain.coefficients, rtol=1e-7)
+    np.testing.assert_allclose(standard_errors(ours), standard_errors(plain), rtol=1e-7)
+    assert (ours.converged, ours.separated, ours.aliased) == (True, False, plain.aliased)
+
+
+@pytest.mark.parametrize("seed", range(9, 15))
+def test_gradients_first_find_that_rows_part_too(seed):
+    X, y = sparse(seed)
+    plain, ours = fit(X, y, "logistic"), fit(X, y, "logistic", many_columns=True)
+    assert (ours.converged, ours.separated) == (False, True)
+    assert ours.log_likelihood == pytest.approx(plain.log_likelihood, abs=0.01)
+
+
+def test_gradients_first_with_weights_are_rows_that_stand_for_several():
+    X, eta, rng = draw(n=60)
+    y, times = response(eta, rng, "logistic"), rng.integers(0, 4, 60)
+    ours = fit(X, y, "logistic", times.astype(float), many_columns=True)
+    repeated = fit(np.repeat(X, times, axis=0), np.repeat(y, times), "logistic")
+    np.testing.assert_allclose(ours.coefficients, repeated.coefficients, rtol=1e-7)

@@ -19,6 +19,7 @@ from scipy.special import expit, gammaln, log_expit, log_ndtr, ndtr
 
 from sfumato.errors import DataError
 from sfumato.kernels.orthogonal import Basis, Columns, centred, orthogonal
+from sfumato.kernels.quasi_newton import mended
 
 __all__ = ["Blocks", "Family", "Fit", "Model", "fit", "predict"]
 
@@ -32,6 +33,7 @@ _HALVINGS = 30
 _MOST = 345.0  # a logarithm whose exponential can still be squared
 _FLOOR = 1e-6  # a step this small (in standard errors) that no longer helps is rounding error
 _STRAIGHT = 1e-12  # of the largest curvature: a direction that has less is one along which rows part for ever
+_GLANCES, _RECALLED = 100, 30  # steps by gradients alone; how many of them mend the next
 _FLAT, _MOVING = 1e-3, 0.05
 """Rows are separated where a step of at most `_FLAT` standard errors still moves a linear predictor by `_MOVING` or
 more, and by no less than half of what the step before did (near a maximum, Newton's steps shrink far faster)."""
@@ -92,6 +94,8 @@ def fit(
     weights: Floats | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 50,
+    *,
+    many_columns: bool = False,
 ) -> Fit:
     """Fit a linear, logistic, probit or Poisson regression by maximum likelihood.
 
@@ -114,6 +118,9 @@ def fit(
         Newton's method stops where its next step is below this, in standard errors.
     max_iterations
         Most steps.
+    many_columns
+        Go most of the way, for logistic models, by steps that need no cross-products of columns: where there are
+        hundreds, and rows are hardly told apart, that takes a fraction of the time. The result is the same.
 
     Returns
     -------
@@ -135,7 +142,8 @@ def fit(
     columns, log_weights = _look_at_columns(rows, family)
     with one_thread(columns.n):
         basis = orthogonal(lambda: (X for X, _, _ in rows()), columns)
-        top, steps, converged, separated = _maximise(rows, basis, family, tolerance, max_iterations)
+        start = _approached(rows, basis, columns.n) if many_columns and family == "logistic" else None
+        top, steps, converged, separated = _maximise(rows, basis, family, tolerance, max_iterations, start)
     kept, p = basis.kept, len(columns.middle)
     log_likelihood, inverse = top.log_likelihood, top.inverse()
     if family == "linear":
@@ -177,9 +185,9 @@ def predict(X: Floats, coefficients: Floats, family: Model) -> Floats:
     return np.asarray(expit(eta) if family == "logistic" else ndtr(eta))
 
 
-def one_thread(n: int) -> AbstractContextManager[object]:
+def one_thread(n: int, many: int = _MANY) -> AbstractContextManager[object]:
     """Keep BLAS to one thread for long tables: on blocks this small, its threads mostly wait for each other."""
-    if n < _MANY:
+    if n < many:
         return nullcontext()
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -320,11 +328,11 @@ def _rowwise(eta: Floats, y: Floats, family: Model) -> tuple[Floats, Floats, Flo
 
 
 def _maximise(
-    rows: _Rows, basis: Basis, family: Model, tolerance: float, max_iterations: int
+    rows: _Rows, basis: Basis, family: Model, tolerance: float, max_iterations: int, start: Floats | None
 ) -> tuple[_State, int, bool, bool]:
     """Newton's method with step halving: the last state, steps, whether it converged, whether rows are separated."""
     zero = np.zeros(len(basis.kept))
-    state = _look(rows, basis, family, zero, zero)
+    state = _look(rows, basis, family, zero if start is None else start, zero)
     if family == "linear":
         return (*_least_squares(rows, basis, state), True, False)
     parted = False  # whether rows are told apart with certainty, so that some directions have no curvature left
@@ -336,7 +344,8 @@ def _maximise(
             return state, steps, False, True
         size = math.sqrt(max(float(state.gradient @ step), 0.0))
         if size <= tolerance:
-            return state, steps, not parted, parted
+            far = start is not None and _reach(rows, basis, step) >= _MOVING  # gradients alone do not see rows part
+            return state, steps, not (parted or far), parted or far
         new = _climb(rows, basis, family, state, step)
         if new is None:  # no step helps: as far as floating point goes
             return state, steps, size <= _FLOOR and not parted, parted
@@ -344,6 +353,52 @@ def _maximise(
             return new, steps + 1, False, True
         state = new
     return state, max_iterations, False, parted
+
+
+def _approached(rows: _Rows, basis: Basis, n: int) -> Floats:
+    """A place near the maximum of a logistic likelihood, by gradients alone.
+
+    At 0 all rows have curvature 1/4, and the basis is orthogonal, so that the curvature is known there; it is not far
+    from that where rows are hardly told apart, and mended on the way.
+    """
+    gamma, past = np.zeros(len(basis.kept)), list[tuple[Floats, Floats]]()
+    level, gradient = _glanced(rows, basis, gamma)
+    for _ in range(_GLANCES):
+        step = mended(gradient, lambda g: g * (4 / n), past)
+        for _ in range(_HALVINGS):
+            new_level, new_gradient = _glanced(rows, basis, gamma + step)
+            if new_level >= level - 1e-13 * abs(level):
+                break
+            step = step / 2
+        else:
+            break
+        size = math.sqrt(max(float(gradient @ step), 0.0))
+        if float(step @ (gradient - new_gradient)) > 0:
+            past = [*past[-_RECALLED:], (step, gradient - new_gradient)]
+        gamma, level, gradient = gamma + step, new_level, new_gradient
+        if size <= _FLOOR:
+            break
+    return gamma
+
+
+def _glanced(rows: _Rows, basis: Basis, gamma: Floats) -> tuple[float, Floats]:
+    """The log-likelihood of a logistic model and its gradient, without the columns of the basis."""
+    slopes = basis.turn @ gamma
+    level, gradient = 0.0, np.zeros(len(slopes))
+    for X, y, weights in rows():
+        kept = X if len(basis.kept) == X.shape[1] else X[:, basis.kept]
+        eta = kept @ slopes - float(basis.middle @ slopes)
+        log_likelihood, score, _ = _rowwise(eta, y, "logistic")
+        if weights is not None:
+            log_likelihood, score = log_likelihood * weights, score * weights
+        level += float(log_likelihood.sum())
+        gradient += score @ kept - score.sum() * basis.middle
+    return level, basis.turn.T @ gradient
+
+
+def _reach(rows: _Rows, basis: Basis, step: Floats) -> float:
+    """The largest change of a linear predictor by a step."""
+    return max((float(np.abs(basis.apply(X) @ step).max()) for X, y, _ in rows() if len(y)), default=0.0)
 
 
 def _climb(rows: _Rows, basis: Basis, family: Model, state: _State, step: Floats) -> _State | None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import dsyrk
 
+from sfumato.kernels.quasi_newton import mended
 from sfumato.kernels.synthesis.design import root_of
 
 __all__ = ["climbed", "information_of", "shares_of"]
@@ -81,7 +82,7 @@ def climbed(X: Floats, held: Floats, slopes: Floats) -> Floats:
             new = _Some(X, weight, here.share, some)
             if float(np.vdot(here.gradient, new.solved(here.gradient))) <= _FLAT * before:
                 curvature, past = new, []
-        step = _mended(here.gradient, curvature, past)
+        step = mended(here.gradient, curvature.solved, past)
         size = float(np.vdot(here.gradient, step))
         there = _higher(X, held, weight, here, step)
         if there is None and (some == len(X) or size <= _DONE):
@@ -156,19 +157,6 @@ def information_of(X: Floats, weight: Floats, share: Floats) -> Floats:
             information[c * p : (c + 1) * p, d * p : (d + 1) * p] = block
             information[d * p : (d + 1) * p, c * p : (c + 1) * p] = block
     return information
-
-
-def _mended(gradient: Floats, curvature: _Start | _Some, past: list[tuple[Floats, Floats]]) -> Floats:
-    """The step that a curvature asks for, mended by what gradients did along the steps before."""
-    left, taken = gradient, []
-    for moved, fell in reversed(past):
-        along = float(np.vdot(moved, left)) / float(np.vdot(moved, fell))
-        left = left - along * fell
-        taken.append(along)
-    step = curvature.solved(left)
-    for (moved, fell), along in zip(past, reversed(taken), strict=True):
-        step = step + (along - float(np.vdot(fell, step)) / float(np.vdot(moved, fell))) * moved
-    return step
 
 
 def _higher(X: Floats, held: Floats, weight: Floats, here: _Place, step: Floats) -> _Place | None:

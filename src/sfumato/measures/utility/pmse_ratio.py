@@ -170,8 +170,10 @@ def ratio_of_trees(pair: Pair, progress: Progress = quiet, copies: Copies | None
         u, looked, note = _of_trees(pair)
         if u is None or looked is None:
             return u, note
-        if copies is None or not copies.partial:
+        if copies is None:
             usual = expected_of_trees(looked, progress=progress)
+        elif not copies.partial:  # what permuted labels do hangs on the number of records, hardly on which copy it is
+            usual = copies.once("labels permuted", lambda: expected_of_trees(looked, progress=progress))
         else:
             among = _among(copies, (TREES,), lambda two, _: _of_trees(two)[0], progress)
             if TREES not in among:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
-from sfumato.kernels.glm import Fit, fit, predict
+from sfumato.kernels.glm import Fit, fit, one_thread, predict
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, equal, left_out, stack
@@ -24,7 +24,9 @@ __all__ = ["MEASURE", "Propensity", "findings", "propensity", "propensity_of", "
 
 Floats = NDArray[np.float64]
 
-_ROWS = 1 << 14  # rows of a block
+_ROWS = 1 << 12  # rows of a block
+_HELD = 30_000_000  # numbers of a design that are kept rather than made again for every look
+_ALONE = 10_000  # rows from which on the threads of BLAS mostly wait for each other
 _TOLERANCE = 1e-8  # standard errors; U is quadratic in what is left
 _COARSER = (MAX_LEVELS, 30, 20, 10, 5, 3, 2)
 _WORK = 2e10  # rows times squared columns that a step may cost
@@ -174,8 +176,10 @@ def _propensity(both: Stacked, interactions: bool, first: Sequence[str]) -> Prop
     if why:
         return Propensity(None, np.zeros(0), np.zeros(0), why)
     design = _Design(both, interactions, first)
-    fitted = fit(design.blocks, None, "logistic", tolerance=_TOLERANCE)
-    scores = np.concatenate([predict(X, fitted.coefficients, "logistic") for X, _ in design.blocks()])
+    with one_thread(both.n + both.m, many=_ALONE):
+        blocks = design.kept() if design.size <= _HELD else design.blocks
+        fitted = fit(blocks, None, "logistic", tolerance=_TOLERANCE, many_columns=True)
+        scores = np.concatenate([predict(X, fitted.coefficients, "logistic") for X, _ in blocks()])
     before, after = scores[: both.n], scores[both.n :]
     notes = (*both.notes, *design.notes, *_trouble(fitted))
     estimated = len(fitted.coefficients) - len(fitted.aliased)
@@ -224,6 +228,17 @@ class _Design:
     def _width(self, pair: tuple[int, int], levels: int) -> int:
         i, j = pair
         return self.both.columns[i].width(levels) * self.both.columns[j].width(levels)
+
+    @property
+    def size(self) -> int:
+        """Numbers that the whole matrix holds."""
+        of_pairs = sum(self._width(pair, self.levels) for pair in self.pairs)
+        return len(self.released) * (1 + sum(c.width(MAX_LEVELS) for c in self.both.columns) + of_pairs)
+
+    def kept(self) -> Callable[[], Iterator[tuple[Floats, Floats]]]:
+        """All blocks, made once."""
+        whole = list(self.blocks())
+        return lambda: iter(whole)
 
     def blocks(self) -> Iterator[tuple[Floats, Floats]]:
         """Blocks of rows with the indicator of the release, as the kernel reads them."""
