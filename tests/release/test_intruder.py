@@ -48,6 +48,16 @@ def test_a_limit_stops_a_release():
     assert {f.attack for f in claims.select("match_correct")} == {"neighbour", "claim"}
 
 
+def test_a_control_of_members_is_refused_without_a_named_id_too():
+    copy, more = FRAME.drop("id"), {"align": "none", "keys": ["sex", "smoker"], "sensitive": ["asthma"]}
+    others = cohort(800).select(FRAME.columns)[400:]
+    assert sf.risk(FRAME, copy, control=others, **more).select("inference")
+    with pytest.raises(DataError, match="'id' among them"):
+        sf.risk(FRAME, copy, control=pl.concat([others, FRAME[:1]]), **more)
+    without = FRAME.drop("id")  # nothing tells rows apart: people who are alike are no error
+    assert sf.risk(without, copy, control=others.drop("id"), **more).select("inference")
+
+
 def test_shuffled_rows_give_the_same_figures():
     mixed = FRAME.sample(fraction=1, shuffle=True, seed=1)
     one, two = (

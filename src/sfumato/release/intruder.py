@@ -22,6 +22,10 @@ IN_BOTH = (
     "Some people of the release are in the control: its {record} holds ids that stand in the release. A control is of "
     "people who are not in it."
 )
+SAME_ROWS = (
+    "Some people of the original are in the control: rows are equal in all columns, {record} among them, which tells "
+    "every row from the others. A control is of people who are not in the release."
+)
 NOT_THERE = "The control (--control) has no column {columns}. It needs what the intruder knows, and what is guessed."
 OTHER_TYPE = "The control (--control) has other types than the original: {told}. Give it the same."
 
@@ -110,6 +114,8 @@ def _checked(
         refuse_members(control, people, released, record)
     both = [n for n in people.columns if n in control.columns and n != record]
     strange = [n for n in both if not comparable(people.schema[n], control.schema[n])]
+    if record is None:
+        _refuse_same_rows(control, people, [n for n in both if n not in strange])
     if told := [n for n in strange if n in columns]:
         of = (f"{n!r} holds {holding(control.schema[n])}, in the original {holding(people.schema[n])}" for n in told)
         raise DataError(OTHER_TYPE.format(told="; ".join(of)))
@@ -154,3 +160,24 @@ def refuse_members(control: pl.DataFrame, people: pl.DataFrame, released: pl.Dat
     for table in (people, released):
         if record in table.columns and ids.is_in(written(table[record].drop_nulls()).implode()).any():
             raise DataError(IN_BOTH.format(record=repr(record)))
+
+
+def _refuse_same_rows(control: pl.DataFrame, people: pl.DataFrame, columns: Sequence[str]) -> None:
+    """Where no id was named: refuse rows that are equal in all columns, if one of these tells all rows apart.
+
+    Raises
+    ------
+    DataError
+        Names that column, and no value.
+    """
+    codes = [n for n in columns if not people.schema[n].is_float() and not control.schema[n].is_float()]
+    apart = next((n for n in codes if all(_tells_apart(table[n]) for table in (people, control))), None)
+    if apart is None:
+        return
+    both = control.select(n for n in columns if control.schema[n] == people.schema[n])
+    if apart in both.columns and both.join(people, on=both.columns, how="semi", nulls_equal=True).height:
+        raise DataError(SAME_ROWS.format(record=repr(apart)))
+
+
+def _tells_apart(column: pl.Series) -> bool:
+    return len(column) > 1 and column.n_unique() == len(column)
