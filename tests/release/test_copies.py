@@ -82,6 +82,8 @@ def test_readers_go_by_what_is_disclosed(released):
     assert compared.of("table_ratio", group="two-way", variable=None).value < 2
     risked = sf.risk(survey(600), protected=folder / "data.csv", sensitive=["pay"])
     assert risked.of("replicated_uniques").value is not None
+    stated = sf.risk(survey(600), protected=folder / "data.csv", sensitive=["pay"], align="none")
+    assert stated.tidy().equals(risked.tidy())  # the papers say it, too
     alone = sf.risk(folder / "data.csv")
     assert not alone.lines
     assert "no row is a person's" in alone.notes[0]

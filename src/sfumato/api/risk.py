@@ -191,7 +191,7 @@ def risk(
     elif (papers := papers_of(second)) is not None:
         second, told = as_planned(second, papers)
         keys_told = tuple(papers.names.get(n, n) for n in papers.codebook.with_role(Role.KEY))
-        if record is None and align is None and plan is None and disclosure is None:
+        if record is None and align in (None, "none") and plan is None and disclosure is None:
             record = record_of_both(papers, first, second)
         disclosure = told if disclosure is None else disclosure
     past = opened_before(earlier, truth, plan, None if second is None else first)

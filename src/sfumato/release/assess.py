@@ -121,7 +121,8 @@ def risk(
         For two tables with neither `record` nor `align`: guessing would blame the wrong record.
     """
     synthetic = disclosure.synthetic if disclosure is not None else None
-    if disclosure is not None and synthetic is not None and align != "none":
+    several = protected is not None and COPY in protected.columns
+    if disclosure is not None and synthetic is not None and (align != "none" or several):
         given: dict[str, Any] = {"columns": columns, "by": by, "record": record, "align": align, "plan": plan}
         given |= {"released": released, "earlier": earlier, "control": control, "named": named, "how": how}
         given |= {"told": told}
