@@ -85,7 +85,8 @@ class Synthesise(Method):
     copies
         How many copies, from 1 to 100. More copies tell intruders more, too.
     rows
-        Rows of each copy, where all columns are drawn; as many as there are records where it is left out.
+        Rows of each copy, where all columns are drawn; as many as there are records where it is left out. Of whole
+        households as many are drawn as that many people have, so that rows come near to it.
     method
         How columns are drawn: `cart` by trees, `parametric` by regressions with main effects alone; or for a column
         either, the others by trees.
@@ -352,8 +353,8 @@ class Synthesise(Method):
         """One pass over the whole table; of households a second look, at how many people the copies have."""
         if not states:
             return self._making(codebook).stage()
-        making = self._making(codebook) if len(states) == 1 and self.households else None
-        return making.counted(states[0]) if isinstance(making, MakingHouseholds) else None
+        making = self._making(codebook) if len(states) == 1 else None
+        return making.counted(states[0]) if isinstance(making, MakingHouseholds) and making.kind == "full" else None
 
     def _making(self, codebook: Codebook) -> Making:
         formulas = {n: parse(formula) for n, formula in self.derived.items()}
@@ -403,8 +404,12 @@ class Synthesise(Method):
         rules = tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
         if not self.households:
             return rules
-        shared = ", ".join(states[0]["shared"]) or "no column"
-        return (*rules, f"The same for all of each household, and drawn once for it: {shared}.")
+        first, *more = states[0]["shared"]
+        shared = [n for n in first if all(n in own for own in more)]
+        return (
+            *rules,
+            f"The same for all of each household, and drawn once for it: {', '.join(shared) or 'no column'}.",
+        )
 
 
 _NO_PART = (Role.IDENTIFIER, Role.HOUSEHOLD, Role.RECORD)

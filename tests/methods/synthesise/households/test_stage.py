@@ -132,6 +132,18 @@ def test_as_many_households_as_people_are_asked_for():
         assert abs(own.height - 400) < 4 * 1.4 * np.sqrt(many)
 
 
+def test_rules_and_formulas_hold_for_every_member():
+    rules = [
+        {"if": "age < 16", "column": "score", "value": 0.0},
+        {"if": "tenure == 'own'", "column": "rent", "value": 1},
+    ]
+    out = made(rules=rules, derived={"old": "age > 60"}).after.frame
+    assert (out.filter(pl.col("age") < 16)["score"] == 0).all()
+    assert (out["score"] == 0).sum() == (out["age"] < 16).sum()
+    assert ((out["rent"] == 1) == (out["tenure"] == "own")).all()
+    assert (out["old"] == (out["age"] > 60)).all()
+
+
 def test_strata_are_drawn_apart_with_households_of_their_own():
     out = first(made(by=["tenure"]))
     true = FRAME.unique("home")["tenure"].value_counts().sort("tenure")
@@ -139,6 +151,16 @@ def test_strata_are_drawn_apart_with_households_of_their_own():
     assert sorted(out["home"].unique()) == list(range(1, 151))
     for own in FRAME.partition_by("tenure"):
         assert set(out.filter(pl.col("tenure") == own["tenure"][0])["rent"]) <= set(own["rent"])
+
+
+def test_people_of_true_households_stay_in_their_strata():
+    ran = made(columns=["rent", "score"], by=["tenure"], head=None)
+    own = first(ran)
+    assert_frame_equal(own.drop("rent", "score"), FRAME.drop("rent", "score"))
+    assert own.group_by("home").agg(pl.col("rent").n_unique())["rent"].max() == 1
+    assert ran.steps[0].notes[0].endswith("drawn once for it: rent.")
+    for part in FRAME.partition_by("tenure"):
+        assert set(own.filter(pl.col("tenure") == part["tenure"][0])["score"]) <= set(part["score"])
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,12 @@ class MakingHouseholds(Making):
     head
         The column that says who is head.
     shared
-        Filled in by the pass: the columns that are the same for all of each household.
+        Filled in by the pass: of each stratum what is drawn once for all of a household.
     """
 
     household: str = ""
     head: str | None = None
-    shared: dict[str, None] = field(default_factory=dict, compare=False)
+    shared: list[tuple[str, ...]] = field(default_factory=list, compare=False)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
         """What is disclosed; how many people the copies have is counted afterwards."""
@@ -65,7 +65,7 @@ class MakingHouseholds(Making):
 
     def _refuse(self, batch: pl.DataFrame) -> None:
         gone = batch.select(self.codebook.missing(self.household, batch.schema[self.household]).any())
-        if gone.item() or not batch.height:
+        if gone.item():
             raise DataError(NO_HOUSEHOLD.format(household=self.household))
         for column in self.by:
             if batch.select(self.household, column).n_unique() > batch[self.household].n_unique():
@@ -77,7 +77,7 @@ class MakingHouseholds(Making):
 
     def _original(self, own: pl.DataFrame, draws: Draws, unit: Words) -> Original:
         original = Original(self.synthesis, own, self.codebook, draws, units(own[self.household]), unit, self.head)
-        self.shared.update(dict.fromkeys(original.shared))
+        self.shared.append(original.drawn(original.shared))
         return original
 
     def _drawn_anew(self, own: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
@@ -133,10 +133,8 @@ class MakingHouseholds(Making):
 
         def fit(answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
             told: Synthetic = state["told"]
-            if self.kind == "full":
-                mean = float(answers[0][COUNT].mean()) / state["records"]  # type: ignore[arg-type]
-                told = told.model_copy(update={"ratio": float(f"{mean:.3g}")})
-            return {"told": told}
+            ratio = float(np.mean(answers[0][COUNT].to_numpy())) / state["records"]
+            return {"told": told.model_copy(update={"ratio": float(f"{ratio:.3g}")})}
 
         return Stage(lambda batch, state, draws: batch, (Counts((COPY,) if several else ()),), fit, by=None)
 
