@@ -224,6 +224,7 @@ def test_parameters_that_make_no_sense(given, match):
         ({"households": True, "by": ["home"]}, HOMES, "by` names the household's own column"),
         ({"households": True, "head": "nosuch"}, HOMES, "no column 'nosuch'"),
         ({"households": True, "head": "id"}, HOMES, "`head` names id"),
+        ({"households": True, "columns": ["age"], "head": "age"}, HOMES, "`head` names age, which is drawn"),
         ({"households": True, "columns": ["age"]}, HOMES.without("id"), "role: record"),
         ({"households": True, "columns": ["home"]}, HOMES, "role household"),
         ({}, BOOK.replace(story=Variable(kind="text")), "is text"),

@@ -275,6 +275,8 @@ class Synthesise(Method):
             yield f"`by` names the household's own column {household!r}: each would be drawn by itself"
         if self.head in codebook and self.head not in (*named, *self._given(codebook)):
             yield f"`head` names {self.head}, which is neither drawn nor stays true and tells of people"
+        elif self.head in named and self.kind(codebook) != "full":
+            yield f"`head` names {self.head}, which is drawn: true people are ordered by what stays true alone"
 
     def _column_problems(self, codebook: Codebook, named: tuple[str, ...]) -> Iterator[str]:
         if not named:

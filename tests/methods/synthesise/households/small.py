@@ -61,7 +61,7 @@ def original(frame=None, given=(), head="relation", secret=bytes(16), **more):
     frame = homes() if frame is None else frame
     step = synthesis([n for n in NAMES if n not in given], given, **more)
     ids = frame["id"].to_numpy().astype(np.uint64)
-    return Original(step, frame, BOOK, Draws(secret), units(frame["home"]), ids, head)
+    return Original(step, frame, BOOK, Draws(secret), units(frame["home"]), ids, head, stays=bool(given))
 
 
 NUMBERS = np.arange(1, 201, dtype=np.uint64)

@@ -153,6 +153,21 @@ def test_strata_are_drawn_apart_with_households_of_their_own():
         assert set(out.filter(pl.col("tenure") == own["tenure"][0])["rent"]) <= set(own["rent"])
 
 
+def test_the_order_of_true_members_does_not_tell_what_was_drawn():
+    """Who is truly the elder of two is the elder in a copy half the time, as anybody is: ages here hang on nothing."""
+    frame = homes(400, seed=6).filter(pl.col("relation") != "child").select("id", "home", "tenure", "age")
+    frame = frame.with_columns(age=pl.Series(np.random.default_rng(2).integers(20, 80, frame.height)))
+    step = Synthesise(columns=["age"], copies=1, min_leaf=20, households=True)
+    out = run_steps([step], PolarsDataset(frame, BOOK.without("rent", "relation", "sex", "score")), Draws(bytes(16)))
+    both = frame.join(out.after.frame.select("id", new="age"), on="id").filter(pl.len().over("home") == 2)
+    ages = both.sort("home", "id").select("age", "new").to_numpy().reshape(-1, 2, 2)
+    elder = np.sign(ages[:, 0] - ages[:, 1])
+    told = elder.prod(axis=1)
+    told = told[told != 0] > 0
+    assert len(told) > 200
+    assert abs(told.mean() - 0.5) < 4 * np.sqrt(0.25 / len(told))
+
+
 def test_people_of_true_households_stay_in_their_strata():
     ran = made(columns=["rent", "score"], by=["tenure"], head=None)
     own = first(ran)

@@ -50,6 +50,9 @@ class Original:
         The unit of each record's household, and its own; of records any number where nothing is keyed on them.
     head
         The column that says who is head; None where the numbers do.
+    stays
+        Whether people stay and only some of their columns are drawn. Then members are ordered by what stays true alone,
+        so that what is drawn for the first of them does not tell that their true values come first.
 
     Raises
     ------
@@ -66,12 +69,15 @@ class Original:
         household: Words,
         record: Words,
         head: str | None = None,
+        *,
+        stays: bool = False,
     ) -> None:
         self.step, self.codebook, self.draws = step, codebook, draws
         self.names = (*step.given, *step.columns)
         coded = {name: step.coded(frame[name], codebook) for name in self.names}
         self.codings: dict[str, Coding] = {name: coding for name, (coding, _) in coded.items()}
-        self.rows = in_order(frame, codebook, coded, household, record, head)
+        compared = {n: coded[n] for n in self.names if n in step.given or not stays}
+        self.rows = in_order(frame, codebook, compared, household, record, head)
         """The row of the table that each row here is."""
         self.frame = frame[self.rows]
         self.columns = {name: at(column, self.rows) for name, (_, column) in coded.items()}

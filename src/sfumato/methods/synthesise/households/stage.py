@@ -76,7 +76,8 @@ class MakingHouseholds(Making):
         return np.zeros(batch.height, dtype=np.uint64) if self.kind == "full" else draws.units(batch)
 
     def _original(self, own: pl.DataFrame, draws: Draws, unit: Words) -> Original:
-        original = Original(self.synthesis, own, self.codebook, draws, units(own[self.household]), unit, self.head)
+        home, stays = units(own[self.household]), self.kind != "full"
+        original = Original(self.synthesis, own, self.codebook, draws, home, unit, self.head, stays=stays)
         self.shared.append(original.drawn(original.shared))
         return original
 
