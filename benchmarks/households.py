@@ -1,4 +1,7 @@
-"""Speed of `swap_households` and `shuffle` against what they cannot do without: counting people, ranking columns."""
+"""Speed of what is done with households, and of `shuffle`, against what they cannot do without.
+
+`swap_households` counts people, `shuffle` ranks columns; synthetic households are people, too.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.methods.base import Method
 from sfumato.methods.shuffle.method import Shuffle
 from sfumato.methods.swap_households.method import SwapHouseholds
+from sfumato.methods.synthesise.method import Synthesise
 from sfumato.release.run import run_steps
 
 HOUSEHOLDS = 30_000
@@ -51,6 +55,12 @@ def exchange() -> SwapHouseholds:
     return SwapHouseholds(geography=LEVELS, keys=KEYS, similar=similar, on_unswapped="keep")
 
 
+def people() -> PolarsDataset:
+    """The same people, and nothing about who lives with whom."""
+    table = census()
+    return PolarsDataset(table.frame.drop("household"), table.codebook.without("household"))
+
+
 def numbers() -> PolarsDataset:
     """10^6 records of six related numbers."""
     rng = np.random.default_rng(1)
@@ -85,6 +95,8 @@ def main(case: str) -> None:
         "exchange": lambda: run(exchange(), table),
         "rank": lambda: rank(table),
         "shuffle": lambda: run(shuffle, table),
+        "people": lambda: run(Synthesise(copies=1), people()),
+        "homes": lambda: run(Synthesise(copies=1, households=True), table),
     }
     work[case]()  # compile
     report_cost(work[case])
@@ -94,7 +106,9 @@ def rows() -> list[tuple[str, str, str, bool]]:
     """What was measured, the figure, the bar, and whether it holds."""
     counted, exchanged = cost("households", "count"), cost("households", "exchange")
     ranked, shuffled = cost("households", "rank"), cost("households", "shuffle")
+    apart, together = cost("households", "people"), cost("households", "homes")
     ratio, more = exchanged.cpu / counted.cpu, shuffled.cpu / ranked.cpu
+    wholes = together.cpu / apart.cpu
     return [
         ("people by keys and area, 10^5 people, 3 levels", f"{counted.cpu:.3f} CPU s", "baseline", True),
         (
@@ -105,6 +119,13 @@ def rows() -> list[tuple[str, str, str, bool]]:
         ),
         ("six columns of 10^6 ranked", f"{ranked.cpu:.2f} CPU s", "baseline", True),
         ("shuffle, two of them given four", f"{shuffled.cpu:.1f} CPU s, {more:.1f} × ranking", "≤ 10 ×", more <= 10),
+        ("synthetic people, 10^5, one copy", f"{apart.cpu:.2f} CPU s", "baseline", True),
+        (
+            "synthetic households, the same",
+            f"{together.cpu:.2f} CPU s, {wholes:.1f} × people alone",
+            "≤ 3 ×",
+            wholes <= 3,
+        ),
     ]
 
 
