@@ -92,3 +92,42 @@ def test_trees_of_two_thousand():
         got = combined(copies, "y", names, "simple", False)
         held.append((got.low <= truth) & (truth <= got.high))
     assert (np.mean(held, axis=0) > 0.90 - 2 * np.sqrt(0.9 * 0.1 / 100)).all()
+
+
+def with_later_gaps(sample):
+    """x2 is missing where x3, which is drawn after it, is large; some of x3 are missing too."""
+    rng = np.random.default_rng([sample, 4])
+    x1 = rng.normal(size=500)
+    x2 = 0.5 * x1 + 0.9 * rng.normal(size=500)
+    x3 = 0.3 * x1 + 0.5 * x2 + rng.normal(size=500)
+    no_x3 = rng.random(500) < 0.15
+    no_x2 = ~no_x3 & (rng.random(500) < 1 / (1 + np.exp(-1.5 * x3)))
+    frame = pl.DataFrame({"x1": x1, "x2": x2, "x3": x3})
+    gaps = {name: pl.when(pl.Series(~gone)).then(name) for name, gone in (("x2", no_x2), ("x3", no_x3))}
+    return frame.with_columns(**gaps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "samples"), [("regressions", 100), ("trees", 200)])
+def test_gaps_that_hang_on_a_later_column(model, samples):
+    """Coverage of both slopes within .93 to .97, and three standard errors of so many; one pass alone has none."""
+    own = frozenset(("x2", "x3") if model == "regressions" else ())
+    truth, ids = np.array([0.3, 0.5]), np.arange(500, dtype=np.uint64)
+
+    def covered(sweeps, many):
+        held, found = [], []
+        for sample in range(many):
+            frame, draws = with_later_gaps(sample), Draws(sample.to_bytes(16, "big"))
+            step = Synthesis("synthesise", ("x2", "x3"), ("x1",), {}, M, 5, False, True, (), "", own, sweeps)
+            copies = [frame.with_columns(copy) for copy in step.filled(frame, NUMBERS, draws, ids)]
+            got = combined(copies, "x3", ["x1", "x2"], "rubin", True)
+            held.append((got.low <= truth) & (truth <= got.high))
+            found.append(got.estimate)
+        return np.mean(held, axis=0), np.mean(found, axis=0)
+
+    coverage, near = covered(5, samples)
+    assert (np.abs(coverage - 0.95) < 0.02 + 3 * np.sqrt(0.95 * 0.05 / samples)).all()
+    np.testing.assert_allclose(near, truth, atol=0.08)
+    coverage, near = covered(0, 20)
+    assert (coverage < 0.75).all()
+    assert near[1] < 0.3

@@ -168,6 +168,16 @@ def test_missing_cells_are_filled_and_nothing_else():
     assert Synthesise(columns=["age"]).masks
 
 
+def test_gaps_may_hang_on_columns_that_are_drawn_later():
+    given = {"predictors": {"age": ["pay"]}, "where": "missing", "copies": 1}
+    assert Synthesise(**given).check(BOOK) == []
+    assert made(**given).after.frame["age"].min() >= 18
+
+
+def test_sweeps_are_part_of_the_draws_of_missing_cells_alone():
+    assert Synthesise(where="missing")._strength != Synthesise(where="missing", sweeps=4)._strength
+
+
 def test_strata_are_apart_and_stay():
     out = made(copies=1, by=["sex"]).after.frame
     assert out["sex"].value_counts(sort=True).equals(survey()["sex"].value_counts(sort=True))
@@ -201,6 +211,8 @@ def test_between_donors_is_drawn_what_nobody_has():
         ({"columns": ("age",), "by": ("age",)}, "only once"),
         ({"rows": 10, "where": "age > 3"}, "rows"),
         ({"copies": 0}, "greater"),
+        ({"sweeps": 3}, "where: missing"),
+        ({"sweeps": -1, "where": "missing"}, "greater"),
         ({"epsilon": 1.0}, "differential privacy"),
         ({"where": "age >"}, "age"),
         ({"derived": {"a": "1 +"}}, "1"),
@@ -235,6 +247,8 @@ def test_parameters_that_make_no_sense(given, match):
         ({"columns": ["age"]}, BOOK.without("id"), "role: record"),
         ({"proper": True}, BOOK.without("id"), "role: record"),
         ({"predictors": {"age": ["pay"]}}, BOOK, "drawn before pay"),
+        ({"predictors": {"age": ["pay"]}, "where": "missing", "sweeps": 0}, BOOK, "drawn before pay"),
+        ({"predictors": {"age": ["age"]}, "where": "missing"}, BOOK, "drawn before age"),
         ({"columns": ["pay"], "predictors": {"age": ["sex"]}}, BOOK, "not drawn"),
         ({"columns": ["pay"], "order": ["age"]}, BOOK, "not drawn"),
         ({"rules": [{"if": "pay > 3", "column": "age", "value": 1}]}, BOOK, "not there when it is drawn"),

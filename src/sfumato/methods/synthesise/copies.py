@@ -15,17 +15,20 @@ from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.methods.synthesise.cart import fit_cart
 from sfumato.methods.synthesise.coding import Coded, Coding, coding_of
+from sfumato.methods.synthesise.gaps import Gaps
 from sfumato.methods.synthesise.keys import StepKeys, digest_of
-from sfumato.methods.synthesise.model import Drawing, Fit, Model, Told
+from sfumato.methods.synthesise.model import Fit, Model, Told
 from sfumato.methods.synthesise.parametric import fit_parametric
 from sfumato.methods.synthesise.sequence import Forced, Target, drawn
 
-__all__ = ["Ruled", "Synthesis"]
+__all__ = ["SWEEPS", "Ruled", "Synthesis"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
+SWEEPS = 5
+"""How often gaps are drawn again, where nobody says otherwise."""
 _TOO_FEW = (
     "`min_leaf` is more than half of the records to draw from: no leaf could be told from another. Take a smaller "
     "`min_leaf`, or fewer strata."
@@ -74,6 +77,8 @@ class Synthesis:
         What stands for the parameters in the draws.
     parametric
         The columns that are drawn by parametric models; the others by trees.
+    sweeps
+        How often gaps are drawn again, given all other columns.
     """
 
     method: str
@@ -87,6 +92,7 @@ class Synthesis:
     rules: tuple[Ruled, ...]
     strength: str
     parametric: frozenset[str] = frozenset()
+    sweeps: int = SWEEPS
     broken: dict[str, int] = field(default_factory=dict, compare=False)
 
     def copied(
@@ -136,8 +142,8 @@ class Synthesis:
     def filled(self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words) -> list[pl.DataFrame]:
         """Draw what is missing of one stratum; parameters and errors as of `copied`.
 
-        Each copy's columns are drawn from those that are filled before: models are fitted to the records that have a
-        value, given what stands in this copy.
+        Each gap is drawn given all other columns as they are filled in, by models that are fitted to the records that
+        have a value.
         """
         if 2 * self.min_leaf > frame.height and not self.parametric.issuperset(self.columns):
             raise DataError(_TOO_FEW)
@@ -146,42 +152,23 @@ class Synthesis:
         codings = {name: coding for name, (coding, _) in coded.items()}
         original = {name: column for name, (_, column) in coded.items()}
         strength = f"{self.strength}|{digest_of(draws, self.method, codings, original, _nobody(records))}"
-        order = _by_value(original, names)
+        missing = [codebook.missing(name, frame.schema[name]).alias(name) for name in self.columns]
+        gone = {column.name: column.to_numpy() for column in frame.select(missing)}
+        order = _by_value(original, names, records)  # people alike have gaps that are filled in differently
+        forced: dict[str, tuple[Forced, ...]] = {}
+        for rule in self.rules:
+            forced[rule.column] = (*forced.get(rule.column, ()), self._forced(rule, frame, codebook, codings))
+        for name, own in forced.items():
+            _refuse_contradiction(name, own)
+        gaps = Gaps(codings, original, gone, order, self.predictors, self.fit, self.sweeps, forced)
         keys = StepKeys(draws, self.method, strength, records, records)
-        return [
-            pl.DataFrame(list(self._filled_in(frame, codebook, codings, original, order, keys, copy)))
-            for copy in range(self.copies)
-        ]
-
-    def _filled_in(
-        self,
-        frame: pl.DataFrame,
-        codebook: Codebook,
-        codings: Mapping[str, Coding],
-        original: Mapping[str, Coded],
-        order: NDArray[np.uint32],
-        keys: StepKeys,
-        copy: int,
-    ) -> Iterator[pl.Series]:
-        """The columns of one copy, filled in one after the other."""
-        told = {name: Told(codings[name], original[name]) for name in self.given}
-        weights = keys.weights(copy) if self.proper else None
-        for name in self.columns:
-            column, coding = original[name], codings[name]
-            gone = frame.select(codebook.missing(name, frame.schema[name])).to_series().to_numpy()
-            if gone.any():
-                known = order[~gone[order]]
-                predictors = [told[n] for n in self.predictors.get(name, tuple(told))]
-                there = Coded(column.state[known], column.number[known])
-                own_weights = weights[known] if weights is not None and name not in self.parametric else None
-                model = self.fit(name)(there, [own.at(known) for own in predictors], coding, own_weights)
-                drawing = Drawing(keys, name, copy, int(gone.sum()), gone)
-                drawn_ = model.draw([own.at(gone) for own in predictors], drawing)
-                state, number = column.state.copy(), column.number.copy()
-                state[gone], number[gone] = drawn_.state, drawn_.number
-                column = Coded(state, number)
-            told[name] = Told(coding, column)
-            yield coding.series(column)
+        copies = []
+        for copy in range(self.copies):
+            weights = keys.weights(copy) if self.proper else None
+            anew = None if weights is None else {n: weights for n in self.columns if n not in self.parametric}
+            made = gaps.filled(keys, copy, anew)
+            copies.append(pl.DataFrame([codings[name].series(made[name]) for name in self.columns]))
+        return copies
 
     def coded(self, column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
         """Code a column, with the values that rules demand among those that it may have.
@@ -300,9 +287,10 @@ def _partner(name: str, before: Sequence[str], original: Mapping[str, Coded], co
     return ""
 
 
-def _by_value(columns: Mapping[str, Coded], names: Sequence[str]) -> NDArray[np.uint32]:
-    """Rows in an order that hangs on their values alone."""
+def _by_value(columns: Mapping[str, Coded], names: Sequence[str], records: Words | None = None) -> NDArray[np.uint32]:
+    """Rows in an order that hangs on their values alone, or of equal rows on whose they are."""
     told = pl.DataFrame({f"{i}{kind}": getattr(columns[n], kind) for i, n in enumerate(names) for kind in _KINDS})
+    told = told if records is None else told.with_columns(pl.Series("unit", records))
     return told.select(pl.arg_sort_by(told.columns)).to_series().to_numpy()
 
 

@@ -17,13 +17,13 @@ from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
 from sfumato.methods.base import HIDDEN, Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
-from sfumato.methods.synthesise.copies import Ruled, Synthesis
+from sfumato.methods.synthesise.copies import SWEEPS, Ruled, Synthesis
 from sfumato.methods.synthesise.households.stage import MakingHouseholds
 from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
 
 __all__ = ["Rule", "Synthesise"]
 
-_MOST_COPIES = 100
+_MOST_COPIES, _MOST_SWEEPS = 100, 100
 Models = Literal["cart", "parametric"]
 
 
@@ -101,6 +101,9 @@ class Synthesise(Method):
     proper
         Draw the models' parameters before values, anew for each copy: trees are fitted to a Bayesian bootstrap of the
         records, regressions draw their coefficients and the variance.
+    sweeps
+        Of missing cells: how often they are drawn again, each given all other columns as they are filled in. After 0 a
+        gap hangs on no later column that has gaps.
     by
         One synthesis within each combination of these columns, which stay true.
     rules
@@ -139,6 +142,7 @@ class Synthesise(Method):
     min_leaf: int = Field(default=5, ge=1)
     smooth: bool = False
     proper: bool = False
+    sweeps: int = Field(default=SWEEPS, ge=0, le=_MOST_SWEEPS)
     by: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     derived: dict[str, str] = Field(default_factory=dict)
@@ -178,6 +182,8 @@ class Synthesise(Method):
             raise ValueError("`head` says who is head of a household: say `households: true`, too")
         if self.where is not None and self.rows is not None:
             raise ValueError("`rows` is for copies of all columns: with `where` the records are the original's")
+        if self.where != MISSING and self.sweeps != SWEEPS:
+            raise ValueError("`sweeps` is for missing cells: `where: missing`")
         return self
 
     def kind(self, codebook: Codebook) -> Replaces:
@@ -304,7 +310,7 @@ class Synthesise(Method):
                 yield f"`predictors` lists {name}, which is not drawn"
                 continue
             late = [n for n in own if place.get(n, -1) >= place[name]]
-            if late:
+            if late and not (self.where == MISSING and self.sweeps and name not in own):
                 yield f"{name} is drawn before {', '.join(late)}, so that it cannot be drawn from it: change `order`"
             away = [n for n in own if n in codebook and n not in place and n not in self._given(codebook)]
             if away:
@@ -372,6 +378,7 @@ class Synthesise(Method):
             tuple(Ruled(parse(rule.condition), rule.column, rule.value) for rule in self.rules),
             self._strength,
             frozenset(n for n in self._named(codebook) if self._model(n) == "parametric"),
+            self.sweeps,
         )
         given = (
             synthesis,
@@ -393,7 +400,8 @@ class Synthesise(Method):
     def _strength(self) -> str:
         """The parameters in the draws; more copies are more of the same draws."""
         without = {"copies"} if self.households else {"copies", "households", "head"}
-        told = self.model_dump(mode="json", exclude=without)
+        of_gaps = set() if self.where == MISSING else {"sweeps"}
+        told = self.model_dump(mode="json", exclude=without | of_gaps)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Synthetic, ...]:

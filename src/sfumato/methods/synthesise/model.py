@@ -89,6 +89,8 @@ class Drawing:
         For how many rows.
     chosen
         Which of the step's rows these are; None for all of them.
+    sweep
+        How often they were drawn before; each time has draws of its own.
     """
 
     keys: Keys
@@ -96,15 +98,19 @@ class Drawing:
     copy: int
     rows: int
     chosen: Flags | None = None
+    sweep: int = 0
 
     def uniform(self, part: str) -> Floats:
         """A draw between 0 and 1 for each row."""
-        drawn = self.keys.uniform(self.column, part, self.copy)
+        drawn = self.keys.uniform(self.column, self._again(part), self.copy)
         return drawn if self.chosen is None else drawn[self.chosen]
 
     def numbered(self, part: str, many: int) -> Floats:
         """Draws between 0 and 1 that are nobody's."""
-        return self.keys.numbered(self.column, part, self.copy, many)
+        return self.keys.numbered(self.column, self._again(part), self.copy, many)
+
+    def _again(self, part: str) -> str:
+        return f"{part}, sweep {self.sweep}" if self.sweep else part
 
 
 class Model(Protocol):
