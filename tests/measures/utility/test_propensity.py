@@ -51,6 +51,12 @@ def test_agrees_with_statsmodels(interactions, formula, m):
     assert ours.note == ""
 
 
+def test_a_design_that_is_not_kept_has_the_same_u(monkeypatch):
+    kept = propensity(*tables(), BOOK, interactions=True)
+    monkeypatch.setattr("sfumato.measures.utility.propensity._HELD", 0)
+    assert propensity(*tables(), BOOK, interactions=True).u == pytest.approx(kept.u, rel=1e-9)
+
+
 def test_missing_values_are_an_indicator():
     """As statsmodels with an indicator and any constant in place of what is missing, and with a level of its own."""
     holed = [

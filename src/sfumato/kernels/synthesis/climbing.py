@@ -90,7 +90,8 @@ def climbed(X: Floats, held: Floats, slopes: Floats) -> Floats:
         if there is None:  # those rows misled: look at all of them
             slow, some, before = True, len(X), np.inf
             continue
-        past = [*past[-_MEMORY:], (there.slopes - here.slopes, here.gradient - there.gradient)]
+        moved, fell = there.slopes - here.slopes, here.gradient - there.gradient
+        past = [*past[-_MEMORY:], (moved, fell)] if float(np.vdot(moved, fell)) > 0 else past
         slow = size > _NEAR or size > _SLOW * before
         here, before = there, size
         if size <= _DONE:

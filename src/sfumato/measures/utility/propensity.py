@@ -177,8 +177,9 @@ def _propensity(both: Stacked, interactions: bool, first: Sequence[str]) -> Prop
         return Propensity(None, np.zeros(0), np.zeros(0), why)
     design = _Design(both, interactions, first)
     with one_thread(both.n + both.m, many=_ALONE):
-        blocks = design.kept() if design.size <= _HELD else design.blocks
-        fitted = fit(blocks, None, "logistic", tolerance=_TOLERANCE, many_columns=True)
+        held = design.size <= _HELD  # else each look makes it again, and Newton's few looks cost less
+        blocks = design.kept() if held else design.blocks
+        fitted = fit(blocks, None, "logistic", tolerance=_TOLERANCE, many_columns=held)
         scores = np.concatenate([predict(X, fitted.coefficients, "logistic") for X, _ in blocks()])
     before, after = scores[: both.n], scores[both.n :]
     notes = (*both.notes, *design.notes, *_trouble(fitted))
