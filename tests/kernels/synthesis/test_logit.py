@@ -40,22 +40,6 @@ def test_classes_told_apart_have_a_fit():
     np.testing.assert_allclose(fit.shares(x)[:, 1], [1 / 6, 1 / 6, 5 / 6, 5 / 6], atol=2e-3)
 
 
-def test_the_maximum_is_that_of_all_records(monkeypatch):
-    """Classes of one in fifty, columns that few records have, and some records alone: no score is left over."""
-    monkeypatch.setattr(climbing, "SOME", 400)
-    rng = np.random.default_rng(3)
-    X = np.column_stack([rng.normal(size=(6000, 4)), *(rng.random(6000) < share for share in (0.5, 0.05, 0.003))])
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    shares = softmax(np.log([0.7, 0.2, 0.08, 0.02]) + X @ rng.normal(size=(7, 4)) * 1.5, axis=1)
-    y = (np.cumsum(shares, axis=1)[:, :-1] < rng.random(6000)[:, None]).sum(axis=1)
-    fit = fit_logit(X, y, 4)
-    more, weight = augmentation(X, np.bincount(y) / 6000)
-    told = np.vstack([np.eye(4)[y] - fit.shares(X), weight - fit.shares(more) * weight.sum(axis=1, keepdims=True)])
-    columns = np.column_stack([np.ones(len(told)), np.vstack([X, more])])
-    left = np.linalg.solve(fit.root, (told[:, 1:].T @ columns).ravel())
-    assert np.sqrt(left @ left) < 0.01  # in standard errors
-
-
 def test_added_records_weigh_as_much_as_there_are_coefficients():
     more, weight = augmentation(np.zeros((9, 3)), np.array([0.2, 0.8]))
     assert weight.sum() == pytest.approx(4)
