@@ -1,0 +1,1 @@
+"""The doors of `import sfumato as sf` that the studio goes through."""
