@@ -1,1 +1,0 @@
-"""The doors of `import sfumato as sf` that the studio goes through."""
