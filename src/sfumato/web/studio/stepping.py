@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+from markupsafe import Markup, escape
 from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook
@@ -29,6 +31,7 @@ _COLUMNS = frozenset({"columns", "by", "keys", "given", "sensitive", "carry", "g
 """Parameters of the common vocabulary that list columns, in any order."""
 _COLUMN = frozenset({"x", "y", "head"})
 """Those that name one."""
+_QUOTED = re.compile("`+([^`]+)`+")
 _NOTHING = object()
 """Nothing was typed: the default holds. An empty list of columns is the same."""
 
@@ -64,7 +67,7 @@ class Field:
     name: str
     label: str
     widget: Widget
-    hint: str
+    hint: Markup
     required: bool
     default: str
     value: str | list[str]
@@ -90,7 +93,7 @@ class Offered:
 
     name: str
     purpose: str
-    words: tuple[str, ...]
+    words: tuple[Markup, ...]
 
 
 class Unfit(Exception):
@@ -135,7 +138,12 @@ def catalogue() -> tuple[tuple[str, str, tuple[Offered, ...]], ...]:
 def _offered(name: str, method: type[Method]) -> Offered:
     said = prose(method.__doc__)
     words = [part.strip() for part in said.split("\n\n")[1:] if part.strip()]
-    return Offered(name, summary(method), tuple(words))
+    return Offered(name, summary(method), tuple(map(_coded, words)))
+
+
+def _coded(text: str) -> Markup:
+    """Words of a docstring for a page: what stands in back quotes is code."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(" ".join(text.split())))))
 
 
 @cache
@@ -197,7 +205,7 @@ def _field(
     elif widget == "choice":
         nullable = not required and (default is None or len(options) < len(_every(part, known)))
         chosen = (*([""] if nullable or required else []), *_choices(options))
-    hint = " ".join(str(part.get("description", "")).split())
+    hint = _coded(str(part.get("description", "")))
     told = "" if default is None or widget in ("choice", "yes") else flow(default)
     more = _bounds(options) if widget == "number" else ()
     label = key.replace("_", " ").capitalize() if len(key) > 1 else key
