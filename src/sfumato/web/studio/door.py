@@ -142,7 +142,7 @@ class Door:
         next_ = escape(_local(given.get("next", ["/data"])[-1]))
         page = HTMLResponse(
             f'<!doctype html><html lang="en-GB"><head><meta charset="utf-8"><title>sfumato studio</title>'
-            f'<meta http-equiv="refresh" content="0;url={next_}"></head>'
+            f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url={next_}"></head>'
             f'<body><p><a href="{next_}">Open the studio</a></p></body></html>'
         )
         page.set_cookie(self.cookie, cookie, httponly=True, samesite="strict", path="/")
