@@ -14,7 +14,7 @@ from typing import Any
 from sfumato.data.files.table import Table
 from sfumato.errors import FileError
 
-__all__ = ["SUFFIXES", "Table", "read_table", "read_written", "write_table", "written_names"]
+__all__ = ["OPTIONS", "SUFFIXES", "Table", "read_table", "read_written", "write_table", "written_names"]
 
 SUFFIXES: Mapping[str, str] = {
     ".csv": ".csv",
@@ -30,13 +30,14 @@ SUFFIXES: Mapping[str, str] = {
 }
 """Every suffix that can be read, with the one that it is written with; those on the right can be written."""
 
-_OPTIONS = {
-    ".csv": {"delimiter", "encoding", "decimal", "header", "skip_rows"},
-    ".xlsx": {"sheet", "header", "skip_rows"},
-    ".sav": {"encoding"},
-    ".dta": {"encoding"},
-    ".xpt": {"encoding"},
+OPTIONS: Mapping[str, frozenset[str]] = {
+    ".csv": frozenset({"delimiter", "encoding", "decimal", "header", "skip_rows"}),
+    ".xlsx": frozenset({"sheet", "header", "skip_rows"}),
+    ".sav": frozenset({"encoding"}),
+    ".dta": frozenset({"encoding"}),
+    ".xpt": frozenset({"encoding"}),
 }
+"""How files can be read, by the suffix that they are written with."""
 
 
 def read_table(
@@ -102,7 +103,7 @@ def read_table(
         "sheet": sheet,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    allowed = _OPTIONS.get(SUFFIXES.get(suffix, ""), set())
+    allowed = OPTIONS.get(SUFFIXES.get(suffix, ""), frozenset())
     table = _reader(suffix, path)(path, **{name: value for name, value in options.items() if name in allowed})
     unused = tuple(
         f"{path.name}: the option {name!r} has no meaning for it." for name in options if name not in allowed
@@ -127,7 +128,7 @@ def read_written(path: Path) -> Table:
     ...     read_written(Path(folder) / "a.csv").frame.columns
     ['2']
     """
-    named = "header" in _OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
+    named = "header" in OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
     return read_table(path, header=True if named else None)
 
 

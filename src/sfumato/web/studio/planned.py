@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sfumato.data.files.atomic import replacing
@@ -12,9 +13,15 @@ from sfumato.plan.editing.history import History, etag
 from sfumato.plan.plan import Plan
 from sfumato.web.problems import Problem
 
-__all__ = ["Planned"]
+__all__ = ["Planned", "stands_alone"]
 
 _MOST_LINES = 40
+
+
+def stands_alone(plan: Plan) -> bool:
+    """Whether a plan names no file that could change while its text stays."""
+    steps = (*plan.steps, *(step for table in plan.tables.values() for step in table.steps))
+    return not any(step.files or getattr(step, "hierarchies", None) is not None for step in steps)
 
 
 class Planned:
@@ -30,14 +37,30 @@ class Planned:
 
     def __init__(self, text: str, base: Path) -> None:
         self._history = History(text)
+        self._first = text
         self._known = {etag(text): text}
         self._lock = threading.RLock()
+        self._parsed: dict[str, Plan] = {}
         self.base = base
         self.asked = False
         """Whether it was asked if the plan should be kept in a file."""
         self.kept: Path | None = None
         """The file that every edit is written to."""
+        self.given = False
+        """Whether it came from a file, and was not drafted."""
         self._bytes: set[bytes] = set()
+
+    @property
+    def touched(self) -> bool:
+        """Whether somebody wrote it: it was given, or changed since it was drafted."""
+        return self.given or self.can_undo or self.can_redo
+
+    def follow(self, before: Planned) -> None:
+        """Take the place of a plan of the same file: kept in a file where that one was."""
+        self.asked, self.kept = before.asked, before.kept
+        self._bytes |= before._bytes
+        with suppress(Problem):  # somebody else wrote there: it is not kept any more
+            self._save()
 
     @property
     def text(self) -> str:
@@ -72,7 +95,12 @@ class Planned:
         PlanError
             It is none.
         """
-        return Plan.from_yaml(text, self.base)
+        with self._lock:
+            if (found := self._parsed.get(text)) is None:
+                found = Plan.from_yaml(text, self.base)
+                if stands_alone(found):
+                    self._parsed = {**dict(list(self._parsed.items())[-3:]), text: found}
+            return found
 
     def change(self, seen: str | None, edit: Callable[[str], str]) -> str:
         """Write what an edit makes of the text, if whoever edits has seen the text as it is.
@@ -138,6 +166,28 @@ class Planned:
             self._refuse_foreign(path)
             self.kept = path
             self._save()
+
+    def take(self, path: Path) -> None:
+        """Go on with the plan of a file, and keep it there.
+
+        Raises
+        ------
+        PlanError
+            It is none; the text stays.
+        """
+        Plan.load(path)  # with the command line's sentences
+        content = path.read_bytes()
+        with self._lock:
+            self.change("*", lambda _: content.decode("utf-8-sig"))
+            self.read_from(content)
+            self.given = True
+            self.keep(path)
+
+    @property
+    def changes(self) -> list[str]:
+        """The lines that differ from the first text, those that were there with a minus, new ones with a plus."""
+        lines = difflib.unified_diff(self._first.splitlines(), self.text.splitlines(), lineterm="", n=0)
+        return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
     def read_from(self, content: bytes) -> None:
         """Take the bytes of a file for read: they may be written over."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sfumato.errors import FileError
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Opened", "Source"]
 
 Stamp = tuple[int, int, int, int]
+_T = TypeVar("_T")
+_MOST_REMEMBERED = 5_000
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,19 @@ class Source:
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
     def read(self) -> PolarsDataset:
-        """The table."""
+        """The table.
+
+        Raises
+        ------
+        FileError, DataError
+            It cannot be read, or is too large for the memory of this machine.
+        """
         from sfumato.api.read import read
 
-        return read(self.path, **self.how)
+        try:
+            return read(self.path, **self.how)
+        except MemoryError:
+            raise FileError(f"{self.path.name!r} is too large for the memory of this machine.") from None
 
 
 class Opened:
@@ -77,6 +89,8 @@ class Opened:
         self._table: Future[PolarsDataset] = pool.submit(source.read)
         self._draft: Future[Draft] = pool.submit(self._drafted)
         pool.shutdown(wait=False)
+        self._remembered: dict[object, Any] = {}
+        self._lock = threading.Lock()
 
     @property
     def table(self) -> PolarsDataset:
@@ -105,6 +119,26 @@ class Opened:
             return self.source.stamp != self.stamp
         except FileError:
             return True
+
+    def remember(self, key: object, make: Callable[[], _T]) -> _T:
+        """What was worked out of this file before; else it is worked out, and kept as long as the file is open.
+
+        Parameters
+        ----------
+        key
+            By which it is known; it names all that it hangs on beside the file.
+        make
+            Gives it.
+        """
+        with self._lock:
+            if key in self._remembered:
+                return self._remembered[key]  # type: ignore[no-any-return]
+        made = make()
+        with self._lock:
+            while len(self._remembered) >= _MOST_REMEMBERED:
+                del self._remembered[next(iter(self._remembered))]
+            self._remembered[key] = made
+        return made
 
     def _drafted(self) -> Draft:
         from sfumato.api.draft import draft

@@ -16,12 +16,13 @@ from sfumato.errors import Problem as PlanProblem
 from sfumato.web.problems import Problem
 from sfumato.web.studio.door import Keys
 from sfumato.web.studio.jobs import Job, Jobs
-from sfumato.web.studio.planned import Planned
+from sfumato.web.studio.planned import Planned, stands_alone
 from sfumato.web.studio.source import Opened, Source
 from sfumato.web.studio.tasks import Work
 
 if TYPE_CHECKING:
     from sfumato.data.finding import Findings
+    from sfumato.plan.plan import Plan
     from sfumato.release.secret import Secret
 
 try:  # The lock tells a folder in use from one that a killed studio left behind.
@@ -29,7 +30,13 @@ try:  # The lock tells a folder in use from one that a killed studio left behind
 except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Studio", "swept", "told"]
+__all__ = ["SEVERAL", "Studio", "swept", "told"]
+
+SEVERAL = (
+    "A plan of several tables is run from the command line, with the folder of its files: "
+    "sfumato protect PLAN FOLDER --out release"
+)
+"""What is said where such a plan would be run here."""
 
 _PREFIX = "sfumato-studio-"
 _LOCK = ".in-use"
@@ -74,16 +81,54 @@ class Studio:
         self._lock = threading.Lock()
         self._opened: Opened | None = None
         self._planned: Planned | None = None
+        self._before: Planned | None = None
         self._given = None if plan is None else _given(plan)
         if source is not None:
             self.open(source)
 
-    def open(self, source: Source) -> None:
-        """Open a file in place of the one that is open; the plan begins anew."""
+    def open(self, source: Source, *, keep: bool = False, wait: bool = False) -> None:
+        """Open a file in place of the one that is open.
+
+        Parameters
+        ----------
+        source
+            The file, and how it is read.
+        keep
+            Keep the plan as it is; else a plan is drafted for the file.
+        wait
+            Until it is read: where it cannot be, the one that is open stays.
+
+        Raises
+        ------
+        FileError, DataError
+            It cannot be read.
+        """
         opened = Opened(source)
+        if wait:
+            _ = opened.table
         with self._lock:
-            self._opened, self._planned = opened, None
+            before, self._opened = self._opened, opened
+            if not (keep and self._planned is not None):
+                self._before = self._planned if before is not None and before.source.path == source.path else None
+                self._planned = None
         self.risk_of.cache_clear()
+        if before is not None and before.source.path != source.path and self.jobs.running is None:
+            self._forget(before.source.path)
+
+    def _forget(self, path: Path) -> None:
+        """Remove a file that was sent here, once another is open."""
+        if path.parent.parent == self.uploads:
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    @property
+    def uploads(self) -> Path:
+        """The private folder of files that were sent here or invented."""
+        return self.temporary / "files"
+
+    @property
+    def private(self) -> bool:
+        """Whether the file that is open lies in the studio's private folder, which goes with it."""
+        return self.temporary in self.opened.source.path.parents
 
     @property
     def opened(self) -> Opened:
@@ -104,10 +149,19 @@ class Studio:
         return self._opened is None
 
     @property
+    def touched(self) -> bool:
+        """Whether somebody wrote the plan, so that another file or draft in its place would lose work."""
+        return self._planned is not None and self._planned.touched
+
+    @property
     def beside(self) -> Path:
-        """Where the plan is kept, if that is wanted: beside the data."""
-        path = self.opened.source.path
-        return path.with_name(f"{path.stem}.plan.yaml")
+        """Where the plan is kept, if that is wanted: beside the data; of a file that was sent here, where it began."""
+        return self.base / f"{self.opened.source.path.stem}.plan.yaml"
+
+    @property
+    def base(self) -> Path:
+        """The folder that files which a drafted plan names are looked for in."""
+        return self.folder if self.private else self.opened.source.path.parent
 
     @property
     def planned(self) -> Planned:
@@ -120,20 +174,41 @@ class Studio:
                     (content, text, base), self._given = self._given, None
                     self._planned = Planned(text, base)
                     self._planned.read_from(content)
+                    self._planned.given = True
                 else:
                     assert draft is not None
-                    self._planned = Planned(draft.text, opened.source.path.parent)
+                    self._planned = Planned(draft.text, self.base)
+                    if self._before is not None:
+                        self._planned.follow(self._before)
+                        self._before = None
             return self._planned
 
     def problems(self, text: str) -> tuple[PlanProblem, ...]:
-        """What is wrong with a text as a plan, and with what the data object to in it."""
-        from sfumato.api.check import check
+        """What is wrong with a text as a plan, and with what the data object to in it.
 
+        Of a plan of several tables, the one is looked at whose file is open.
+        """
+        opened = self.opened
         try:
             plan = self.planned.parsed(text)
         except PlanError as error:
             return error.problems
+        if not stands_alone(plan):
+            return self._objections(plan)
+        return opened.remember(("problems", text), lambda: self._objections(plan))
+
+    def _objections(self, plan: Plan) -> tuple[PlanProblem, ...]:
+        from sfumato.api.check import check
+
+        if plan.tables:
+            name = self.table_of(plan)
+            return () if name is None else check(plan.table(name), self.opened.table)
         return check(plan, self.opened.table)
+
+    def table_of(self, plan: Plan) -> str | None:
+        """The table of a plan of several whose file is open; None where none is, or the plan is of one table."""
+        name = self.opened.source.path.name
+        return next((table for table, one in plan.tables.items() if one.file == name), None)
 
     @lru_cache(maxsize=_MOST_RISKS)  # noqa: B019 - a process has one studio
     def risk_of(self, **named: Any) -> Findings:
@@ -155,6 +230,8 @@ class Studio:
             raise Problem(422, "The file was changed since it was read. Read it again.", {"problems": []})
         if (other := self.jobs.running) is not None:
             raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
+        if planned.plan.tables:
+            raise Problem(422, SEVERAL, {"problems": []})
         if found := self.problems(planned.text):
             raise Problem(422, "The plan cannot run on these data.", {"problems": told(found)})
         out = Path(tempfile.mkdtemp(prefix=f"{task}-", dir=self.temporary))

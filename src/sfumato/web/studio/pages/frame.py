@@ -41,7 +41,8 @@ def show(request: Request, studio: Studio, template: str, heading: str, **contex
     links = [{"name": name, "href": href} for name, href in LINKS]
     around = {"brand": BRAND, "home": "/data", "links": links, "here": request.url.path, "heading": heading}
     open_ = None if studio.closed else studio.opened.source.path.name
-    return shown(f"studio/pages/{template}.html.j2", static, around | {"file": open_} | context)
+    looked = {"file": open_, "changed": not studio.closed and studio.opened.changed}
+    return shown(f"studio/pages/{template}.html.j2", static, around | looked | context)
 
 
 def show_part(request: Request, template: str, **context: Any) -> HTMLResponse:
@@ -78,6 +79,8 @@ def panel(studio: Studio) -> Mapping[str, Any]:
         "kept": None if planned.kept is None else planned.kept.name,
         "asked": planned.asked,
         "beside": studio.beside.name,
+        "there": studio.beside.is_file(),
+        "where": "in the folder where the studio was started" if studio.private else "beside the data",
     }
 
 

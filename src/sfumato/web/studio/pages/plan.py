@@ -7,8 +7,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
 
+from sfumato.errors import SfumatoError
 from sfumato.web.layout.forms import Form, Long
 from sfumato.web.problems import Problem
+from sfumato.web.studio.opening import sentence
 from sfumato.web.studio.pages.frame import change, panel, problem, show_part
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import told
@@ -21,6 +23,10 @@ router = APIRouter()
 @router.get("/pages/plan")
 def look(request: Request, studio: Of) -> HTMLResponse:
     """The panel."""
+    try:
+        _ = studio.planned
+    except SfumatoError as error:
+        return show_part(request, "plan_none", text=sentence(studio, error))
     return show_part(request, "plan_panel", apart=False, **panel(studio))
 
 
@@ -53,14 +59,25 @@ def redo(request: Request, studio: Of) -> Any:
 
 @router.post("/pages/plan/keep")
 def keep(request: Request, studio: Of, form: Form) -> Any:
-    """Keep the plan in a file beside the data, from now on; or not."""
-    studio.planned.asked = True
-    if form.one("keep") == "yes":
-        try:
-            studio.planned.keep(studio.beside)
-        except Problem as error:
-            return problem(request, error)
+    """Keep the plan in its file from now on, or go on with the one that lies there; or neither."""
+    planned, said = studio.planned, form.one("keep")
+    try:
+        if said == "there":
+            planned.take(studio.beside)
+        elif said == "yes":
+            planned.keep(studio.beside)
+    except (Problem, SfumatoError) as error:
+        return problem(request, error)
+    except OSError as error:
+        return problem(request, f"The plan cannot be kept there: {error.strerror}. Download it.")
+    planned.asked = True
     return show_part(request, "plan_panel", apart=False, **panel(studio))
+
+
+@router.get("/pages/plan/changes")
+def changes(request: Request, studio: Of) -> HTMLResponse:
+    """What was changed since the first text."""
+    return show_part(request, "plan_changes", lines=studio.planned.changes)
 
 
 @router.get("/pages/plan/download")
