@@ -8,6 +8,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Averaged, Disclosure, Misclassified, Sampled, Swapped, Synthetic
 from sfumato.data.error_model import Growth
 from sfumato.report.remedy import Methods, sampled
+from sfumato.report.report import StepDone
 
 NOISE = Additive(("bmi",), [[0.1]])
 CLIPPED = Additive(("age",), [[0.1]], bounds={"age": (0, 100)})
@@ -71,3 +72,30 @@ def test_samples_of_samples_multiply():
     both = Disclosure([Sampled(fraction=0.5), NOISE, Sampled(fraction=0.1, by=("g",))])
     assert sampled(both) == pytest.approx(0.05, rel=1e-12)
     assert sampled(Disclosure([NOISE])) == 1
+
+
+STEPS = (
+    StepDone("recode", False, "", parameters={"column": "sex"}),
+    StepDone("noise", True, "", parameters={"columns": ("bmi",), "share": {"bmi": 0.1}, "sd": None, "grow": None}),
+    StepDone("centroids", True, "", parameters={"columns": ("age",), "k": 3, "grouping": "knn", "blur": 0.0}),
+)
+
+
+def test_a_change_that_an_edit_can_make_says_where_and_to_what():
+    methods = Methods(Disclosure([NOISE, CENTROIDS]), steps=STEPS)
+    assert [(e.path, e.value) for e in methods.edits(Aim.FURTHER, "bmi")] == [(("steps", 1, "share", "bmi"), 0.15)]
+    assert [(e.path, e.value) for e in methods.edits(Aim.FURTHER, "age")] == [
+        (("steps", 2, "grouping"), "mdav"),
+        (("steps", 2, "k"), 5),
+    ]
+    assert [(e.path, e.value) for e in methods.edits(Aim.APART, "bmi")] == [(("steps", 1, "grow"), 2)]
+    assert all(e.text in methods.remedy(aim, "age") for aim in Aim for e in methods.edits(aim, "age"))
+
+
+def test_a_change_that_moves_nothing_is_no_edit():
+    k = StepDone("centroids", True, "", parameters={"columns": ("age",), "k": 1})
+    assert Methods(Disclosure([CENTROIDS]), steps=(k,)).edits(Aim.GENTLER, "age") == ()
+
+
+def test_without_the_steps_nothing_can_be_edited():
+    assert all(Methods(Disclosure([NOISE])).edits(aim, "bmi") == () for aim in Aim)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["render", "template"]
+__all__ = ["page_of", "render", "template"]
 
 _SHARED = Path(__file__).parents[1] / "web" / "static"
 """Where `tokens.css` is: colours and type that the report has in common with pages of the web."""
@@ -56,13 +56,13 @@ def render(report: Report | TablesReport) -> Mapping[str, bytes]:
     True
     """
     if isinstance(report, TablesReport):
-        pages = {name: _page(one, f"{name}-picture") for name, one in report.tables.items()}
+        pages = {name: page_of(one, f"{name}-picture") for name, one in report.tables.items()}
         headline, sentence = _together(report)
         text = template("tables.html.j2").render(
             report=report, pages=pages, headline=headline, sentence=sentence, promise=words.PROMISE
         )
     else:
-        text = template("report.html.j2").render(report=report, page=_page(report, "picture"), promise=words.PROMISE)
+        text = template("report.html.j2").render(report=report, page=page_of(report, "picture"), promise=words.PROMISE)
     return {"report.html": text.encode()}
 
 
@@ -77,7 +77,8 @@ class _Page:
     families: list[_Family]
 
 
-def _page(report: Report, pictures: str) -> _Page:
+def page_of(report: Report, pictures: str) -> _Page:
+    """What a page says of one table; names of its pictures begin with `pictures`."""
     said = advice_on(report)
     return _Page(report, _verdict(report, said), said, _plots(report.pictures, pictures), _families(report))
 

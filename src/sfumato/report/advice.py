@@ -16,7 +16,7 @@ from sfumato.measures.measure import Complaint, Measure
 from sfumato.measures.registry import figure, measures
 from sfumato.measures.saying import listed
 from sfumato.plan.limits import unmeasured
-from sfumato.report.remedy import Methods, sampled
+from sfumato.report.remedy import Edit, Methods, sampled
 from sfumato.report.report import Report, StepDone
 
 __all__ = ["Advice", "advice", "advice_on"]
@@ -42,6 +42,8 @@ class Advice:
     loss: str
     to_try: tuple[str, ...]
     high: tuple[str, ...] = ()
+    edits: tuple[tuple[Edit, ...], ...] = ()
+    """Of each sentence of `to_try`, the changes that can be made by setting one parameter of a step."""
 
     @property
     def told(self) -> tuple[tuple[bool, str], ...]:
@@ -96,11 +98,13 @@ def advice(
     risk = list(_said(findings, fraction, of_risk=True))
     loss = list(_said(findings, fraction, of_risk=False))
     complaints = [(m, c) for m in measures().values() for c in m.complain(findings, fraction)]
+    tried = tuple(_to_try(findings, methods, [c for _, c in complaints], published))
     return Advice(
         risk=" ".join([*risk, _CAVEAT]) if risk else _NO_RISK,
         loss=" ".join(loss) if loss else _NO_LOSS,
-        to_try=tuple(_to_try(findings, methods, [c for _, c in complaints], published)),
+        to_try=tuple(sentence for sentence, _ in tried),
         high=tuple(c.text for m, c in complaints if c.urgent and not _limited(findings, m)),
+        edits=tuple(tuple(dict.fromkeys(edits)) for _, edits in tried),
     )
 
 
@@ -121,42 +125,53 @@ def _limited(findings: Findings, measure: Measure) -> bool:
     return any(f.measure in measure.names and f.ok is not None for f in findings)
 
 
-def _to_try(findings: Findings, methods: Methods, complaints: Sequence[Complaint], published: bool) -> Iterator[str]:
+_Tried = tuple[str, list[Edit]]
+
+
+def _to_try(findings: Findings, methods: Methods, complaints: Sequence[Complaint], published: bool) -> Iterator[_Tried]:
     """Limits that do not hold, then figures that are bad; each remedy is given once for each measure."""
     failing = [f for f in findings if f.ok is False]
     unknown = [f for f in failing if unmeasured(f) and not published]
     seen = set()
     for name in dict.fromkeys(f.measure for f in failing if f not in unknown):
         columns = dict.fromkeys(f.variable for f in failing if f.measure == name and f not in unknown)
-        for remedy in dict.fromkeys(_remedy(name, methods, column) for column in columns):
+        remedies: dict[str, list[Edit]] = {}
+        for column in columns:
+            remedy, edits = _remedy(name, methods, column)
+            remedies.setdefault(remedy, []).extend(edits)
+        for remedy, found in remedies.items():
             seen.add(remedy)
-            yield f"The limit on {name} is exceeded: {remedy}."
+            yield f"The limit on {name} is exceeded: {remedy}.", found
     for name in dict.fromkeys(f.measure for f in unknown):
         yield (
             f"The limit on {name} could not be measured: check its variable, group, at and attack, and whether any "
-            "step gives this measure something to look at."
+            "step gives this measure something to look at.",
+            [],
         )
-    for texts, remedy in _bad(methods, complaints):
+    for texts, remedy, found in _bad(methods, complaints):
         if remedy not in seen:
             seen.add(remedy)
-            yield f"{texts}: {remedy}."
+            yield f"{texts}: {remedy}.", found
 
 
-def _remedy(name: str, methods: Methods, column: str | None) -> str:
+def _remedy(name: str, methods: Methods, column: str | None) -> tuple[str, tuple[Edit, ...]]:
     aim = figure(name).aim
     if aim is None:
-        return "change the step that this measure looks at, or reconsider the limit"
-    return methods.remedy(aim, column)
+        return "change the step that this measure looks at, or reconsider the limit", ()
+    return methods.remedy(aim, column), methods.edits(aim, column)
 
 
-def _bad(methods: Methods, complaints: Sequence[Complaint]) -> Iterator[tuple[str, str]]:
+def _bad(methods: Methods, complaints: Sequence[Complaint]) -> Iterator[tuple[str, str, list[Edit]]]:
     """What is bad, with its remedy; columns that share a complaint and a remedy are told of together."""
     together: dict[tuple[str, str], list[str]] = {}
+    edits: dict[tuple[str, str], list[Edit]] = {}
     for c in complaints:
         # That most categories stay is how exchanging at random works: nobody can tell which.
         if c.variable is not None and methods.kind(c.variable) == "misclassified":
             continue
         text = c.text if c.variable is None else c.text.replace(c.variable, "{}", 1)
-        together.setdefault((text, methods.remedy(c.aim, c.variable)), []).append(c.variable or "")
+        key = text, methods.remedy(c.aim, c.variable)
+        together.setdefault(key, []).append(c.variable or "")
+        edits.setdefault(key, []).extend(methods.edits(c.aim, c.variable))
     for (text, remedy), names in together.items():
-        yield text.replace("{}", listed(names), 1) if names[0] else text, remedy
+        yield text.replace("{}", listed(names), 1) if names[0] else text, remedy, edits[text, remedy]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Averaged, Disclosed, Disclosure, Sampled, Swapped, Synthetic
+from sfumato.kernels.grid import significant
 from sfumato.report.report import StepDone
 
-__all__ = ["Methods", "sampled"]
+__all__ = ["Edit", "Methods", "sampled"]
 
+_To = Callable[[float], float] | float | str | bool | None
 Kind = Literal["additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged", "synthetic"]
 _KINDS: tuple[Kind, ...] = (
     "synthetic",
@@ -24,6 +26,25 @@ _KINDS: tuple[Kind, ...] = (
     "exchanged",
 )
 """What a disclosure's part tells of a method that masks; where several were used, the first of these is spoken of."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of a plan that can be made by setting one number, word or switch of a step.
+
+    Parameters
+    ----------
+    text
+        The change in words, as in the remedy that it is part of.
+    path
+        Where it is in the plan: `("steps", 0, "k")`.
+    value
+        What is written there; None leaves the parameter out.
+    """
+
+    text: str
+    path: tuple[str | int, ...]
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -40,8 +61,13 @@ class _Known:
 
     @property
     def _masking(self) -> Sequence[StepDone]:
-        masking = [step for step in self.steps if step.masks]
-        return [step for step in masking if self.column in (step.parameters.get("columns") or ())] or masking
+        return [self.steps[place] for place in self.places]
+
+    @property
+    def places(self) -> Sequence[int]:
+        """Numbers of the steps that mask the column, from 0; of all that mask where none does."""
+        masking = [i for i, step in enumerate(self.steps) if step.masks]
+        return [i for i in masking if self.column in (self.steps[i].parameters.get("columns") or ())] or masking
 
     @property
     def stratified(self) -> bool:
@@ -70,45 +96,92 @@ class _Change:
 
     text: str
     done: Callable[[_Known], bool] = lambda known: False
+    set: tuple[str | tuple[str, ...], _To] | None = None
+    """The parameter that it sets (or several that mean the same), and to what: a value, or a function of what it is."""
+
+    def edits(self, known: _Known) -> Iterator[Edit]:
+        """As edits of the steps that mask the column, where they have the parameter."""
+        if self.set is None:
+            return
+        names, to = self.set
+        for place in known.places:
+            parameters = known.steps[place].parameters
+            for name in (names,) if isinstance(names, str) else names:
+                path: tuple[str | int, ...] = ("steps", place, name)
+                now = parameters.get(name)
+                if isinstance(now, Mapping) and known.column is not None and known.column in now:
+                    path, now = (*path, known.column), now[known.column]
+                value: Any = to
+                if callable(to):
+                    value = to(now) if isinstance(now, int | float) and not isinstance(now, bool) else now
+                if name in parameters and value != now:
+                    yield Edit(self.text, path, value)
 
 
-_LARGER_K = _Change("take a larger `k`")
+def _more(now: float) -> float:
+    """Half as much again: of whole numbers the next whole one."""
+    return math.ceil(now * 1.5) if isinstance(now, int) else significant(now * 1.5)
+
+
+def _less(now: float) -> float:
+    """Two thirds of it: of whole numbers the whole one below, at least 1."""
+    return max(math.floor(now / 1.5), 1) if isinstance(now, int) else significant(now / 1.5)
+
+
+def _nearer(now: float) -> float:
+    """Half way to 1."""
+    return significant((1 + now) / 2)
+
+
+def _double(now: float) -> float:
+    return 2 * now
+
+
+_STRENGTH = ("share", "sd", "variance")
+_LARGER_K = _Change("take a larger `k`", set=("k", _more))
 _DISJOINT = _Change(
-    "take groups that share no record (`grouping: mdav`), which lower this most at the same `k`", lambda k: k.disjoint
+    "take groups that share no record (`grouping: mdav`), which lower this most at the same `k`",
+    lambda k: k.disjoint,
+    set=("grouping", "mdav"),
 )
 _BLUR = _Change(
     "blur the centroids (`blur: 0.1`), so that they are no exact averages any more",
     lambda k: any(part.blur for part in k.parts if isinstance(part, Averaged)) or k.disjoint,
+    set=("blur", 0.1),
 )
 _MORE_COLUMNS = _Change("average more columns together", lambda k: k.disjoint)
 _ROUNDED = _Change(
     "round what is restored (`moments: rounded`)",
     lambda k: all(part.moments == "rounded" for part in k.parts if isinstance(part, Averaged)),
+    set=("moments", "rounded"),
 )
 _BLUR_CHANGES = _Change(
     "average several columns together and blur the centroids (`blur: 0.1`)",
     lambda k: any(part.blur for part in k.parts if isinstance(part, Averaged)),
+    set=("blur", 0.1),
 )
 _PERTURB = _Change(
     "draw exchanged numbers anew (`perturb: 0.02`); of categories exchange some (`pram`)",
     lambda k: any(part.perturb for part in k.parts if isinstance(part, Swapped)),
+    set=("perturb", 0.02),
 )
 _ONE_STRENGTH = _Change("release the same people with one strength and one secret only")
 _NOT_AGAIN = _Change("do not release the same people again in this way")
-_SMALLER_K = _Change("take a smaller `k`")
+_SMALLER_K = _Change("take a smaller `k`", set=("k", _less))
 _FEWER_STRATA = _Change(
     "leave columns out of `by`, so that records find nearer neighbours in larger groups", lambda k: not k.stratified
 )
-_MORE_NOISE = _Change("add more noise (`sfumato tune` finds the least that meets a limit)")
-_LESS_NOISE = _Change("add less noise (`sfumato tune` finds the least that meets a limit)")
+_MORE_NOISE = _Change("add more noise (`sfumato tune` finds the least that meets a limit)", set=(_STRENGTH, _more))
+_LESS_NOISE = _Change("add less noise (`sfumato tune` finds the least that meets a limit)", set=(_STRENGTH, _less))
 _IN_THE_MODEL = _Change("tell analysts to take the disclosed noise out of their model (`sfumato fit`)")
-_MORE_EXCHANGED = _Change("exchange more categories (a lower `retention`)")
-_FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)")
+_MORE_EXCHANGED = _Change("exchange more categories (a lower `retention`)", set=("retention", _less))
+_FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)", set=("retention", _nearer))
 _EXCHANGE_IN_THE_MODEL = _Change("tell analysts to take the disclosed exchange out of their model (`sfumato fit`)")
-_WIDER, _NARROWER = _Change("swap over a wider `window`"), _Change("swap over a narrower `window`")
+_WIDER = _Change("swap over a wider `window`", set=("window", _more))
+_NARROWER = _Change("swap over a narrower `window`", set=("window", _less))
 _MORE_AREAS, _FEWER_AREAS = (
-    _Change("exchange more households (a larger `rate`)"),
-    _Change("exchange fewer households (a smaller `rate`)"),
+    _Change("exchange more households (a larger `rate`)", set=("rate", _more)),
+    _Change("exchange fewer households (a smaller `rate`)", set=("rate", _less)),
 )
 _BROADER_PROFILES = _Change("add a profile of fewer columns to `similar`, so that more find a partner")
 _FEWER_GIVEN = _Change("condition on fewer columns (`given`, `by`), so that less of a value follows from them")
@@ -116,38 +189,52 @@ _MORE_GIVEN = _Change("condition on the columns that are analysed with it (`give
 _DISTINCT = _Change(
     "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are",
     lambda k: k.parameter("distinct", True),
+    set=("distinct", True),
 )
 _UNCLIPPED = _Change(
     "leave `clip` out, for many values that are set to a bound are what they were",
     lambda k: not k.noisy(lambda part: part.bounds),
+    set=("clip", None),
 )
 _FINER = _Change(
     "round to a smaller multiple (`round_to`), or add more noise, so that fewer values are rounded back",
     lambda k: k.noisy(lambda part: part.bounds) or not k.noisy(lambda part: part.rounded),
 )
-_STRONGER = _Change(_MORE_NOISE.text, lambda k: k.noisy(lambda part: part.bounds) or k.noisy(lambda part: part.rounded))
-_GROW = _Change("let the noise grow for outliers (`grow: 2`)", lambda k: any(part.grows for part in k.noise))
+_STRONGER = _Change(
+    _MORE_NOISE.text,
+    lambda k: k.noisy(lambda part: part.bounds) or k.noisy(lambda part: part.rounded),
+    set=(_STRENGTH, _more),
+)
+_GROW = _Change(
+    "let the noise grow for outliers (`grow: 2`)", lambda k: any(part.grows for part in k.noise), set=("grow", 2)
+)
 _GROW_SOONER = _Change(
     "let the noise grow from nearer the centre on (a smaller `grow`)", lambda k: not any(part.grows for part in k.noise)
 )
-_LARGER_LEAVES = _Change("take more donors for a leaf (a larger `min_leaf`)")
-_SMALLER_LEAVES = _Change("take fewer donors for a leaf (a smaller `min_leaf`)", lambda k: k.parameter("min_leaf", 1))
+_LARGER_LEAVES = _Change("take more donors for a leaf (a larger `min_leaf`)", set=("min_leaf", _double))
+_SMALLER_LEAVES = _Change(
+    "take fewer donors for a leaf (a smaller `min_leaf`)", lambda k: k.parameter("min_leaf", 1), set=("min_leaf", _less)
+)
 _COARSER_FIRST = _Change("coarsen or top-code before values are drawn")
 _FEWER_COPIES = _Change(
     "release fewer copies", lambda k: all(p.copies == 1 for p in k.parts if isinstance(p, Synthetic))
 )
-_SMOOTH = _Change("draw numbers between donors (`smooth: true`)", lambda k: k.parameter("smooth", True))
+_SMOOTH = _Change(
+    "draw numbers between donors (`smooth: true`)", lambda k: k.parameter("smooth", True), set=("smooth", True)
+)
 _NO_MORE = _Change("do not make another release of the same people")
-_MEANS = _Change("keep the means (`recentre: true`)", lambda k: k.parameter("recentre", True))
-_SPREAD = _Change("restore the spread (`rescale: true`)", lambda k: k.parameter("rescale", True))
+_MEANS = _Change("keep the means (`recentre: true`)", lambda k: k.parameter("recentre", True), set=("recentre", True))
+_SPREAD = _Change("restore the spread (`rescale: true`)", lambda k: k.parameter("rescale", True), set=("rescale", True))
 _CLIP = _Change("give the column's possible values as bounds (`clip: {column: [low, high]}`)")
 _TOP_CODE = _Change("top-code them (`clip: {column: [low, high]}`)")
 _BROADER = _Change("recode rare categories into broader ones (`recode`)")
 _OUT = _Change("leave the column out (`drop`)")
 _PRAM = _Change("exchange the column's categories (`pram`)")
-_NOISIER = _Change("add more noise to that column")
+_NOISIER = _Change("add more noise to that column", set=(_STRENGTH, _more))
 _MERGE = _Change(
-    "merge small groups (`on_small: merge`)", lambda k: not k.stratified or k.parameter("on_small", "merge")
+    "merge small groups (`on_small: merge`)",
+    lambda k: not k.stratified or k.parameter("on_small", "merge"),
+    set=("on_small", "merge"),
 )
 _SUPPRESS = _Change("leave out the records of small groups (`suppress_strata`)")
 _OUTCOME = _Change("leave the outcome out if the release can do without it (`drop`)")
@@ -254,11 +341,25 @@ class Methods:
 
     def remedy(self, aim: Aim, column: str | None = None) -> str:
         """What to change in the step that masked the column (without one: in the main step)."""
+        texts = [change.text for change in self._changes(aim, column)]
+        return ", or ".join(texts) or "protect the columns that it speaks of by a stronger method, or leave them out"
+
+    def edits(self, aim: Aim, column: str | None = None) -> tuple[Edit, ...]:
+        """Those changes of the remedy that can be made by setting one parameter of a step; none without the steps.
+
+        Numbers go half as far again, or to the third less: whoever makes the change looks at what came of it.
+        """
+        known = self._known(column)
+        return tuple(edit for change in self._changes(aim, column) for edit in change.edits(known))
+
+    def _changes(self, aim: Aim, column: str | None) -> list[_Change]:
         of_kind = _CHANGES[self.kind(column)]
         changes = _SHARED.get(aim) or of_kind.get(aim) or of_kind[_LIKE[aim]]
-        known = _Known(self._parts(column), self.steps, column)
-        texts = [change.text for change in changes if not change.done(known)]
-        return ", or ".join(texts) or "protect the columns that it speaks of by a stronger method, or leave them out"
+        known = self._known(column)
+        return [change for change in changes if not change.done(known)]
+
+    def _known(self, column: str | None) -> _Known:
+        return _Known(self._parts(column), self.steps, column)
 
     def _parts(self, column: str | None) -> tuple[Disclosed, ...]:
         masking = tuple(part for part in self.disclosure or () if part.what in _KINDS and not _fills(part))

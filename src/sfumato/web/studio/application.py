@@ -52,6 +52,8 @@ def _routes(studio: Studio, static: StaticFiles) -> FastAPI:
 def _largest(method: str, path: str) -> int | None:
     if path in _UPLOADS:
         return None
+    if path == "/pages/release/secret":
+        return MOST_PLAN + _SMALL  # a file as long as the command line takes, and the form around it
     if path.startswith("/pages/plan"):
         return 3 * MOST_PLAN  # a form writes a letter as three
     return MOST_PLAN if path in ("/api/plan", "/api/check", "/api/edit") else _SMALL

@@ -49,6 +49,11 @@ class Job:
     changes: int = 0
     """How often it was told of: whoever watches sees by it whether there is anything new."""
 
+    @property
+    def seconds(self) -> float:
+        """For how long it has run, or ran."""
+        return (time.monotonic() if self.ended is None else self.ended) - self.begun
+
     def to_plain(self) -> dict[str, Any]:
         """What is told of it."""
         return {"state": self.state, "progress": self.progress, "message": self.message, "result": self.result}

@@ -65,6 +65,8 @@ class Studio:
         Long work.
     temporary
         A private folder, which goes with the studio.
+    made
+        A secret that was made and not yet downloaded: it does not count before.
     ending
         Set when it is told to stop: what streams ends.
     """
@@ -72,6 +74,7 @@ class Studio:
     def __init__(self, folder: Path, source: Source | None, plan: Path | None, secret: Secret) -> None:
         self.folder = folder
         self.secret = secret
+        self.made: bytes | None = None
         self.keys = Keys()
         self.jobs = Jobs()
         self.ending = threading.Event()

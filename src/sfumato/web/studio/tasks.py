@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -66,17 +67,23 @@ def _read(work: Work) -> tuple[Plan, PolarsDataset]:
 
 
 def protect(work: Work, progress: Progress) -> dict[str, Any]:
-    """Run the plan; write the release, unless a limit is exceeded and it is not forced, and the custodian's report."""
+    """Run the plan; write the release, unless a limit is exceeded and it is not forced, and the custodian's report.
+
+    Besides, what the pages show of it is written in parts to `told.json`: verdict, what to try, pictures and figures.
+    """
     from sfumato.api.protect import protect as run
     from sfumato.release.secret import Secret
+    from sfumato.render.parts import parts
 
     assert work.secret is not None
     assert work.out is not None
     reading, running, writing = split(progress, (1, 17, 2))
     reading("reading the file", 0)
     plan, table = _read(work)
-    release = run(plan, table, secret=Secret(*work.secret), progress=running)
+    model, family = work.options.get("model"), work.options.get("family")
+    release = run(plan, table, secret=Secret(*work.secret), model=model, family=family, progress=running)
     writing("writing the release", 0)
+    (work.out / "told.json").write_text(json.dumps(parts(release.report)), encoding="utf-8")
     told = {**release.report.to_plain(), "ok": release.ok}
     try:
         notes = release.write(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sfumato.web.studio.pages import data, opening, plan, protect, risk
+from sfumato.web.studio.pages import data, opening, plan, protect, release, risk
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = (plan.router, opening.router, data.router, risk.router, protect.router)
+ROUTERS = (plan.router, opening.router, data.router, risk.router, protect.router, release.router)
 """One for each file."""

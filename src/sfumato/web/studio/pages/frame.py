@@ -16,7 +16,12 @@ from sfumato.web.studio.studio import Studio, told
 __all__ = ["LINKS", "change", "panel", "problem", "show", "show_part"]
 
 BRAND = "sfumato studio"
-LINKS: tuple[tuple[str, str], ...] = (("Data", "/data"), ("Risk", "/risk"), ("Protect", "/protect"))
+LINKS: tuple[tuple[str, str], ...] = (
+    ("Data", "/data"),
+    ("Risk", "/risk"),
+    ("Protect", "/protect"),
+    ("Release", "/release"),
+)
 """Pages in the order of the work."""
 
 

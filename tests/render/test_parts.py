@@ -1,0 +1,14 @@
+"""The report in parts."""
+
+import xml.etree.ElementTree as ET
+
+from sfumato.render.parts import without_styles
+
+
+def test_what_a_style_says_stands_in_attributes_of_every_depth():
+    svg = '<svg><g style="fill: none; stroke-width: 2"><use x="1" style="opacity: .5" /></g><text>a &lt; b</text></svg>'
+    root = ET.fromstring(without_styles(svg))
+    assert root[0].attrib == {"fill": "none", "stroke-width": "2"}
+    assert root[0][0].attrib == {"x": "1", "opacity": ".5"}
+    assert root[1].text == "a < b"
+    assert "style" not in without_styles(svg)
