@@ -13,10 +13,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.api.read import read
+from sfumato.api.standing_out import counted
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC, Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
+from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import patterns
 from sfumato.measures.utility.correlations import correlation
 from sfumato.methods.base import ROW, Method
@@ -313,9 +315,13 @@ def _needed(plan: Plan, keys: Sequence[str], tried: _Ran, part: int) -> list[int
 
 def _classes(data: PolarsDataset, keys: tuple[str, ...], missing: str) -> ClassesSeen | None:
     there = tuple(n for n in keys if n in data.columns)
-    found = patterns(data, there, missing) if there else None
-    if found is None:
+    if not there or not data.frame.height:
         return None
+    if missing == CATEGORY:
+        sizes = counted(data, there)["records"]
+        return ClassesSeen(there, data.frame.height, len(sizes), float(sizes.min()), int((sizes == 1).sum()))  # type: ignore[arg-type]
+    found = patterns(data, there, missing)
+    assert found is not None, "there are records and keys"
     alone = int(found.records[found.alike == 1].sum())
     return ClassesSeen(there, found.total, len(found.records), float(found.alike.min()), alone)
 

@@ -8,25 +8,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.api.read import read
-from sfumato.data.remembered import Remembered
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.individual_risk import individual_risk
-from sfumato.measures.measuring import CATEGORY
-from sfumato.measures.patterns import coded, patterns, values
 from sfumato.measures.subject import weight_of
 from sfumato.release.named import Named
 
-__all__ = ["Shared", "Size", "StandingOut", "Together", "standing_out"]
+__all__ = ["Shared", "Size", "StandingOut", "Together", "counted", "standing_out"]
 
 RARE = 5
 """A record in a class of fewer is rare."""
 _SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_PAIRED = 30
 _DENSE = 1 << 24
+_WIDEST = 1 << 62
 
 Ints = NDArray[np.int64]
 
@@ -169,30 +168,105 @@ def standing_out(
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError("The fraction is the share of the population in the file: above 0 and at most 1.")
     table = _named(read(data), Named(tuple(keys), tuple(sensitive), weight, None))
-    found = patterns(table, keys, CATEGORY)
-    if found is None:
+    found = counted(table, keys, sensitive, weight_of(table.codebook))
+    if not found.height:
         raise DataError("The file holds no record, so nobody stands out.")
-    codes = coded(found.keys)
-    records = found.records
+    codes = found.select(f"key {i}" for i in range(len(keys))).to_numpy()
+    records = found["records"].to_numpy()
+    population = found["population"].to_numpy() if "population" in found.columns else None
     paired = itertools.combinations(range(len(keys)), 2) if len(keys) <= _MOST_PAIRED else ()
     return StandingOut(
-        records=found.total,
+        records=int(records.sum()),
         together=_of(tuple(keys), records),
         singles=tuple(_of((name,), _added(codes[:, [i]], records)) for i, name in enumerate(keys)),
         pairs=tuple(_of((keys[i], keys[j]), _added(codes[:, [i, j]], records)) for i, j in paired),
         sizes=tuple(_sizes(records)),
         expected=float(len(records)),
-        expected_population=_expected(records, found.population, fraction),
-        shared=tuple(_shared(table, keys, name, records) for name in sensitive),
+        expected_population=_expected(records, population, fraction),
+        shared=tuple(_shared(found, i, name) for i, name in enumerate(sensitive)),
     )
 
 
-def _named(data: PolarsDataset, named: Named) -> Remembered:
+def _named(data: PolarsDataset, named: Named) -> PolarsDataset:
     named.check(data.frame.schema)
     named.check_weights(data.frame.lazy(), data.codebook)
-    book = named.on(data.codebook)
-    held = PolarsDataset(data.frame, book, data.suffix)
-    return Remembered(held, tuple(dict.fromkeys((*named.keys, *named.sensitive))), weight_of(book))
+    return PolarsDataset(data.frame, named.on(data.codebook), data.suffix)
+
+
+def counted(
+    data: PolarsDataset, keys: Sequence[str], sensitive: Sequence[str] = (), weight: str | None = None
+) -> pl.DataFrame:
+    """Count the combinations of keys that occur, with their values as numbers: one group by one column.
+
+    Parameters
+    ----------
+    data
+        The table.
+    keys
+        At least one; null and NaN are together a value of their own.
+    sensitive
+        Of these the smallest and largest number in each class is told; all missing values are one.
+    weight
+        Column that is summed.
+
+    Returns
+    -------
+    pl.DataFrame
+        A row for each class: `records`, `population` where there are weights, `key I` from 0 on, with −1 for missing,
+        and `low I`, `high I` for each sensitive column.
+
+    Examples
+    --------
+    >>> table = read(pl.DataFrame({"sex": ["f", "m", "m"]}))
+    >>> counted(table, ["sex"]).sort("records").rows()
+    [(1, 0), (2, 1)]
+    """
+    codes = [_code(data, name, f"key {i}") for i, name in enumerate(keys)]
+    codes += [_code(data, name, f"value {i}", coded_missing=True) for i, name in enumerate(sensitive)]
+    if weight is not None:
+        there = ~data.codebook.missing(weight, data.frame.schema[weight])
+        codes.append(pl.when(there).then(pl.col(weight)).cast(pl.Float64).alias("population"))
+    table = data.frame.lazy().select(codes).collect()
+    names = [f"key {i}" for i in range(len(keys))]
+    mixed = _mixed(table.select(names))
+    order = np.argsort(mixed)
+    starts = np.flatnonzero(np.diff(mixed[order], prepend=-1))
+    made: dict[str, NDArray[Any]] = {"records": np.diff(starts, append=len(order))}
+    if not len(order):
+        return pl.DataFrame(made)
+    if weight is not None:
+        made["population"] = np.add.reduceat(table["population"].fill_null(0).to_numpy()[order], starts)
+    first = order[starts]
+    made |= {name: table[name].to_numpy()[first] for name in names}
+    for i in range(len(sensitive)):
+        value = table[f"value {i}"].to_numpy()[order]
+        made |= {f"low {i}": np.minimum.reduceat(value, starts), f"high {i}": np.maximum.reduceat(value, starts)}
+    return pl.DataFrame(made)
+
+
+def _code(data: PolarsDataset, name: str, alias: str, *, coded_missing: bool = False) -> pl.Expr:
+    """The values of a column as numbers from 0 on, −1 where missing."""
+    column, dtype = pl.col(name), data.frame.schema[name]
+    if coded_missing:
+        column = pl.when(~data.codebook.missing(name, dtype)).then(column)
+    if dtype.is_float():
+        column = column.fill_nan(None)
+    if dtype == pl.String:
+        column = column.cast(pl.Categorical).to_physical()
+    return column.rank("dense").cast(pl.Int64).fill_null(0).alias(alias) - 1
+
+
+def _mixed(codes: pl.DataFrame) -> Ints:
+    """One number for each row, equal where all codes are, shape (n,)."""
+    mixed, many = np.zeros(codes.height, dtype=np.int64), 1
+    for column in codes.iter_columns():
+        wide = int(column.max() or 0) + 2  # missing is −1
+        if many * wide > _WIDEST:
+            mixed = np.unique(mixed, return_inverse=True)[1].astype(np.int64)
+            many = int(mixed.max(initial=0)) + 1
+        mixed = mixed * wide + column.to_numpy() + 1
+        many *= wide
+    return mixed
 
 
 def _added(codes: Ints, records: Ints) -> Ints:
@@ -229,11 +303,7 @@ def _expected(records: Ints, population: NDArray[np.float64] | None, fraction: f
     return float((alike * individual_risk(alike, np.maximum(people, alike))).sum())
 
 
-def _shared(table: Remembered, keys: Sequence[str], name: str, records: Ints) -> Shared:
-    found = values(table, keys, name, "category")
-    if found is None:
-        return Shared(name, 0, 0, 0)
-    sizes = found.sizes
-    one = np.bincount(found.group, minlength=len(sizes)) == 1
-    several = one & (sizes > 1)
-    return Shared(name, int(several.sum()), int(sizes[several].sum()), int((sizes == 1).sum()))
+def _shared(found: pl.DataFrame, number: int, name: str) -> Shared:
+    one, sizes = found[f"low {number}"] == found[f"high {number}"], found["records"]
+    several = sizes.filter(one & (sizes > 1))
+    return Shared(name, len(several), int(several.sum()), int((sizes == 1).sum()))
