@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from sfumato.data.roles import Role
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sfumato.api.standing_out import StandingOut
     from sfumato.data.finding import Finding, Findings
 
-__all__ = ["Asked", "Line", "Told", "asked", "choices", "stand_out", "told"]
+__all__ = ["Asked", "Line", "Told", "asked", "choices", "larger", "of_work", "stand_out", "told"]
 
 _GROUPS = (None, KEYS, KEYS_AND_OTHERS)
 """Lines of all classes; those of single classes name values of few people."""
@@ -157,6 +157,26 @@ class Told:
     what: str
     lines: tuple[Line, ...]
     more: int
+
+
+def larger(what: Asked, most: int) -> dict[str, Any]:
+    """Options of the work that searches larger sets of keys, up to so many at once."""
+    return {
+        "keys": what.keys,
+        "sensitive": what.sensitive or None,
+        "weight": what.weight or None,
+        "fraction": what.share,
+        "special_uniques": True,
+        "max_size": most,
+    }
+
+
+def of_work(result: Mapping[str, Any]) -> Findings:
+    """The findings that came back from long work."""
+    from sfumato.data.finding import Finding, Findings
+
+    lines = [{**line, "interval": line["interval"] and tuple(line["interval"])} for line in result["findings"]]
+    return Findings(tuple(Finding(**line) for line in lines), tuple(result.get("notes", ())))
 
 
 def told(found: Findings) -> list[tuple[str, list[Told]]]:

@@ -220,8 +220,8 @@ class Studio:
 
         return risk(self.opened.table, **named)
 
-    def begin(self, task: str, options: Mapping[str, Any]) -> Job:
-        """Begin long work on the data and the plan as they are.
+    def begin(self, task: str, options: Mapping[str, Any], *, runs_plan: bool = True) -> Job:
+        """Begin long work on the data and the plan as they are; work that does not run the plan needs none that can.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class Studio:
             raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
         if planned.plan.tables:
             raise Problem(422, SEVERAL, {"problems": []})
-        if found := self.problems(planned.text):
+        if runs_plan and (found := self.problems(planned.text)):
             raise Problem(422, "The plan cannot run on these data.", {"problems": told(found)})
         out = Path(tempfile.mkdtemp(prefix=f"{task}-", dir=self.temporary))
         secret = (self.secret.value, self.secret.repeatable)

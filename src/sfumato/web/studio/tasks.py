@@ -106,5 +106,12 @@ def tune(work: Work, progress: Progress) -> dict[str, Any]:
     return found.to_plain()
 
 
-TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {"protect": protect, "tune": tune}
+def risk(work: Work, progress: Progress) -> dict[str, Any]:
+    """Measure the risk of the file as it is, with a search of larger sets of keys."""
+    from sfumato.api.risk import risk as measure
+
+    return measure(_read(work)[1], progress=progress, **work.options).to_plain()
+
+
+TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {"protect": protect, "tune": tune, "risk": risk}
 """By name."""

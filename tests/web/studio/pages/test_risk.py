@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import polars as pl
 import pytest
@@ -83,6 +84,19 @@ def test_single_groups_are_not_named(client):
     answer = client.get("/pages/risk/measures?keys=sex&keys=age&sensitive=ill").text
     assert "sex=f" not in answer
     assert "lines of single groups" in answer
+
+
+@pytest.mark.slow
+def test_larger_sets_are_searched_in_a_process_of_its_own(client):
+    address = "/pages/risk/larger?keys=sex&keys=age&keys=income"
+    assert "Most keys at once" in client.get(address).text
+    assert "Cancel" in client.post(address, data={"most": "2"}).text
+    for _ in range(200):
+        if "Cancel" not in (answer := client.get(address)).text:
+            break
+        time.sleep(0.1)
+    assert "What makes records stand out" in text(answer)
+    assert "The search is done" not in text(client.get("/pages/risk/larger?keys=sex&keys=age"))
 
 
 def test_names_of_columns_are_text(client):

@@ -11,11 +11,14 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from sfumato.errors import SfumatoError
+from sfumato.measures.registry import measures
 from sfumato.render.bars import columns
+from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
 from sfumato.web.studio.pages.frame import show, show_part
-from sfumato.web.studio.risking import Asked, asked, choices, stand_out, told
+from sfumato.web.studio.risking import Asked, asked, choices, larger, of_work, stand_out, told
 from sfumato.web.studio.routes.parts import Of
+from sfumato.web.studio.studio import Studio
 
 if TYPE_CHECKING:
     from sfumato.api.standing_out import Size, StandingOut
@@ -77,6 +80,40 @@ def measured(request: Request, studio: Of, given: Query) -> HTMLResponse:
         said = error.detail if isinstance(error, Problem) else str(error)
         return show_part(request, "risk_measures", families=(), said=said, notes=())
     return show_part(request, "risk_measures", families=told(found), said="", notes=found.notes)
+
+
+@router.get("/pages/risk/larger")
+def searched(request: Request, studio: Of, given: Query) -> HTMLResponse:
+    """How far the search of larger sets is, or what it found."""
+    return show_part(request, "risk_larger", **_search(studio, asked(studio, given, _stated(request))))
+
+
+@router.post("/pages/risk/larger")
+def search(request: Request, studio: Of, given: Query, form: Form) -> HTMLResponse:
+    """Begin to search larger sets of keys, or stop."""
+    what, said = asked(studio, given, _stated(request)), ""
+    try:
+        if form.one("act") == "cancel":
+            if (job := studio.jobs.last("risk")) is not None:
+                studio.jobs.cancel(job.id)
+        else:
+            most = min(max(int(form.one("most") if form.one("most").isdigit() else "3"), 1), 12)
+            studio.begin("risk", larger(what, min(most, len(what.keys))), runs_plan=False)
+    except (SfumatoError, Problem) as error:
+        said = error.detail if isinstance(error, Problem) else str(error)
+    return show_part(request, "risk_larger", **(_search(studio, what) | ({"said": said} if said else {})))
+
+
+def _search(studio: Studio, what: Asked) -> dict[str, Any]:
+    job = studio.jobs.last("risk")
+    if job is not None:
+        same = {**job.work.options, "max_size": 0} == larger(what, 0) and job.work.stamp == studio.opened.stamp
+        job = job if same else None
+    told_: dict[str, Any] = {"what": what, "job": job, "figures": (), "said": "", "most": min(4, len(what.keys))}
+    if job is not None and job.result is not None:
+        searched = measures()["special_uniques"].names
+        told_["figures"] = [one for _, some in told(of_work(job.result)) for one in some if one.name in searched]
+    return told_
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,138 @@
+"""The pages Protect and Risk in a real browser, by labels and keys alone; axe finds nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.web.layout.rendering import VENDOR
+from tests.e2e.command import SFUMATO
+from tests.e2e.test_report_browser import CHROMIUM, QUIET
+from tests.web.studio.entered import PLAN, people
+
+pytestmark = pytest.mark.browser
+
+STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
+
+
+@pytest.fixture
+def page(tmp_path) -> Iterator[Any]:
+    """A page of a studio on a small file; at the end nothing was complained of."""
+    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
+        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no browser at {CHROMIUM}")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    people().write_csv(tmp_path / "people.csv")
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    command = [SFUMATO, "studio", "people.csv", "--plan", "plan.yaml", "--no-browser", "--json"]
+    started = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert started.stdout is not None
+    url = json.loads(started.stdout.readline())["url"]
+    complaints: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        opened = browser.new_page(viewport={"width": 1200, "height": 900})
+        opened.goto(url)
+        opened.wait_for_url("**/data")
+        opened.on("console", lambda message: complaints.append(message.text))
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.studio = url.partition("/?")[0]
+        yield opened
+        browser.close()
+    started.terminate()
+    assert started.wait(20) == 0
+    started.stdout.close()
+    assert complaints == []
+
+
+def faults(page: Any) -> list[str]:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    return [fault["id"] for fault in axe.Axe().run(page).response["violations"]]
+
+
+def plan(page: Any) -> str:
+    return str(page.get_by_label("The plan as YAML").input_value())
+
+
+def steps(page: Any) -> list[str]:
+    return [line.split("do: ")[1].split(",")[0] for line in plan(page).splitlines() if "- {do:" in line]
+
+
+def test_steps_are_moved_changed_and_added_by_keys(page):
+    page.goto(page.studio + "/protect")
+    handle = page.get_by_role("button", name="Move step 1, noise")
+    handle.focus()
+    page.keyboard.press("ArrowDown")
+    page.get_by_role("button", name="Move step 2, noise").wait_for()
+    assert page.evaluate("document.activeElement.dataset.move") == "1"
+    assert steps(page) == ["recode", "noise"]
+    page.get_by_role("button", name="Undo").press("Enter")
+    page.get_by_role("button", name="Move step 1, noise").wait_for()  # the cards follow the plan
+    assert plan(page) == PLAN
+    assert faults(page) == []
+
+    page.get_by_role("link", name="Change step 2, recode").press("Enter")
+    page.get_by_text("Tried on the whole file").wait_for()
+    assert faults(page) == []
+    page.get_by_label("Band", exact=True).fill("[50]")
+    page.get_by_text("below 50").first.wait_for(state="attached")
+    assert plan(page) == PLAN  # tried, not saved
+    page.get_by_role("button", name="Save the step").press("Enter")
+    saved = re.compile(r"band: \[50\]")
+    pytest.importorskip("playwright.sync_api").expect(page.get_by_label("The plan as YAML")).to_have_value(saved)
+
+    page.get_by_role("button", name="Add a step").press("Enter")
+    page.get_by_role("link", name="merge_rare").press("Enter")
+    page.get_by_label("Min count").fill("5")
+    page.get_by_role("button", name="Add it to the plan").press("Enter")
+    page.locator("#error-columns").wait_for()
+    assert faults(page) == []
+    assert page.get_by_label("Min count").input_value() == "5"
+    page.get_by_role("group", name="Columns (needed)").get_by_label("sex").check()
+    page.get_by_role("button", name="Add it to the plan").press("Enter")
+    page.get_by_role("heading", name="3. merge_rare").wait_for()
+    assert steps(page) == ["noise", "recode", "merge_rare"]
+    page.get_by_role("button", name="Switch off step 3").press("Enter")
+    page.get_by_role("button", name="Switch on merge_rare").wait_for()
+    assert "# off: - {do: merge_rare" in plan(page)
+
+
+def test_a_card_is_dragged(page):
+    page.goto(page.studio + "/protect")
+    page.locator("#step-1").get_by_role("heading").drag_to(page.locator("#step-0").get_by_role("heading"))
+    page.get_by_role("heading", name="1. recode").wait_for()
+    assert steps(page) == ["recode", "noise"]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1200, "dark")])
+def test_narrow_and_dark_pages_lose_nothing(page, width, scheme):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    for address in ("/risk", "/protect?step=1", "/protect?add=choose", "/protect?add=noise"):
+        page.goto(page.studio + address)
+        page.wait_for_load_state("networkidle")
+        assert faults(page) == [], address
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, address
+
+
+def test_who_stands_out_by_chosen_keys(page):
+    page.goto(page.studio + "/risk")
+    page.locator(".verdict", has_text="records are alone").wait_for()
+    page.get_by_text("Keys: sex, age").press("Enter")
+    page.get_by_role("group", name="Keys").get_by_label("age").uncheck()
+    page.get_by_label("Sampling fraction").fill("5%")
+    page.get_by_role("button", name="Look again").press("Enter")
+    page.locator(".verdict", has_text="Nobody stands out by these keys").wait_for()
+    assert "keys=sex" in page.url
+    page.get_by_role("heading", name="Every measure, and its attacker").scroll_into_view_if_needed()
+    page.get_by_text("Smallest group (k-anonymity)").wait_for()
+    assert faults(page) == []
+    page.reload()
+    page.locator(".verdict", has_text="Nobody stands out by these keys").wait_for()
