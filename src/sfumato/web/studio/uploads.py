@@ -66,6 +66,7 @@ async def received(request: Request, folder: Path) -> Upload:
     size = request.headers.get("content-length", "0")
     reading = _Reading(own, int(size) if size.isdigit() else 0)
     try:
+        reading.refuse_full()
         parser = MultipartParser(options[b"boundary"], reading.callbacks())  # type: ignore[arg-type]
         async for block in request.stream():
             reading.refuse_full()
@@ -99,7 +100,6 @@ class _Reading:
         self._headers: dict[bytes, bytes] = {}
         self._name, self._text = "", b""
         self._file: BinaryIO | None = None
-        self.refuse_full()
 
     def callbacks(self) -> dict[str, object]:
         return {
