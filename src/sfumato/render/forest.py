@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import Console
 
-__all__ = ["forest_plot", "show_fit"]
+__all__ = ["forest_plot", "forest_svg", "show_fit"]
 
 Floats = NDArray[np.float64]
 
 _NAIVE, _CORRECTED, _RULE = "#767676", "#1769aa", "#bbbbbb"
+_PAGE = (svg.ORIGINAL, svg.RELEASED, svg.RULE)
 _MOST_TERMS = 40
 _MOST_SHAPES, _SHAPE_HEIGHT = 6, 2.0
 """Hidden numbers whose distribution is drawn, and the height of each in inches."""
@@ -115,22 +116,45 @@ def forest_plot(fit: Fit, kind: Literal["png", "svg"]) -> bytes:
     return raw.getvalue()
 
 
-def _paint(ax: Axes, fit: Fit, rows: list[int]) -> None:
-    ax.axvline(0, color=_RULE, linewidth=1, zorder=0)
+def forest_svg(fit: Fit) -> str:
+    """The coefficients of `forest_plot` as an `svg` element for a page: in the page's colours, without styles.
+
+    Parameters
+    ----------
+    fit
+        From `sfumato.fit`.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    from sfumato.render.parts import without_styles
+
+    rows = [j for j, term in enumerate(fit.terms) if term != "Intercept"][:_MOST_TERMS]
+    with svg.settings():
+        figure = Figure(figsize=(6.0, 1.2 + 0.55 * max(len(rows), 1)), layout="constrained")
+        FigureCanvasSVG(figure)
+        _paint(figure.subplots(), fit, rows, _PAGE)
+        told = "Each coefficient with its interval, noise taken out above naive."
+        return without_styles(svg.to_svg(figure, name="forest", title="Coefficients", description=told))
+
+
+def _paint(ax: Axes, fit: Fit, rows: list[int], colours: tuple[str, str, str] = (_NAIVE, _CORRECTED, _RULE)) -> None:
+    naive_colour, corrected_colour, rule = colours
+    ax.axvline(0, color=rule, linewidth=1, zorder=0)
     half = float(ndtri((1 + fit.level) / 2)) * fit.naive_se
     corrected = np.column_stack([fit.estimate, fit.interval])[rows]
     naive = np.column_stack([fit.naive, fit.naive - half, fit.naive + half])[rows]
     drawn = np.concatenate([corrected.ravel(), naive.ravel()])
     edge = 1.15 * float(np.abs(drawn[np.isfinite(drawn)]).max(initial=1e-9))
     for y, own, plain in zip(range(len(rows)), corrected[::-1], naive[::-1], strict=True):
-        _line(ax, y + 0.12, own, edge, _CORRECTED, "D")
-        _line(ax, y - 0.16, plain, edge, _NAIVE, "o")
+        _line(ax, y + 0.12, own, edge, corrected_colour, "D")
+        _line(ax, y - 0.16, plain, edge, naive_colour, "o")
     ax.set_yticks(range(len(rows)), [fit.terms[j] for j in reversed(rows)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlabel=f"coefficient, with {100 * fit.level:g}% interval", ylim=(-0.6, len(rows) - 0.4))
-    ax.plot([], [], color=_CORRECTED, marker="D", label=f"noise taken out ({fit.method})")
-    ax.plot([], [], color=_NAIVE, marker="o", label="naive")
+    ax.plot([], [], color=corrected_colour, marker="D", label=f"noise taken out ({fit.method})")
+    ax.plot([], [], color=naive_colour, marker="o", label="naive")
     ax.legend(
         frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 1.0 + 0.35 / max(len(rows), 1)), ncols=2
     )

@@ -22,7 +22,7 @@ __all__ = ["serve"]
 
 STATIC = Path(__file__).parents[1] / "static"
 _SMALL = 64 << 10
-_UPLOADS = ("/api/fit", "/pages/data/upload")
+_UPLOADS = ("/api/fit", "/pages/data/upload", "/pages/analyse/upload")
 """Where files are sent to: these are counted by what reads them."""
 
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from sfumato.web.studio.pages import data, opening, plan, protect, release, risk
+from sfumato.web.studio.pages import analyse, data, opening, plan, protect, release, risk
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = (plan.router, opening.router, data.router, risk.router, protect.router, release.router)
+ROUTERS = (
+    plan.router,
+    opening.router,
+    data.router,
+    risk.router,
+    protect.router,
+    release.router,
+    analyse.router,
+)
 """One for each file."""

@@ -21,6 +21,7 @@ LINKS: tuple[tuple[str, str], ...] = (
     ("Risk", "/risk"),
     ("Protect", "/protect"),
     ("Release", "/release"),
+    ("Analyse", "/analyse"),
 )
 """Pages in the order of the work."""
 
