@@ -260,7 +260,7 @@ def _mixed(codes: pl.DataFrame) -> Ints:
     """One number for each row, equal where all codes are, shape (n,)."""
     mixed, many = np.zeros(codes.height, dtype=np.int64), 1
     for column in codes.iter_columns():
-        wide = int(column.max() or 0) + 2  # missing is −1
+        wide = int(column.to_numpy().max(initial=0)) + 2  # missing is −1
         if many * wide > _WIDEST:
             mixed = np.unique(mixed, return_inverse=True)[1].astype(np.int64)
             many = int(mixed.max(initial=0)) + 1

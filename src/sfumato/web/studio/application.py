@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from sfumato.errors import FileError
+from sfumato.web.problems import Problem
 from sfumato.web.routing import quiet_app
 from sfumato.web.shell import Face, application
 from sfumato.web.static_files import StaticFiles
@@ -43,6 +46,12 @@ def serve(studio: Studio, port: int) -> ASGIApp:
 
 def _routes(studio: Studio, static: StaticFiles) -> FastAPI:
     app = quiet_app(lambda request, problem: refusal(static, request.scope, problem), title="sfumato studio")
+
+    def unfit(request: Request, error: Exception) -> Response:
+        """A file that cannot be read is whoever opened it to mend: no fault of the server, that goes by itself."""
+        return refusal(static, request.scope, Problem(422, str(error)))
+
+    app.add_exception_handler(FileError, unfit)
     for router in (*ROUTERS, *PAGES):
         app.include_router(router)
     app.state.studio, app.state.static = studio, static

@@ -166,9 +166,10 @@ def of_another_user(scope: Scope, port: int) -> bool:
         Where the studio listens.
     """
     client = scope.get("client")
-    if client is None or not sys.platform.startswith("linux"):
+    if client is None or client[0].count(".") != 3 or not sys.platform.startswith("linux"):
         return False
-    ends = f":{client[1]:04X}", f":{port:04X}"
+    own = tuple(f"{form}:{client[1]:04X}" for form in _written(client[0]))
+    end = f":{port:04X}"
     for path in _CONNECTIONS:
         try:
             lines = path.read_text().splitlines()[1:]
@@ -176,6 +177,12 @@ def of_another_user(scope: Scope, port: int) -> bool:
             continue
         for line in lines:
             fields = line.split(maxsplit=8)
-            if fields[1].endswith(ends[0]) and fields[2].endswith(ends[1]):
-                return int(fields[7]) not in (os.getuid(), 0)
+            if fields[1] in own and fields[2].endswith(end) and int(fields[7]) not in (os.getuid(), 0):
+                return True
     return False
+
+
+def _written(host: str) -> tuple[str, str]:
+    """An address of IPv4 as the kernel lists it: plain, and as sockets for both kinds of addresses have it."""
+    plain = bytes(int(part) for part in host.rpartition(":")[2].split("."))[::-1].hex().upper()
+    return plain, f"{0:016X}FFFF0000{plain}"

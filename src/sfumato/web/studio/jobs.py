@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import secrets
+import shutil
 import threading
 import time
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class Job:
     result: dict[str, Any] | None = None
     begun: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    pipe: Connection | None = field(default=None, repr=False)
+    """To the process that does it."""
     changes: int = 0
     """How often it was told of: whoever watches sees by it whether there is anything new."""
 
@@ -63,7 +66,7 @@ class Job:
         for name, value in news.items():
             setattr(self, name, value)
         if self.state != "running" and self.ended is None:
-            self.ended = time.monotonic()
+            self.ended, self.pipe = time.monotonic(), None
         self.changes += 1
 
 
@@ -114,15 +117,18 @@ class Jobs:
             if (other := self.running) is not None:
                 raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
             self.warm()
-            job = Job(secrets.token_urlsafe(9), work)
+            job = Job(secrets.token_urlsafe(9), work, pipe=self._pipe)
             for old in list(self._jobs)[: 1 - _MOST_KEPT]:
-                del self._jobs[old]
+                _cleared(self._jobs.pop(old))
             self._jobs[job.id] = job
-            assert self._pipe is not None
+            if self._pipe is None:  # it was told to end
+                job.tell(state="failed", message=_KILLED)
+                return job
             try:
                 self._pipe.send(work)
             except OSError:
                 job.tell(state="failed", message=_KILLED)
+                self._tidy(job)
             return job
 
     def find(self, id_: str) -> Job:
@@ -148,6 +154,7 @@ class Jobs:
             if job.state == "running":
                 job.tell(state="cancelled", message="Cancelled.", progress=None)
                 self._end()
+                self._tidy(job)
         self.warm()
 
     def close(self) -> None:
@@ -173,8 +180,8 @@ class Jobs:
             except (EOFError, OSError, TypeError):  # closed on this side, too
                 break
             with self._lock:
-                job = self.running
-                if pipe is not self._pipe or job is None:
+                job = self._of(pipe)
+                if job is None:
                     continue
                 if said[0] == "progress":
                     job.tell(message=said[1], progress=said[2])
@@ -182,9 +189,28 @@ class Jobs:
                     job.tell(state="done", result=said[1], progress=1.0, message="Done.")
                 else:
                     job.tell(state="failed", message=said[1])
+                self._tidy(job)
         with self._lock:
-            job = self.running
             if pipe is self._pipe:
                 self._pipe = self._process = None
-                if job is not None:
-                    job.tell(state="failed", message=_KILLED)
+            if (job := self._of(pipe)) is not None:  # whatever was started since
+                job.tell(state="failed", message=_KILLED)
+                self._tidy(job)
+
+    def _of(self, pipe: Connection) -> Job | None:
+        """The job that the process at the other end of a pipe does."""
+        return next((job for job in self._jobs.values() if job.pipe is pipe), None)
+
+    def _tidy(self, job: Job) -> None:
+        """Remove what a job wrote that came to nothing; of one that is done, what those before it wrote."""
+        if job.state in ("failed", "cancelled"):
+            _cleared(job)
+        elif job.state == "done":
+            for other in self._jobs.values():
+                if other is not job and other.work.task == job.work.task:
+                    _cleared(other)
+
+
+def _cleared(job: Job) -> None:
+    if job.work.out is not None:
+        shutil.rmtree(job.work.out, ignore_errors=True)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sfumato.data.files.atomic import replacing
+from sfumato.errors import FileError
 from sfumato.plan.editing.history import History, etag
 from sfumato.plan.plan import Plan
 from sfumato.web.problems import Problem
@@ -209,8 +210,15 @@ class Planned:
             return
         self._refuse_foreign(self.kept)
         content = self.text.encode("utf-8")
-        with replacing(self.kept) as temporary:
-            temporary.write_bytes(content)
+        try:
+            with replacing(self.kept) as temporary:
+                temporary.write_bytes(content)
+        except (OSError, FileError):
+            name, self.kept = self.kept.name, None
+            raise Problem(
+                507,
+                f"{name!r} cannot be written, so the plan is not kept in a file any more. Make room, or download it.",
+            ) from None
         self._bytes.add(content)
 
     def _refuse_foreign(self, path: Path) -> None:

@@ -43,7 +43,11 @@ def run_studio(
         Is given what makes an address that is good for one use, and the studio's private folder.
     """
     listens = listening(_HOST, port)
-    studio = Studio(Path.cwd(), None if file is None else Source(file, how), plan, secret)
+    try:
+        studio = Studio(Path.cwd(), None if file is None else Source(file, how), plan, secret)
+    except BaseException:
+        listens.close()
+        raise
 
     def new_address() -> str:
         return f"{address(listens, _HOST)}/?token={studio.keys.token()}"

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sfumato.errors import FileError
+from sfumato.web.studio.remembered import Remembered
 
 if TYPE_CHECKING:
     from sfumato.api.draft import Draft
+    from sfumato.data.finding import Findings
     from sfumato.engines.polars import PolarsDataset
 
 __all__ = ["Opened", "Source"]
@@ -48,6 +50,8 @@ class Source:
         """
         try:
             found = self.path.stat()
+        except FileNotFoundError:
+            raise FileError(f"There is no file {str(self.path)!r}.") from None
         except OSError as error:
             raise FileError(f"{str(self.path)!r} cannot be read: {error.strerror}.") from None
         return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
@@ -80,10 +84,13 @@ class Opened:
     ----------
     stamp
         Of the file as it was read.
+    risks
+        What was measured of it, by what was asked.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.risks: Remembered[Findings] = Remembered(64)
         self.stamp = source.stamp
         pool = ThreadPoolExecutor(1, thread_name_prefix="reading")
         self._table: Future[PolarsDataset] = pool.submit(source.read)

@@ -7,11 +7,10 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, SfumatoError
 from sfumato.errors import Problem as PlanProblem
 from sfumato.web.problems import Problem
 from sfumato.web.studio.door import Keys
@@ -40,7 +39,6 @@ SEVERAL = (
 
 _PREFIX = "sfumato-studio-"
 _LOCK = ".in-use"
-_MOST_RISKS = 64
 
 
 class Studio:
@@ -78,16 +76,14 @@ class Studio:
         self.keys = Keys()
         self.jobs = Jobs()
         self.ending = threading.Event()
+        self._given = None if plan is None else _given(plan)
+        self._opened = None if source is None else Opened(source)
         swept()
         self.temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._locked = _locked(self.temporary)
         self._lock = threading.Lock()
-        self._opened: Opened | None = None
         self._planned: Planned | None = None
         self._before: Planned | None = None
-        self._given = None if plan is None else _given(plan)
-        if source is not None:
-            self.open(source)
 
     def open(self, source: Source, *, keep: bool = False, wait: bool = False) -> None:
         """Open a file in place of the one that is open.
@@ -114,8 +110,9 @@ class Studio:
             if not (keep and self._planned is not None):
                 self._before = self._planned if before is not None and before.source.path == source.path else None
                 self._planned = None
-        self.risk_of.cache_clear()
-        if before is not None and before.source.path != source.path and self.jobs.running is None:
+        if (job := self.jobs.running) is not None:  # it is of the file that was open
+            self.jobs.cancel(job.id)
+        if before is not None and before.source.path != source.path:
             self._forget(before.source.path)
 
     def _forget(self, path: Path) -> None:
@@ -169,22 +166,24 @@ class Studio:
     @property
     def planned(self) -> Planned:
         """The plan; it waits for the draft where none was given."""
-        opened = self.opened
-        draft = None if self._given is not None else opened.draft
-        with self._lock:
-            if self._planned is None:
+        while True:
+            opened = self.opened
+            with self._lock:
+                if self._planned is not None:
+                    return self._planned
                 if self._given is not None:
                     (content, text, base), self._given = self._given, None
                     self._planned = Planned(text, base)
                     self._planned.read_from(content)
                     self._planned.given = True
-                else:
-                    assert draft is not None
+                    return self._planned
+            draft = opened.draft  # waited for while others may go on
+            with self._lock:
+                if self._planned is None and self._opened is opened:  # else another file was opened meanwhile
                     self._planned = Planned(draft.text, self.base)
                     if self._before is not None:
                         self._planned.follow(self._before)
                         self._before = None
-            return self._planned
 
     def problems(self, text: str) -> tuple[PlanProblem, ...]:
         """What is wrong with a text as a plan, and with what the data object to in it.
@@ -203,22 +202,27 @@ class Studio:
     def _objections(self, plan: Plan) -> tuple[PlanProblem, ...]:
         from sfumato.api.check import check
 
+        try:
+            table = self.opened.table
+        except SfumatoError as error:
+            return (PlanProblem(str(error)),)
         if plan.tables:
             name = self.table_of(plan)
-            return () if name is None else check(plan.table(name), self.opened.table)
-        return check(plan, self.opened.table)
+            return () if name is None else check(plan.table(name), table)
+        return check(plan, table)
 
     def table_of(self, plan: Plan) -> str | None:
         """The table of a plan of several whose file is open; None where none is, or the plan is of one table."""
         name = self.opened.source.path.name
         return next((table for table, one in plan.tables.items() if one.file == name), None)
 
-    @lru_cache(maxsize=_MOST_RISKS)  # noqa: B019 - a process has one studio
     def risk_of(self, **named: Any) -> Findings:
         """The risk of the file as it is, by what an intruder knows; see `sfumato.api.risk.risk`."""
         from sfumato.api.risk import risk
 
-        return risk(self.opened.table, **named)
+        opened = self.opened
+        key = tuple(sorted(named.items()))
+        return opened.risks.get(key, lambda: risk(opened.table, **named))
 
     def begin(self, task: str, options: Mapping[str, Any], *, runs_plan: bool = True) -> Job:
         """Begin long work on the data and the plan as they are; work that does not run the plan needs none that can.
@@ -230,17 +234,25 @@ class Studio:
         """
         opened, planned = self.opened, self.planned
         if opened.changed:
-            raise Problem(422, "The file was changed since it was read. Read it again.", {"problems": []})
+            changed = "The file was changed since it was read. Read it again."
+            raise Problem(422, changed, {"problems": [{"line": None, "message": changed}]})
         if (other := self.jobs.running) is not None:
             raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
         if planned.plan.tables:
             raise Problem(422, SEVERAL, {"problems": []})
         if runs_plan and (found := self.problems(planned.text)):
             raise Problem(422, "The plan cannot run on these data.", {"problems": told(found)})
-        out = Path(tempfile.mkdtemp(prefix=f"{task}-", dir=self.temporary))
+        try:
+            out = Path(tempfile.mkdtemp(prefix=f"{task}-", dir=self.temporary))
+        except OSError:
+            raise Problem(507, "The folder of temporary files cannot be written to: make room there.") from None
         secret = (self.secret.value, self.secret.repeatable)
         work = Work(task, opened.source, opened.stamp, planned.text, planned.base, dict(options), secret, out)
-        return self.jobs.start(work)
+        try:
+            return self.jobs.start(work)
+        except Problem:
+            out.rmdir()
+            raise
 
     def released(self) -> Job:
         """The work that made the release which can be had: of the data, plan and secret as they are now.
@@ -255,12 +267,10 @@ class Studio:
             raise Problem(409, "There is no release yet: run the plan.")
         if job.result["release"] is None:
             raise Problem(409, "A limit does not hold, so that there is no release.")
-        now = (self.planned.text, self.opened.stamp, self.secret.value)
-        if (
-            job.work.plan,
-            job.work.stamp,
-            job.work.secret[0] if job.work.secret else b"",
-        ) != now or self.opened.changed:
+        opened, work = self.opened, job.work
+        then = (work.plan, work.source, work.stamp, work.secret)
+        now = (self.planned.text, opened.source, opened.stamp, (self.secret.value, self.secret.repeatable))
+        if then != now or opened.changed:
             raise Problem(
                 409, "The plan, the data or the secret are not those of the last release: run the plan again."
             )

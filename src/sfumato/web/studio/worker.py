@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import time
 from multiprocessing.connection import Connection
@@ -14,6 +15,7 @@ __all__ = ["work"]
 
 _OFTEN = 0.1
 """Seconds between two words on progress."""
+_FULL = "The disk of temporary files is full. Make room, or name another folder by TMPDIR and start again."
 
 
 def work(pipe: Connection) -> None:
@@ -53,5 +55,8 @@ def _done(asked: object, pipe: Connection) -> tuple[str, object]:
         return "failed", str(error)
     except MemoryError:
         return "failed", "The memory of this machine does not do for it. Take a smaller file, or fewer columns."
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return "failed", _FULL if full else f"A fault of its own ({type(error).__name__})."
     except Exception as error:
         return "failed", f"A fault of its own ({type(error).__name__})."

@@ -18,12 +18,9 @@ __all__ = ["LINKS", "change", "panel", "problem", "show", "show_part"]
 BRAND = "sfumato studio"
 LINKS: tuple[tuple[str, str], ...] = (
     ("Data", "/data"),
-<<<<<<< HEAD
     ("Risk", "/risk"),
     ("Protect", "/protect"),
-=======
     ("Trade-off", "/trade-off"),
->>>>>>> 9ab4ba0 (The studio's page Trade-off: a number of the plan is searched, its frontier shown, a value taken)
     ("Release", "/release"),
     ("Analyse", "/analyse"),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Response
 
 from sfumato.errors import PlanError
+from sfumato.plan.editing.history import etag
 from sfumato.web.problems import Problem
 from sfumato.web.studio.routes.parts import Body, Of
 from sfumato.web.studio.studio import Studio, told
@@ -21,8 +22,8 @@ Seen = Annotated[str | None, Header(alias="If-Match")]
 @router.get("/api/plan")
 def read(studio: Of) -> Response:
     """The text, with its SHA-256 as ETag."""
-    planned = studio.planned
-    return Response(planned.text.encode(), 200, {"ETag": planned.etag}, "text/yaml; charset=utf-8")
+    text = studio.planned.text
+    return Response(text.encode(), 200, {"ETag": etag(text)}, "text/yaml; charset=utf-8")
 
 
 @router.put("/api/plan")

@@ -17,7 +17,6 @@ def release(studio: Of) -> Response:
     """The folder of the last run with the plan beside it, if data, plan and secret are still the same."""
     job = studio.released()
     assert job.work.out is not None
-    plan = studio.planned
-    beside = {"plan.yaml": plan.text.encode()}
+    beside = {"plan.yaml": job.work.plan.encode()}
     headers = {"Content-Disposition": 'attachment; filename="release.zip"'}
     return Response(packed(job.work.out / "release", beside), 200, headers, "application/zip")
