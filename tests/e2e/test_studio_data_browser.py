@@ -123,9 +123,8 @@ def test_many_at_once_and_what_is_searched_for(page):
     assert page.get_by_label("Search").input_value() == "o"
     assert page.get_by_label("Role of town").input_value() == "other"
     page.get_by_label("Change label, codes, range and unit of score").click()
-    page.get_by_label("Unit of score").fill("points")
-    page.get_by_label("Unit of score").press("Enter")
-    page.get_by_text("unit: points").first.wait_for(state="attached")
+    page.get_by_label("Unit of score", exact=True).fill("points")
+    page.get_by_label("Unit of score", exact=True).press("Enter")
     until(page, "document.querySelector('#plan-text').value.includes('unit: points')")
 
 
@@ -168,7 +167,7 @@ def test_a_broken_file_and_a_good_one_in_every_theme_and_width(page, scheme, wid
     page.get_by_role("button", name="Read it so").wait_for()
     page.get_by_role("button", name="Open the demo cohort").wait_for()
     page.get_by_label("Change label, codes, range and unit of age").click()
-    page.get_by_label("Unit of age").wait_for()
+    page.get_by_label("Unit of age", exact=True).wait_for()
     assert clean(page) == []
     whole, window = wide(page)
     assert whole <= window

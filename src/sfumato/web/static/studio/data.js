@@ -22,15 +22,21 @@ document.addEventListener("change", (event) => {
   for (const box of document.querySelectorAll('input[form="bulk"][name="name"]')) box.checked = event.target.checked;
 });
 
-// Whatever changes the plan shows its panel anew: a part that was not made of that text is fetched again.
+// The plan was changed beside these parts (undone, typed): they are fetched again. Their own changes show themselves.
 let tag = null;
+let own = false;
 
-document.addEventListener("htmx:afterSettle", (event) => {
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.requestConfig.verb === "post") own = event.detail.elt.closest("#variables") !== null;
+});
+
+document.addEventListener("htmx:afterSettle", () => {
   const now = document.querySelector("#plan input[name=tag]")?.value;
   if (!now || now === tag) return;
-  const panelAlone = event.detail.elt?.id === "plan" || event.detail.target?.id === "plan";
-  if (tag !== null && panelAlone) for (const part of document.querySelectorAll("[data-plan-part]")) htmx.trigger(part, "plan");
+  const before = tag;
   tag = now;
+  if (before === null || own) return;
+  for (const part of document.querySelectorAll("[data-plan-part]")) htmx.trigger(part, "plan");
 });
 
 // A line that was changed is another one: the keyboard goes on where it was.
