@@ -318,8 +318,8 @@ def _classes(data: PolarsDataset, keys: tuple[str, ...], missing: str) -> Classe
     if not there or not data.frame.height:
         return None
     if missing == CATEGORY:
-        sizes = counted(data, there)["records"]
-        return ClassesSeen(there, data.frame.height, len(sizes), float(sizes.min()), int((sizes == 1).sum()))  # type: ignore[arg-type]
+        sizes = counted(data, there)["records"].to_numpy()
+        return ClassesSeen(there, data.frame.height, len(sizes), float(sizes.min()), int((sizes == 1).sum()))
     found = patterns(data, there, missing)
     assert found is not None, "there are records and keys"
     alone = int(found.records[found.alike == 1].sum())

@@ -260,11 +260,12 @@ def _mixed(codes: pl.DataFrame) -> Ints:
     """One number for each row, equal where all codes are, shape (n,)."""
     mixed, many = np.zeros(codes.height, dtype=np.int64), 1
     for column in codes.iter_columns():
-        wide = int(column.to_numpy().max(initial=0)) + 2  # missing is −1
+        numbers = column.to_numpy()
+        wide = int(numbers.max(initial=0)) + 2  # missing is −1
         if many * wide > _WIDEST:
             mixed = np.unique(mixed, return_inverse=True)[1].astype(np.int64)
             many = int(mixed.max(initial=0)) + 1
-        mixed = mixed * wide + column.to_numpy() + 1
+        mixed = mixed * wide + numbers + 1
         many *= wide
     return mixed
 
