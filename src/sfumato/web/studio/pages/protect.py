@@ -71,7 +71,10 @@ def put(request: Request, studio: Of, form: Form) -> Any:
 
 @router.post("/pages/protect/move")
 def shift(request: Request, studio: Of, form: Form) -> Any:
-    """Give a step another place."""
+    """Give a step another place, or what else the buttons of its card say."""
+    acts = {"on": on, "off": off, "remove": take_out}
+    if (act := acts.get(form.one("act"))) is not None:
+        return act(request, studio, form)
     number, to = _asked(form, "step"), _asked(form, "to")
     return _act(request, studio, form, lambda text: move(text, ["steps", number], to), focus=f"move-{to}")
 
