@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve vendor test test-all test-portable lint docs bench build clean lock
+.PHONY: help demo serve studio vendor test test-all test-portable lint docs bench build clean lock
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -21,6 +21,11 @@ demo: $(READY)  ## Protect an invented cohort and say where the report is.
 
 serve: $(READY) vendor  ## Serve a demo of the gate on this machine, with people to log in as.
 	$(BIN)/sfumato serve --demo
+
+studio: $(READY) vendor  ## Open an invented cohort in the studio, and print its address.
+	@mkdir -p demo
+	@test -f demo/cohort.csv || $(BIN)/python -c "from sfumato.examples import cohort; cohort(2000).write_csv('demo/cohort.csv')"
+	$(BIN)/sfumato studio demo/cohort.csv
 
 vendor: $(READY)  ## Fetch htmx and Pico CSS for the pages, checked by their hashes (needs npm's registry, once).
 	$(BIN)/python src/sfumato/web/vendor/fetch.py $(IF_POSSIBLE)
