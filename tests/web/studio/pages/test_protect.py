@@ -34,7 +34,7 @@ def test_the_page_names_what_is_opened(open_):
     _, client = open_
     page = client.get("/protect?step=1")
     assert "<h1>Protect</h1>" in page.text
-    assert '"step": "1"' in page.text
+    assert 'hx-get="/pages/protect/steps?step=1&amp;add="' in page.text
     assert "style=" not in page.text
     part = client.get("/pages/protect/steps?step=1").text
     assert part.index("1. noise") < part.index("2. recode")
