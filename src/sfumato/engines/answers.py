@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
 from sfumato.errors import DataError
 from sfumato.kernels.grid import decimals
-from sfumato.kernels.moments import moments
+from sfumato.kernels.moments import exact_sums
 
-__all__ = ["empty_moments", "moment_row", "refuse_unknown"]
+__all__ = ["empty_moments", "moment_rows", "refuse_unknown"]
 
 
 def empty_moments() -> dict[str, Any]:
@@ -30,18 +30,20 @@ def empty_moments() -> dict[str, Any]:
     }
 
 
-def moment_row(variable: str, values: NDArray[np.float64]) -> dict[str, Any]:
-    """One row of that answer, from values without missing ones, shape (n,)."""
-    n, mean, variance = moments(values)
-    return {
-        "variable": variable,
-        "n": n,
-        "mean": mean if n else None,
-        "variance": variance if n > 1 else None,
-        "low": float(values.min()) if n else None,
-        "high": float(values.max()) if n else None,
-        "decimals": decimals(values),
-    }
+def moment_rows(variable: str, values: NDArray[np.float64], starts: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
+    """Rows of that answer, one a group, from values without missing ones, see `exact_sums`."""
+    ends = np.append(starts[1:], len(values))
+    for sums, start, end in zip(exact_sums(values, starts), starts.tolist(), ends.tolist(), strict=True):
+        group = values[start:end]
+        yield {
+            "variable": variable,
+            "n": sums.n,
+            "mean": sums.mean if sums.n else None,
+            "variance": sums.variance if sums.n > 1 else None,
+            "low": float(group.min()) if sums.n else None,
+            "high": float(group.max()) if sums.n else None,
+            "decimals": decimals(group),
+        }
 
 
 def refuse_unknown(query: Query, columns: Iterable[str]) -> None:

@@ -18,8 +18,9 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
-from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
+from sfumato.engines.answers import empty_moments, moment_rows, refuse_unknown
 from sfumato.errors import DataError
+from sfumato.kernels.moments import Sums
 
 __all__ = ["DuckDBDataset"]
 
@@ -78,10 +79,16 @@ class DuckDBDataset:
         refuse_unknown(query, self.schema)
         match query:
             case Counts(by, weight):
-                extra = f", coalesce(sum({self._present(weight)}), 0)::DOUBLE AS {_name(WEIGHT)}" if weight else ""
-                return self._grouped(by, f"count(*) AS {_name(COUNT)}{extra}")
+                answer = self._grouped(by, f"count(*) AS {_name(COUNT)}")
+                if weight is None:
+                    return answer
+                totals = [Sums.of(values).total for _, values in self._groups(weight, by)]
+                return answer.with_columns(pl.Series(WEIGHT, totals, pl.Float64))
             case Moments(columns, by):
-                rows = [{**k, **moment_row(c, v)} for c in columns for k, v in self._groups(c, by)]
+                start = np.zeros(1, dtype=np.int64)
+                rows = [
+                    {**k, **row} for c in columns for k, v in self._groups(c, by) for row in moment_rows(c, v, start)
+                ]
                 answer = pl.DataFrame(rows, schema=self._key_schema(by, **empty_moments()))
                 return answer.sort(by, maintain_order=True) if by else answer
             case Quantiles(column, probs, by):

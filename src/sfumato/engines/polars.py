@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
 from sfumato.draws import shortest
-from sfumato.engines.answers import empty_moments, moment_row, refuse_unknown
+from sfumato.engines.answers import empty_moments, moment_rows, refuse_unknown
 from sfumato.errors import DataError
+from sfumato.kernels.moments import exact_sums
 
 __all__ = ["PolarsDataset"]
 
@@ -136,38 +138,51 @@ class PolarsDataset:
         return pl.when(~self.codebook.missing(column, dtype)).then(shortest(pl.col(column), dtype)).alias(column)
 
     def _counts(self, query: Counts) -> pl.DataFrame:
-        weight = [self._present(query.weight).sum().alias(WEIGHT)] if query.weight else []
         if not query.by:
-            return self.frame.select(pl.len().cast(pl.Int64).alias(COUNT), *weight)
-        grouped = self.frame.lazy().group_by(self._keys(query.by)).agg(pl.len().cast(pl.Int64).alias(COUNT), *weight)
-        return grouped.sort(query.by).collect()
+            answer = self.frame.select(pl.len().cast(pl.Int64).alias(COUNT))
+        else:
+            count = pl.len().cast(pl.Int64).alias(COUNT)
+            answer = self.frame.lazy().group_by(self._keys(query.by)).agg(count).sort(query.by).collect()
+        if query.weight is None:
+            return answer
+        _, values, starts = self._groups(query.weight, query.by)
+        return answer.with_columns(pl.Series(WEIGHT, [sums.total for sums in exact_sums(values, starts)], pl.Float64))
 
-    def _groups(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-        """Values of one column, sorted, group by group in the order of `by`."""
+    def _groups(
+        self, column: str, by: Sequence[str], ordered: bool = False
+    ) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.int64]]:
+        """Keys of the groups in the order of `by`, values of one column group after group, and where each begins."""
         values = self.frame.lazy().select(*self._keys(by), self._present(column))
+        each = pl.col(column).drop_nulls()
+        each = (each.sort() if ordered else each).cast(pl.Float64)
         if not by:
-            yield {}, values.collect().to_series().drop_nulls().sort().to_numpy()
-            return
-        lists = values.group_by(by).agg(pl.col(column).drop_nulls().sort()).sort(by).collect()
-        for row in lists.iter_rows(named=True):
-            yield {n: row[n] for n in by}, np.asarray(row[column], dtype=np.float64)
+            return [{}], values.select(each).collect().to_series().to_numpy(), np.zeros(1, dtype=np.int64)
+        lists = values.group_by(by).agg(each).sort(by).collect()
+        sizes = lists[column].list.len().to_numpy().astype(np.int64)
+        flat = lists.filter(sizes > 0)[column].explode().to_numpy()
+        return lists.select(by).to_dicts(), flat, np.cumsum(sizes) - sizes
+
+    def _sorted(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], NDArray[np.float64]]]:
+        """Sorted values of one column, group by group in the order of `by`."""
+        keys, values, starts = self._groups(column, by, ordered=True)
+        return zip(keys, np.split(values, starts[1:]), strict=True)
 
     def _key_schema(self, by: Sequence[str]) -> dict[str, Any]:
         return {n: self.frame.schema[n] for n in by}
 
     def _moments(self, query: Moments) -> pl.DataFrame:
-        rows = [
-            {**key, **moment_row(column, values)}
-            for column in query.columns
-            for key, values in self._groups(column, query.by)
-        ]
+        rows = [{**key, **row} for column in query.columns for key, row in self._moments_of(column, query.by)]
         answer = pl.DataFrame(rows, schema=self._key_schema(query.by) | empty_moments())
         return answer.sort(query.by, maintain_order=True) if query.by else answer
+
+    def _moments_of(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        keys, values, starts = self._groups(column, by)
+        return zip(keys, moment_rows(column, values, starts), strict=True)
 
     def _quantiles(self, query: Quantiles) -> pl.DataFrame:
         rows = [
             {**key, "prob": prob, "value": float(np.quantile(values, prob)) if len(values) else None}
-            for key, values in self._groups(query.column, query.by)
+            for key, values in self._sorted(query.column, query.by)
             for prob in query.probs
         ]
         return pl.DataFrame(rows, schema=self._key_schema(query.by) | {"prob": pl.Float64, "value": pl.Float64})
@@ -175,7 +190,7 @@ class PolarsDataset:
     def _largest(self, query: Largest) -> pl.DataFrame:
         rows = [
             {**key, "rank": rank, "value": float(value)}
-            for key, values in self._groups(query.column, query.by)
+            for key, values in self._sorted(query.column, query.by)
             for rank, value in enumerate(values[::-1][: query.top], start=1)
         ]
         return pl.DataFrame(rows, schema=self._key_schema(query.by) | {"rank": pl.Int64, "value": pl.Float64})

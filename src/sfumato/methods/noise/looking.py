@@ -19,6 +19,7 @@ from sfumato.data.query import COUNT, Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.kernels.grid import decimals, significant
+from sfumato.kernels.moments import Sums, exact_sums
 from sfumato.methods.base import HIDDEN, Stage, StepDraws
 from sfumato.methods.noise.parameters import NoiseParameters
 
@@ -278,12 +279,13 @@ def too_few(method: NoiseParameters, column: str) -> str:
 
 def _weighted(codes: pl.Series, counts: pl.Series) -> dict[str, Any]:
     """Moments of codes that stand `counts` times, as an answer to `Moments` has them."""
-    x, w = codes.to_numpy(), counts.to_numpy().astype(np.float64)
-    n = int(w.sum())
-    mean = float(w @ x / n) if n else 0.0
-    variance = float(w @ (x - mean) ** 2 / (n - 1)) if n > 1 else None
-    low, high = (float(x.min()), float(x.max())) if n else (None, None)
-    return {"n": n, "mean": mean, "variance": variance, "low": low, "high": high, "decimals": decimals(x)}
+    x = codes.to_numpy().astype(np.float64)
+    sums = Sums()
+    for one, times in zip(exact_sums(x, np.arange(len(x))), counts, strict=True):
+        sums += one * int(times)
+    mean, variance = (sums.mean if sums.n else 0.0), (sums.variance if sums.n > 1 else None)
+    low, high = (float(x.min()), float(x.max())) if sums.n else (None, None)
+    return {"n": sums.n, "mean": mean, "variance": variance, "low": low, "high": high, "decimals": decimals(x)}
 
 
 def _zero_one(row: Mapping[str, Any]) -> tuple[float, ...]:
