@@ -10,13 +10,14 @@ two limbs in two halves, fit 64-bit integers by far.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Sums", "exact_sums", "moments"]
+__all__ = ["Sums", "exact_sums", "moments", "parts"]
 
 _UNIT = 1074  # the smallest float is 2 ** -_UNIT
 _BITS = 26
@@ -26,6 +27,7 @@ _AT_ONCE = 1 << 16
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Digits = defaultdict[int, Ints]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,41 +118,90 @@ def exact_sums(x: Floats, starts: Ints) -> list[Sums]:
     """
     if not np.isfinite(x).all():
         raise ValueError("sums are of finite values: leave out the missing and the infinite ones")
-    sizes = np.diff(starts, append=len(x))
     first, second = [0] * len(starts), [0] * len(starts)
-    filled = np.flatnonzero(sizes)
+    for groups, place, one, two in parts(x, starts):
+        for group, some, squares in zip(groups.tolist(), one.tolist(), two.tolist(), strict=True):
+            first[group] += some << place
+            second[group] += squares << place
+    sizes = np.diff(starts, append=len(x)).tolist()
+    return [Sums(n, one, two) for n, one, two in zip(sizes, first, second, strict=True)]
+
+
+def parts(x: Floats, starts: Ints) -> Iterator[tuple[Ints, int, Ints, Ints]]:
+    """Digits of the sums of each group, some values after the other: what is added up where no whole number is so long.
+
+    Parameters
+    ----------
+    x, starts
+        As of `exact_sums`.
+
+    Yields
+    ------
+    groups, place, first, second
+        Groups, shape (h,), a place in binary digits, a multiple of 26, and what stands there in the sum of values and
+        in that of squares, shape (h,): numbers from 0 to 2^26, but for the highest, which have the sign. So what stands
+        in one place can be added 2^36 times in 64 bits.
+
+    Raises
+    ------
+    ValueError
+        For infinite values or NaN.
+    """
+    if not np.isfinite(x).all():
+        raise ValueError("sums are of finite values: leave out the missing and the infinite ones")
+    filled = np.flatnonzero(np.diff(starts, append=len(x)))
     begins = starts[filled]
     for low in range(0, len(x), _AT_ONCE):
         high = min(low + _AT_ONCE, len(x))
         left, right = np.searchsorted(begins, low, side="right") - 1, np.searchsorted(begins, high)
-        groups = filled[left:right].tolist()
         at = np.maximum(begins[left:right] - low, 0)
         limbs = list(_limbs(x[low:high]))
-        for i, (unit, limb) in enumerate(limbs):
-            _put(first, groups, np.add.reduceat(limb, at), unit + _UNIT)
-            for j, (other, limb_) in enumerate(limbs[: i + 1]):
-                product = limb * limb_
-                place = unit + other + 2 * _UNIT + (i != j)  # a mixed product stands twice
-                _put(second, groups, np.add.reduceat(product & _HALF, at), place)
-                _put(second, groups, np.add.reduceat(product >> _BITS, at), place + _BITS)
-    return [Sums(n, one, two) for n, one, two in zip(sizes.tolist(), first, second, strict=True)]
+        first, second = _sums(limbs, at), _squares(limbs, at)
+        for place in sorted(first.keys() | second.keys()):
+            yield filled[left:right], place, first[place], second[place]
+
+
+def _sums(limbs: Sequence[tuple[int, Ints]], at: Ints) -> Digits:
+    """By place, digits of the sums of the groups that begin `at`."""
+    found = _zeros(at)
+    for place, limb in limbs:
+        found[place] += np.add.reduceat(limb, at)
+    return _carried(found)
+
+
+def _squares(limbs: Sequence[tuple[int, Ints]], at: Ints) -> Digits:
+    """By place, digits of the sums of squares."""
+    found = _zeros(at)
+    for i, (place, limb) in enumerate(limbs):
+        for other, limb_ in limbs[: i + 1]:
+            product = limb * limb_
+            times = 1 if other == place else 2  # a mixed product stands twice
+            found[place + other] += times * np.add.reduceat(product & _HALF, at)
+            found[place + other + _BITS] += times * np.add.reduceat(product >> _BITS, at)
+    return _carried(found)
+
+
+def _zeros(at: Ints) -> Digits:
+    return defaultdict(lambda: np.zeros(len(at), dtype=np.int64))
+
+
+def _carried(digits: Digits) -> Digits:
+    """Leave 26 bits in every place, and what is over, with the sign, in one above the highest."""
+    for place in range(min(digits, default=0), max(digits, default=-1) + 1, _BITS):
+        digits[place + _BITS] += digits[place] >> _BITS
+        digits[place] &= _HALF
+    return digits
 
 
 def _limbs(x: Floats) -> Iterator[tuple[int, Ints]]:
-    """Exponents and whole numbers below 2^26 in size: the sum of `limb * 2 ** exponent` is `x`, exactly."""
+    """Places, multiples of 26, and whole numbers below 2^26 in size: the sum of `limb << place` is `x` in its units."""
     rest = x
-    top = int(np.frexp(np.abs(x).max())[1])
+    place = -(-(int(np.frexp(np.abs(x).max())[1]) + _UNIT) // _BITS) * _BITS
     while rest.any():
-        unit = max(top - _BITS, -_UNIT)
-        limb = np.trunc(np.ldexp(rest, -unit))
-        yield unit, limb.astype(np.int64)
-        rest = rest - np.ldexp(limb, unit)
-        top = unit
-
-
-def _put(totals: list[int], groups: list[int], parts: Ints, place: int) -> None:
-    for group, part in zip(groups, parts.tolist(), strict=True):
-        totals[group] += part << place
+        place -= _BITS
+        limb = np.trunc(np.ldexp(rest, _UNIT - place))
+        yield place, limb.astype(np.int64)
+        rest = rest - np.ldexp(limb, place - _UNIT)
 
 
 def moments(x: Floats) -> tuple[int, float, float]:
