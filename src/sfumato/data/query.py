@@ -7,9 +7,12 @@ together.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["COUNT", "WEIGHT", "Counts", "Largest", "Moments", "Quantiles", "Query"]
+import polars as pl
+
+__all__ = ["COUNT", "WEIGHT", "Counts", "Folded", "Largest", "Moments", "Quantiles", "Query"]
 
 COUNT = "sfumato:count"
 WEIGHT = "sfumato:weight"
@@ -64,4 +67,28 @@ class Largest:
     top: int
 
 
-Query = Counts | Moments | Quantiles | Largest
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Whatever adds up: small frames made of batches of rows and merged.
+
+    Parameters
+    ----------
+    columns
+        What `f` looks at.
+    f
+        Makes a small frame of a batch; of an empty one, the columns and types of all.
+    merge
+        Makes one small frame of several, put under one another in any grouping.
+
+    Notes
+    -----
+    Answer: what `merge` makes of the frames of all batches. Batches are any partition of the rows, in any order, and
+    `f` may run any number of times, anywhere.
+    """
+
+    columns: tuple[str, ...]
+    f: Callable[[pl.DataFrame], pl.DataFrame]
+    merge: Callable[[pl.DataFrame], pl.DataFrame]
+
+
+Query = Counts | Moments | Quantiles | Largest | Folded

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from sfumato.data.query import Counts, Largest, Moments, Quantiles, Query
+from sfumato.data.codebook import Codebook
+from sfumato.data.holding import holding
+from sfumato.data.query import Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.draws import shortest
+from sfumato.engines.groups import Groups
 from sfumato.errors import DataError
 from sfumato.kernels.grid import decimals
 from sfumato.kernels.moments import exact_sums
 
-__all__ = ["empty_moments", "moment_rows", "refuse_unknown"]
+__all__ = ["empty_moments", "keys", "moment_rows", "present", "refuse_unknown"]
 
 
 def empty_moments() -> dict[str, Any]:
@@ -30,20 +32,38 @@ def empty_moments() -> dict[str, Any]:
     }
 
 
-def moment_rows(variable: str, values: NDArray[np.float64], starts: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
-    """Rows of that answer, one a group, from values without missing ones, see `exact_sums`."""
-    ends = np.append(starts[1:], len(values))
-    for sums, start, end in zip(exact_sums(values, starts), starts.tolist(), ends.tolist(), strict=True):
-        group = values[start:end]
+def moment_rows(variable: str, groups: Groups) -> Iterator[dict[str, Any]]:
+    """Rows of that answer, one a group."""
+    for sums, (key, values) in zip(exact_sums(groups.values, groups.starts), groups.each(), strict=True):
         yield {
+            **key,
             "variable": variable,
             "n": sums.n,
             "mean": sums.mean if sums.n else None,
             "variance": sums.variance if sums.n > 1 else None,
-            "low": float(group.min()) if sums.n else None,
-            "high": float(group.max()) if sums.n else None,
-            "decimals": decimals(group),
+            "low": float(values.min()) if sums.n else None,
+            "high": float(values.max()) if sums.n else None,
+            "decimals": decimals(values),
         }
+
+
+def keys(by: Sequence[str], schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
+    """Grouping columns, with NaN as null."""
+    return [pl.col(n).fill_nan(None) if schema[n].is_float() else pl.col(n) for n in by]
+
+
+def present(codebook: Codebook, column: str, dtype: pl.DataType) -> pl.Expr:
+    """Values of a column as floats, null wherever there is none.
+
+    Raises
+    ------
+    DataError
+        For a column of another kind.
+    """
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
+    value = shortest(pl.col(column), dtype).cast(pl.Float64)
+    return pl.when(~codebook.missing(column, dtype)).then(value).alias(column)
 
 
 def refuse_unknown(query: Query, columns: Iterable[str]) -> None:
@@ -53,6 +73,8 @@ def refuse_unknown(query: Query, columns: Iterable[str]) -> None:
             names = (*by, *((weight,) if weight else ()))
         case Moments(asked, by):
             names = (*asked, *by)
+        case Folded(names):
+            pass
         case Quantiles(column, _, by) | Largest(column, by, _):
             names = (column, *by)
     unknown = [n for n in names if n not in set(columns)]

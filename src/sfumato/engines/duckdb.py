@@ -9,23 +9,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import duckdb
-import numpy as np
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.holding import holding
-from sfumato.data.query import COUNT, WEIGHT, Counts, Largest, Moments, Quantiles, Query
-from sfumato.engines.answers import empty_moments, moment_rows, refuse_unknown
-from sfumato.errors import DataError
-from sfumato.kernels.moments import Sums
+from sfumato.data.query import COUNT, WEIGHT, Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.engines.answers import refuse_unknown
+from sfumato.engines.folding import Folding
 
 __all__ = ["DuckDBDataset"]
 
 _ROW = "sfumato:position"
 _NUMBER = itertools.count()
+_BATCH = 122_880
+"""Rows of a batch: a group of rows of the database."""
+_MERGED = 32
+"""Small frames that are kept before they are merged."""
 
 
 def _name(identifier: str) -> str:
@@ -75,26 +75,33 @@ class DuckDBDataset:
         return rows.drop(_ROW).cast(self.schema)
 
     def ask(self, query: Query) -> pl.DataFrame:
-        """Answer one of the four questions, see `sfumato.data.query`."""
+        """Answer a question, see `sfumato.data.query`."""
         refuse_unknown(query, self.schema)
+        folding = Folding(self._folded, self.codebook, self.schema)
         match query:
-            case Counts(by, weight):
-                answer = self._grouped(by, f"count(*) AS {_name(COUNT)}")
-                if weight is None:
-                    return answer
-                totals = [Sums.of(values).total for _, values in self._groups(weight, by)]
-                return answer.with_columns(pl.Series(WEIGHT, totals, pl.Float64))
-            case Moments(columns, by):
-                start = np.zeros(1, dtype=np.int64)
-                rows = [
-                    {**k, **row} for c in columns for k, v in self._groups(c, by) for row in moment_rows(c, v, start)
-                ]
-                answer = pl.DataFrame(rows, schema=self._key_schema(by, **empty_moments()))
-                return answer.sort(by, maintain_order=True) if by else answer
-            case Quantiles(column, probs, by):
-                return self._quantiles(column, probs, by)
-            case Largest(column, by, top):
-                return self._largest(column, by, top)
+            case Counts(by, None):
+                return self._counts(by)
+            case Counts(by):
+                return self._counts(by).with_columns(folding.weights(query)[WEIGHT])
+            case Moments():
+                return folding.moments(query)
+            case Quantiles():
+                return folding.quantiles(query)
+            case Largest():
+                return folding.largest(query)
+            case Folded():
+                return self._folded(query)
+
+    def _folded(self, query: Folded) -> pl.DataFrame:
+        columns = ", ".join(map(_name, query.columns)) or f"{_name(_ROW)}"
+        types = pl.Schema({n: self.schema[n] for n in query.columns} or {_ROW: pl.UInt32()})
+        reader = self.connection.sql(f"SELECT {columns} FROM {self.table}").to_arrow_reader(_BATCH)
+        parts = [query.f(types.to_frame())]
+        for batch in reader:
+            parts.append(query.f(pl.DataFrame(batch).cast(types)))
+            if len(parts) == _MERGED:
+                parts = [query.merge(pl.concat(parts))]
+        return query.merge(pl.concat(parts))
 
     def map(
         self,
@@ -114,7 +121,7 @@ class DuckDBDataset:
         if by is None or not by:
             yield self.connection.sql(f"SELECT * FROM {self.table}").pl().cast(types)
             return
-        strata = self._grouped(by, f"count(*) AS {_name(COUNT)}").drop(COUNT)
+        strata = self._counts(by).drop(COUNT)
         if strata.is_empty():
             yield self.connection.sql(f"SELECT * FROM {self.table}").pl().cast(types)
         for values in strata.iter_rows():
@@ -128,55 +135,13 @@ class DuckDBDataset:
             return f"CASE WHEN isnan({_name(column)}) THEN NULL ELSE {_name(column)} END"
         return _name(column)
 
-    def _key_schema(self, by: Sequence[str], **more: Any) -> pl.Schema:
-        return pl.Schema({n: self.schema[n] for n in by} | more)
-
-    def _grouped(self, by: Sequence[str], what: str) -> pl.DataFrame:
+    def _counts(self, by: Sequence[str]) -> pl.DataFrame:
         keys = "".join(f"{self._key(n)} AS {_name(n)}, " for n in by)
         tail = f" GROUP BY {', '.join(str(i + 1) for i in range(len(by)))}" if by else ""
-        answer: pl.DataFrame = self.connection.sql(f"SELECT {keys}{what} FROM {self.table}{tail}").pl()
-        return answer.cast(self._key_schema(by)).sort(by) if by else answer
-
-    def _present(self, column: str) -> str:
-        """SQL for the values of a column as doubles, null wherever there is none."""
-        dtype = self.schema[column]
-        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
-            raise DataError(f"Column {column!r} holds {holding(dtype)}; a numeric column is needed here.")
-        exact = f"{_name(column)}::VARCHAR" if dtype == pl.Float32 else _name(column)  # a float's shortest decimal
-        value = f"{exact}::DOUBLE"
-        tests = [f"isnan({value})"]
-        for code in self.codebook[column].missing:
-            if code.code is None:
-                tests.append(f"{value} BETWEEN {code.low!r} AND {code.high!r}")
-            elif not isinstance(code.code, str):
-                tests.append(f"{value} = {float(code.code)!r}")
-        return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {value} END"
-
-    def _groups(self, column: str, by: Sequence[str]) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-        value = self._present(column)
-        lists = self._grouped(by, f"list({value} ORDER BY {value}) FILTER (({value}) IS NOT NULL) AS value")
-        for row in lists.iter_rows(named=True):
-            yield {n: row[n] for n in by}, np.asarray(row["value"] or [], dtype=np.float64)
-
-    def _quantiles(self, column: str, probs: Sequence[float], by: Sequence[str]) -> pl.DataFrame:
-        value = self._present(column)
-        parts = [
-            self._grouped(by, f"{p!r}::DOUBLE AS prob, quantile_cont({value}, {p!r}) AS value").with_columns(
-                pl.lit(i).alias("order")
-            )
-            for i, p in enumerate(probs)
-        ]
-        return pl.concat(parts).sort(*by, "order").drop("order")
-
-    def _largest(self, column: str, by: Sequence[str], top: int) -> pl.DataFrame:
-        keys = "".join(f"{self._key(n)} AS {_name(n)}, " for n in by)
-        parts = f"PARTITION BY {', '.join(self._key(n) for n in by)} " if by else ""
-        inner = (
-            f"SELECT {keys}row_number() OVER ({parts}ORDER BY value DESC) AS rank, value "
-            f"FROM (SELECT *, {self._present(column)} AS value FROM {self.table}) WHERE value IS NOT NULL"
-        )
-        answer: pl.DataFrame = self.connection.sql(f"SELECT * FROM ({inner}) WHERE rank <= {int(top)}").pl()
-        return answer.cast(self._key_schema(by, rank=pl.Int64())).sort(*by, "rank")
+        answer: pl.DataFrame = self.connection.sql(
+            f"SELECT {keys}count(*) AS {_name(COUNT)} FROM {self.table}{tail}"
+        ).pl()
+        return answer.cast({n: self.schema[n] for n in by}).sort(by) if by else answer
 
 
 def _store(connection: duckdb.DuckDBPyConnection, rows: pl.DataFrame) -> str:

@@ -12,9 +12,8 @@ import polars.selectors as cs
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.parquet import scan_parquet
 from sfumato.data.files.table import checked, listed, opening
-from sfumato.data.query import COUNT, WEIGHT, Counts, Moments, Query
-from sfumato.draws import shortest
-from sfumato.engines.answers import refuse_unknown
+from sfumato.data.query import COUNT, Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.engines.answers import keys, refuse_unknown
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 
@@ -25,7 +24,7 @@ __all__ = ["ScannedDataset"]
 class ScannedDataset:
     """A Parquet file with its codebook, whose rows stay where they are.
 
-    Counts are streamed over the file; every other question, and `map`, read the columns that they need.
+    Counts without weights are streamed over the file; every other question, and `map`, read the columns that they need.
 
     Parameters
     ----------
@@ -82,25 +81,25 @@ class ScannedDataset:
             raise DataError(f"Infinite values in {listed(infinite)}. Replace them by missing values or by finite ones.")
 
     def ask(self, query: Query) -> pl.DataFrame:
-        """Answer one of the four questions, see `sfumato.data.query`."""
+        """Answer a question, see `sfumato.data.query`."""
         refuse_unknown(query, self.schema)
-        if isinstance(query, Counts):
-            return self._counts(query)
-        asked = query.columns if isinstance(query, Moments) else (query.column,)
-        columns = list(dict.fromkeys((*query.by, *asked)))
-        return PolarsDataset(self._read(columns), self.codebook.only(columns)).ask(query)
+        match query:
+            case Counts(by, None):
+                return self._counts(by)
+            case Counts(by, weight):
+                columns = {*by, weight}
+            case Moments(asked, by):
+                columns = {*by, *asked}
+            case Folded(asked):
+                columns = set(asked)
+            case Quantiles(column, _, by) | Largest(column, by, _):
+                columns = {*by, column}
+        some = [n for n in self.schema if n in columns]
+        return PolarsDataset(self._read(some), self.codebook.only(some)).ask(query)
 
-    def _counts(self, query: Counts) -> pl.DataFrame:
-        schema = self.schema
-        keys = [pl.col(n).fill_nan(None) if schema[n].is_float() else pl.col(n) for n in query.by]
-        sums = [pl.len().cast(pl.Int64).alias(COUNT)]
-        if query.weight is not None:
-            dtype = schema[query.weight]
-            if not dtype.is_numeric():
-                raise DataError(f"Column {query.weight!r} is not numeric; a numeric column is needed here.")
-            given = pl.when(~self.codebook.missing(query.weight, dtype)).then(shortest(pl.col(query.weight), dtype))
-            sums.append(given.sum().alias(WEIGHT))
-        asked = self.rows.group_by(keys).agg(sums).sort(query.by) if query.by else self.rows.select(sums)
+    def _counts(self, by: Sequence[str]) -> pl.DataFrame:
+        count = pl.len().cast(pl.Int64).alias(COUNT)
+        asked = self.rows.group_by(keys(by, self.schema)).agg(count).sort(by) if by else self.rows.select(count)
         with opening(self.path, "Parquet"):
             return asked.collect(engine="streaming")
 

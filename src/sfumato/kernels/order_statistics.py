@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DIGIT", "DIGITS", "between", "from_ordered", "ordered", "ranks"]
+__all__ = ["DIGIT", "DIGITS", "between", "from_ordered", "ordered", "quantile", "ranks"]
 
 DIGIT = 16
 """Bits that a pass looks at."""
@@ -68,3 +68,17 @@ def between(low: float, high: float, share: float) -> float:
     """
     step = high - low
     return high - step * (1 - share) if share >= 0.5 else low + step * share
+
+
+def quantile(values: Floats, prob: float) -> float | None:
+    """Quantile (type 7) of sorted values, shape (n,); None of none.
+
+    Examples
+    --------
+    >>> quantile(np.array([1.0, 2.0, 4.0]), 0.25)
+    1.5
+    """
+    if not len(values):
+        return None
+    low, high, share = ranks(len(values), prob)
+    return between(float(values[low]), float(values[high]), share)
