@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import shutil
 import stat
 import zipfile
 from collections.abc import Mapping
@@ -15,6 +17,9 @@ __all__ = ["packed", "unpacked"]
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _MOST_FILES, _MOST_BYTES, _MOST_RATIO = 1_000, 4 << 30, 200
+_SPARE = 64 << 20
+"""Bytes of the disk that are left to others."""
+_FULL = "There is not enough room on the disk of this machine to unpack the archive."
 
 
 def packed(folder: Path, beside: Mapping[str, bytes]) -> bytes:
@@ -61,18 +66,24 @@ def unpacked(file: IO[bytes], to: Path) -> Path:
     Raises
     ------
     FileError
-        It is no archive, is not safe, or holds no release.
+        It is no archive, is not safe, holds no release, or the disk has no room for it.
     """
     try:
         with zipfile.ZipFile(file) as archive:
             members = [info for info in archive.infolist() if not info.is_dir()]
             _refuse_unsafe(members)
+            if sum(info.file_size for info in members) > shutil.disk_usage(to).free - _SPARE:
+                raise FileError(_FULL)
             for info in members:
                 target = to / info.filename
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(info) as source, target.open("xb") as out:
                     _copied(source, out, info.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
+    except (FileError, MemoryError):
+        raise
+    except Exception as error:  # of four libraries that take bytes apart, each with errors of its own
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise FileError(_FULL) from None
         raise FileError(f"The archive cannot be read ({type(error).__name__}): choose the zip of a release.") from None
     found = sorted(to.rglob("datapackage.json"), key=lambda path: len(path.parts))
     if not found:

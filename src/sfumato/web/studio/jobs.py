@@ -21,6 +21,8 @@ __all__ = ["Job", "Jobs"]
 State = Literal["running", "done", "failed", "cancelled"]
 _KILLED = "The work ended before it was done; perhaps the memory of this machine did not do for it."
 _MOST_KEPT = 20
+_LASTING = frozenset({"fit"})
+"""Tasks whose results are small: those of older work stay as well, for whoever still looks at them."""
 
 
 @dataclass
@@ -90,7 +92,7 @@ class Jobs:
     @property
     def running(self) -> Job | None:
         """The job that runs."""
-        return next((job for job in self._jobs.values() if job.state == "running"), None)
+        return next((job for job in list(self._jobs.values()) if job.state == "running"), None)
 
     def warm(self) -> None:
         """Start the process."""
@@ -145,7 +147,11 @@ class Jobs:
 
     def last(self, task: str) -> Job | None:
         """The newest job of a task."""
-        return next((job for job in reversed(list(self._jobs.values())) if job.work.task == task), None)
+        return next(iter(self.all(task)), None)
+
+    def all(self, task: str) -> list[Job]:
+        """The jobs of a task, the newest first."""
+        return [job for job in reversed(list(self._jobs.values())) if job.work.task == task]
 
     def cancel(self, id_: str) -> None:
         """Stop a job; one that is over stays as it is."""
@@ -205,7 +211,7 @@ class Jobs:
         """Remove what a job wrote that came to nothing; of one that is done, what those before it wrote."""
         if job.state in ("failed", "cancelled"):
             _cleared(job)
-        elif job.state == "done":
+        elif job.state == "done" and job.work.task not in _LASTING:
             for other in self._jobs.values():
                 if other is not job and other.work.task == job.work.task:
                     _cleared(other)

@@ -54,9 +54,10 @@ class Work:
 def _table(path: Path, how: tuple[tuple[str, Any], ...], stamp: Stamp) -> PolarsDataset:
     """The file, kept for the next work."""
     source = Source(path, dict(how))
-    if source.stamp != stamp:
+    table = source.read() if source.stamp == stamp else None
+    if table is None or source.stamp != stamp:  # before, or while it was read
         raise DataError("The file was changed since it was read. Read it again.")
-    return source.read()
+    return table
 
 
 def _read(work: Work) -> tuple[Plan, PolarsDataset]:
@@ -113,5 +114,30 @@ def risk(work: Work, progress: Progress) -> dict[str, Any]:
     return measure(_read(work)[1], progress=progress, **work.options).to_plain()
 
 
-TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {"protect": protect, "tune": tune, "risk": risk}
+def fit(work: Work, progress: Progress) -> dict[str, Any]:
+    """Fit a model to a release that was received; what pages show of it is written to `told.json`."""
+    from sfumato.api.fit import fit as estimate
+    from sfumato.render.forest import forest_svg
+
+    assert work.out is not None
+    found = estimate(work.options["formula"], work.base, family=work.options["family"], progress=progress)
+    named = ("formula", "family", "method", "n", "converged", "level")
+    shown = {
+        **{name: getattr(found, name) for name in named},
+        "rows": found.tidy().to_dicts(),
+        "sentences": found.noise_sentences(),
+        "more": [*found.hidden_sentences(), *found.notes],
+        "drawing": forest_svg(found),
+    }
+    (work.out / "coefficients.csv").write_text(found.tidy().write_csv(), encoding="utf-8")
+    (work.out / "told.json").write_text(json.dumps(shown), encoding="utf-8")
+    return found.to_plain()
+
+
+TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {
+    "protect": protect,
+    "tune": tune,
+    "risk": risk,
+    "fit": fit,
+}
 """By name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -42,7 +43,7 @@ class Upload:
     fields: dict[str, str] = field(default_factory=dict)
 
 
-async def received(request: Request, folder: Path) -> Upload:
+async def received(request: Request, folder: Path, longest: int = _LONGEST_FIELD) -> Upload:
     """Read a form with one file; where it does not come whole, nothing is left of it.
 
     Parameters
@@ -51,11 +52,13 @@ async def received(request: Request, folder: Path) -> Upload:
         Its body is `multipart/form-data`.
     folder
         In which the file gets a folder of its own.
+    longest
+        Most bytes of one of the other fields.
 
     Raises
     ------
     Problem
-        422 where it is no such form or was cut off; 413 where the disk has no room for it.
+        422 where it is no such form or was cut off; 413 where a field is too long; 507 where the disk has no room.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or not options.get(b"boundary"):
@@ -64,7 +67,7 @@ async def received(request: Request, folder: Path) -> Upload:
     own = folder / secrets.token_hex(8)
     own.mkdir(mode=0o700)
     size = request.headers.get("content-length", "0")
-    reading = _Reading(own, int(size) if size.isdigit() else 0)
+    reading = _Reading(own, int(size) if size.isdigit() else 0, longest)
     try:
         reading.refuse_full()
         parser = MultipartParser(options[b"boundary"], reading.callbacks())  # type: ignore[arg-type]
@@ -80,7 +83,8 @@ async def received(request: Request, folder: Path) -> Upload:
         if isinstance(error, ClientDisconnect | MultipartParseError):
             raise Problem(422, _BROKEN) from None
         if isinstance(error, OSError):
-            raise Problem(413, _FULL) from None
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+            raise (Problem(507, _FULL) if full else Problem(422, _BROKEN)) from None
         raise
     reading.close()
     if reading.upload.path is None:
@@ -91,11 +95,11 @@ async def received(request: Request, folder: Path) -> Upload:
 class _Reading:
     """The parts of a form as the parser meets them."""
 
-    def __init__(self, folder: Path, size: int) -> None:
+    def __init__(self, folder: Path, size: int, longest: int) -> None:
         self.folder = folder
         self.upload = Upload()
         self.ended = False
-        self._left = size
+        self._left, self._longest = size, longest
         self._header, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
         self._name, self._text = "", b""
@@ -117,7 +121,7 @@ class _Reading:
         """Refuse what the disk has no room for; what is still to come is known where the size was told."""
         written = self._file.tell() if self._file is not None else 0
         if shutil.disk_usage(self.folder).free - _SPARE < max(self._left - written, 0):
-            raise Problem(413, _FULL)
+            raise Problem(507, _FULL)
 
     def close(self) -> None:
         if self._file is not None:
@@ -151,7 +155,7 @@ class _Reading:
             self._file.write(data[start:end])
             return
         self._text += data[start:end]
-        if len(self._text) > _LONGEST_FIELD or len(self.upload.fields) > _MOST_FIELDS:
+        if len(self._text) > self._longest or len(self.upload.fields) > _MOST_FIELDS:
             raise Problem(413, "The form is too long.")
 
     def _end(self) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any, get_args
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response, UploadFile
+from fastapi import APIRouter, Request, Response
 from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 
 from sfumato.errors import SfumatoError
+from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
+from sfumato.web.studio import fitting, uploads
 from sfumato.web.studio.lines import called, command
 from sfumato.web.studio.pages.frame import problem, show, show_part
 from sfumato.web.studio.receiving import received, release_of
@@ -32,13 +37,24 @@ def page(request: Request, studio: Of, id: str = "", folder: str = "") -> HTMLRe
 
 
 @router.post("/pages/analyse/upload")
-def upload(request: Request, studio: Of, release: UploadFile) -> Response:
-    """Take an archive, and go on at the address of what is in it."""
+async def upload(request: Request, studio: Of) -> Response:
+    """Take an archive, and go on at the address of what is in it; where it holds no release nothing of it stays."""
     try:
-        id_ = received(studio.temporary, release.file)
-    except SfumatoError as error:
+        sent = (await uploads.received(request, studio.uploads)).path
+        if sent is None:
+            return problem(request, "Choose an archive first.")
+        id_ = await run_in_threadpool(_opened, studio, sent)
+    except (SfumatoError, Problem) as error:
         return problem(request, error)
     return Response(status_code=204, headers={"HX-Redirect": f"/analyse?id={id_}"})
+
+
+def _opened(studio: Studio, sent: Path) -> str:
+    try:
+        with sent.open("rb") as file:
+            return received(studio.temporary, file)
+    finally:
+        shutil.rmtree(sent.parent, ignore_errors=True)
 
 
 @router.get("/pages/analyse/card")
@@ -48,7 +64,7 @@ def card(request: Request, studio: Of) -> HTMLResponse:
     from sfumato.inference.outcome import Family
 
     try:
-        asked = _asked(request, studio)
+        asked = _asked(request.query_params, studio)
         found = read(asked["release"])
     except SfumatoError as error:
         return problem(request, error)
@@ -65,39 +81,53 @@ def card(request: Request, studio: Of) -> HTMLResponse:
 
 @router.get("/pages/analyse/fit")
 def fit(request: Request, studio: Of) -> HTMLResponse:
-    """A model: corrected beside naive."""
-    from sfumato.render.forest import forest_svg
+    """The model that the address names: as it was fitted before, or as it is fitted now."""
+    return _model(request, studio, request.query_params, again=False)
 
-    try:
-        asked = _asked(request, studio)
-        found = _fitted(asked)
-    except (SfumatoError, Problem) as error:
-        return problem(request, error)
-    release = "release" if asked["id"] else str(asked["release"])
-    line = {"formula": asked["formula"], "family": asked["family"]}
-    call = called("sf.fit", [repr(asked["formula"]), repr(release)], {"family": asked["family"]})
-    python = f"import sfumato as sf\n\nfit = {call}"
-    python += "\nprint(fit.summary())"
-    return show_part(
-        request,
-        "analyse_fit",
-        fit=found,
-        rows=found.tidy().to_dicts(),
-        sentences=found.noise_sentences(),
-        more=[*found.hidden_sentences(), *found.notes],
-        drawing=Markup(forest_svg(found)),  # drawn here, its text escaped
-        lines=command(["sfumato", "fit", release], line),
-        python=python,
-        csv="/pages/analyse/fit.csv?" + urlencode(request.query_params.multi_items()),
-    )
+
+@router.post("/pages/analyse/fit")
+def fit_again(request: Request, studio: Of, form: Form) -> HTMLResponse:
+    """The model of a form; one that came to nothing is fitted anew."""
+    return _model(request, studio, QueryParams(list(form.fields)), again=True)
 
 
 @router.get("/pages/analyse/fit.csv")
 def table(request: Request, studio: Of) -> Response:
     """The table as a file."""
-    found = _fitted(_asked(request, studio))
+    asked = _asked(request.query_params, studio)
+    job = fitting.found(studio, *_model_of(asked))
+    if job is None or job.state != "done":
+        raise Problem(404, "This model is not here any more: fit it again.")
     headers = {"Content-Disposition": 'attachment; filename="coefficients.csv"'}
-    return Response(found.tidy().write_csv(), 200, headers, "text/csv; charset=utf-8")
+    return Response(fitting.table(job), 200, headers, "text/csv; charset=utf-8")
+
+
+def _model(request: Request, studio: Studio, query: QueryParams, *, again: bool) -> HTMLResponse:
+    """Corrected beside naive, or how far the work is."""
+    try:
+        asked = _asked(query, studio)
+        model = _model_of(asked)
+        job = fitting.found(studio, *model)
+        if job is None or (again and job.state in ("failed", "cancelled")):
+            job = fitting.begun(studio, *model)
+        if job.state == "failed":
+            return problem(request, job.message)
+        shown = fitting.told(job) if job.state == "done" else None
+    except (SfumatoError, Problem) as error:
+        return problem(request, error)
+    address = urlencode(query.multi_items())
+    told: dict[str, Any] = {"job": job, "fit": shown, "then": f"/pages/analyse/fit?{address}"}
+    if shown is not None:
+        release = "release" if asked["id"] else str(asked["release"])
+        line = {"formula": asked["formula"], "family": asked["family"]}
+        call = called("sf.fit", [repr(asked["formula"]), repr(release)], {"family": asked["family"]})
+        told |= {
+            "drawing": Markup(shown["drawing"]),  # drawn here, its text escaped
+            "lines": command(["sfumato", "fit", release], line),
+            "python": f"import sfumato as sf\n\nfit = {call}\nprint(fit.summary())",
+            "csv": f"/pages/analyse/fit.csv?{address}",
+        }
+    return show_part(request, "analyse_fit", **told)
 
 
 def _record(papers: Any) -> str | None:
@@ -105,7 +135,7 @@ def _record(papers: Any) -> str | None:
     return next((name for name, one in papers.codebook.items() if one.role == "record"), None)
 
 
-def _asked(request: Request, studio: Studio) -> dict[str, Any]:
+def _asked(query: QueryParams, studio: Studio) -> dict[str, Any]:
     """What the address asks for.
 
     Raises
@@ -113,7 +143,6 @@ def _asked(request: Request, studio: Studio) -> dict[str, Any]:
     FileError
         The release is not there.
     """
-    query = request.query_params
     id_, folder = query.get("id", ""), query.get("folder", "")
     typed, response = query.get("formula", "").strip(), query.get("response", "")
     covariates = query.getlist("by")
@@ -135,12 +164,18 @@ def _term(name: str) -> str:
     return name if name.isidentifier() else f"`{name}`"
 
 
-def _fitted(asked: dict[str, Any]) -> Any:
-    from sfumato.api.fit import fit as estimate
+def _model_of(asked: dict[str, Any]) -> tuple[Path, str, str]:
+    """The release, the formula and the family.
+
+    Raises
+    ------
+    Problem
+        422 where there is none.
+    """
     from sfumato.inference.outcome import Family
 
     if asked["family"] not in get_args(Family):
         raise Problem(422, "Choose one of the families.")
     if not asked["formula"]:
         raise Problem(422, "Choose an outcome, or type a formula.")
-    return estimate(asked["formula"], Path(asked["release"]), family=asked["family"])
+    return Path(asked["release"]), asked["formula"], asked["family"]

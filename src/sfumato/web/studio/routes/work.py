@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel, ConfigDict, Field
 
+from sfumato.web.studio.jobs import Job
 from sfumato.web.studio.routes.parts import Of
 
 __all__ = ["router"]
@@ -80,16 +81,24 @@ def tune(studio: Of, asked: Tuning) -> dict[str, str]:
     return {"job": studio.begin("tune", asked.model_dump()).id}
 
 
+def _found(studio: Of, id_: str) -> Job:
+    return studio.jobs.find(id_)
+
+
+Found = Annotated[Job, Depends(_found)]
+"""The job that a path names; where there is none that is said before an answer begins."""
+
+
 @router.get("/api/jobs/{id_}")
-def job(studio: Of, id_: str) -> dict[str, Any]:
+def job(found: Found) -> dict[str, Any]:
     """How far a job is, and what came of it."""
-    return studio.jobs.find(id_).to_plain()
+    return found.to_plain()
 
 
 @router.get("/api/jobs/{id_}/events", response_class=EventSourceResponse)
-async def events(studio: Of, id_: str) -> AsyncIterable[ServerSentEvent]:
+async def events(studio: Of, followed: Found) -> AsyncIterable[ServerSentEvent]:
     """The same, whenever there is anything new, until it is over."""
-    followed, seen = studio.jobs.find(id_), -1
+    seen = -1
     while not studio.ending.is_set():
         if followed.changes != seen:
             seen = followed.changes
