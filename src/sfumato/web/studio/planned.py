@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from sfumato.data.files.atomic import replacing
@@ -47,6 +46,8 @@ class Planned:
         """Whether it was asked if the plan should be kept in a file."""
         self.kept: Path | None = None
         """The file that every edit is written to."""
+        self.not_kept = ""
+        """Why it is not kept there any more, until it is kept again."""
         self.given = False
         """Whether it came from a file, and was not drafted."""
         self._bytes: set[bytes] = set()
@@ -58,10 +59,9 @@ class Planned:
 
     def follow(self, before: Planned) -> None:
         """Take the place of a plan of the same file: kept in a file where that one was."""
-        self.asked, self.kept = before.asked, before.kept
+        self.asked, self.kept, self.not_kept = before.asked, before.kept, before.not_kept
         self._bytes |= before._bytes
-        with suppress(Problem):  # somebody else wrote there: it is not kept any more
-            self._save()
+        self._save_or_say()
 
     @property
     def text(self) -> str:
@@ -105,6 +105,8 @@ class Planned:
 
     def change(self, seen: str | None, edit: Callable[[str], str]) -> str:
         """Write what an edit makes of the text, if whoever edits has seen the text as it is.
+
+        Where the file that it is kept in cannot be written, the change counts all the same, and `not_kept` says so.
 
         Parameters
         ----------
@@ -161,12 +163,20 @@ class Planned:
         Raises
         ------
         Problem
-            409 where the file holds what this studio neither read nor wrote.
+            409 where the file holds what this studio neither read nor wrote; 507 where it cannot be written.
         """
         with self._lock:
             self._refuse_foreign(path)
             self.kept = path
             self._save()
+            self.not_kept = ""
+
+    def wrote(self, path: Path) -> bool:
+        """Whether a file holds what this studio read or wrote, so that it may be written over."""
+        try:
+            return path.read_bytes() in self._bytes
+        except OSError:
+            return False
 
     def take(self, path: Path) -> None:
         """Go on with the plan of a file, and keep it there.
@@ -202,8 +212,15 @@ class Planned:
 
     def _written(self) -> str:
         self._known[self.etag] = self.text
-        self._save()
+        self._save_or_say()
         return self.etag
+
+    def _save_or_say(self) -> None:
+        """Save it where it is kept; if that fails it is asked anew where to."""
+        try:
+            self._save()
+        except Problem as error:
+            self.not_kept, self.asked = error.detail, False
 
     def _save(self) -> None:
         if self.kept is None:
@@ -226,6 +243,11 @@ class Planned:
             there = path.read_bytes()
         except FileNotFoundError:
             return
+        except OSError as error:
+            self.kept = None
+            raise Problem(
+                507, f"{path.name!r} cannot be read ({error.strerror}), so the plan is not kept in a file. Download it."
+            ) from None
         if there not in self._bytes:
             self.kept = None
             raise Problem(

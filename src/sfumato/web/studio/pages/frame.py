@@ -86,7 +86,8 @@ def panel(studio: Studio) -> Mapping[str, Any]:
         "kept": None if planned.kept is None else planned.kept.name,
         "asked": planned.asked,
         "beside": studio.beside.name,
-        "there": studio.beside.is_file(),
+        "there": studio.beside.exists() and not planned.wrote(studio.beside),
+        "not_kept": planned.not_kept,
         "where": "in the folder where the studio was started" if studio.private else "beside the data",
     }
 

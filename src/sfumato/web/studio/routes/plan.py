@@ -71,4 +71,6 @@ def changed(studio: Studio, response: Response, change: Callable[[], str]) -> di
     except PlanError as error:
         raise Problem(422, "This is no plan; nothing was changed.", {"problems": told(error.problems)}) from None
     response.headers["ETag"] = tag
-    return {"problems": told(studio.problems(studio.planned.text))}
+    planned = studio.planned
+    more = {"not_kept": planned.not_kept} if planned.not_kept else {}
+    return {"problems": told(studio.problems(planned.text)), **more}
