@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from functools import partial
 from pathlib import Path
 
@@ -9,12 +10,13 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from sfumato.errors import FileError
+from sfumato.errors import DataError, FileError
 from sfumato.web.problems import Problem
 from sfumato.web.routing import quiet_app
-from sfumato.web.shell import Face, application
+from sfumato.web.shell import Face, application, told
 from sfumato.web.static_files import StaticFiles
 from sfumato.web.studio.door import Door
+from sfumato.web.studio.opening import sentence
 from sfumato.web.studio.pages import ROUTERS as PAGES
 from sfumato.web.studio.pages.refusal import refusal
 from sfumato.web.studio.routes import ROUTERS
@@ -25,6 +27,8 @@ __all__ = ["serve"]
 
 STATIC = Path(__file__).parents[1] / "static"
 _SMALL = 64 << 10
+_NO_MEMORY = "The memory of this machine does not do for it. Take a smaller file, or fewer columns."
+_NO_ROOM = "The disk of this machine is full. Make room on it, then try again."
 _UPLOADS = ("/api/fit", "/pages/data/upload", "/pages/analyse/upload")
 """Where files are sent to: these are counted by what reads them."""
 
@@ -47,15 +51,26 @@ def serve(studio: Studio, port: int) -> ASGIApp:
 def _routes(studio: Studio, static: StaticFiles) -> FastAPI:
     app = quiet_app(lambda request, problem: refusal(static, request.scope, problem), title="sfumato studio")
 
-    def unfit(request: Request, error: Exception) -> Response:
-        """A file that cannot be read is whoever opened it to mend: no fault of the server, that goes by itself."""
-        return refusal(static, request.scope, Problem(422, str(error)))
+    def answered(request: Request, error: Exception) -> Response:
+        return refusal(static, request.scope, _problem(studio, error))
 
-    app.add_exception_handler(FileError, unfit)
+    for kind in (FileError, DataError, MemoryError, OSError):
+        app.add_exception_handler(kind, answered)
     for router in (*ROUTERS, *PAGES):
         app.include_router(router)
     app.state.studio, app.state.static = studio, static
     return app
+
+
+def _problem(studio: Studio, error: Exception) -> Problem:
+    """What is told of an error that whoever sits at this machine can mend: of the file, of its memory, of its disk."""
+    if isinstance(error, FileError | DataError):
+        return Problem(422, sentence(studio, error))
+    if isinstance(error, MemoryError):
+        return Problem(507, _NO_MEMORY)
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Problem(507, _NO_ROOM)
+    return told(error)
 
 
 def _largest(method: str, path: str) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.release.secret import Secret
-from sfumato.web.server import address, listening, run
+from sfumato.web.server import address, leave, listening, run
 from sfumato.web.studio.application import serve
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import Studio
@@ -17,6 +17,8 @@ from sfumato.web.studio.studio import Studio
 __all__ = ["each_line", "run_studio"]
 
 _HOST = "127.0.0.1"
+_PATIENCE = 2.0
+"""Seconds that answers have which are being worked out when it is told to end."""
 
 
 def run_studio(
@@ -56,11 +58,23 @@ def run_studio(
         begun(new_address, studio.temporary)
         threading.Thread(target=_warm, args=(studio,), daemon=True).start()
 
+    def ending() -> None:
+        studio.ending.set()
+        later = threading.Timer(_PATIENCE, _left, (studio,))
+        later.daemon = True
+        later.start()
+
     try:
-        run(serve(studio, int(listens.getsockname()[1])), listens, ready, studio.ending.set)
+        run(serve(studio, int(listens.getsockname()[1])), listens, ready, ending)
     finally:
         studio.close()
         listens.close()
+
+
+def _left(studio: Studio) -> None:
+    """End although something is still being worked out: a thread that computes cannot be told to stop."""
+    studio.close()
+    leave(0)
 
 
 def _warm(studio: Studio) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import signal
 import time
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from sfumato.errors import SfumatoError
 from sfumato.web.server import end_with_parent, leave
@@ -24,6 +26,8 @@ def work(pipe: Connection) -> None:
     What is raised on purpose comes back as its sentence, anything else as its type alone: its text may hold data.
     """
     end_with_parent()
+    with contextlib.suppress(OSError):  # where memory runs out this process goes, and the studio tells of it
+        Path("/proc/self/oom_score_adj").write_text("900")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     import sfumato.api.protect  # noqa: F401 - while nobody waits yet

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
@@ -83,6 +85,11 @@ def changes(request: Request, studio: Of) -> HTMLResponse:
 @router.get("/pages/plan/download")
 def download(studio: Of) -> Response:
     """The text as a file."""
-    name = studio.beside.name.replace('"', "").encode("ascii", "replace").decode()
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    headers = {"Content-Disposition": f"attachment; filename=plan.yaml; filename*=UTF-8''{_quoted(studio.beside.name)}"}
     return Response(studio.planned.text.encode(), 200, headers, "text/yaml; charset=utf-8")
+
+
+def _quoted(name: str) -> str:
+    """A file's name for a header (RFC 8187), whatever letters are in it."""
+    plain = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
+    return quote(plain.encode("utf-8", "replace"), safe="")
