@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.roles import Role
 from sfumato.errors import PlanError
 from sfumato.plan.plan import Plan
+from sfumato.web.problems import Problem
 from sfumato.web.studio.planned import stands_alone
 from sfumato.web.studio.studio import Studio
 
 if TYPE_CHECKING:
     from sfumato.api.sketch import Gaps, Sketch
 
-__all__ = ["Described", "described", "gaps_of", "place_of", "sketch_of"]
+__all__ = ["Described", "described", "gaps_of", "place_of", "refuse_identifiers", "sketch_of"]
 
 _STATED = "as the plan says"
 
@@ -74,6 +77,23 @@ def described(studio: Studio, *, wait: bool = True) -> list[Described]:
         as_guessed = (variable.role, variable.kind) == (guess.variable.role, guess.variable.kind)
         lines.append(Described(guess.name, variable, guess.reason if as_guessed else _STATED))
     return lines
+
+
+def refuse_identifiers(studio: Studio, names: Iterable[str]) -> None:
+    """Refuse to measure classes by identifiers: their figures name each class, which would show every value.
+
+    Raises
+    ------
+    Problem
+        422 where the plan, or the draft, has a column for an identifier.
+    """
+    identifiers = {one.name for one in described(studio) if one.variable.role == Role.IDENTIFIER}
+    if found := [name for name in names if name in identifiers]:
+        raise Problem(
+            422,
+            f"{', '.join(map(repr, found))}: an identifier, whose values would be shown. Whoever knows it finds the "
+            "person at once: give it another role in the plan to measure it.",
+        )
 
 
 def place_of(studio: Studio) -> tuple[str, ...]:

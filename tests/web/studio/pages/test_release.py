@@ -17,6 +17,14 @@ pytestmark = needs_vendor
 KEY = bytes(range(32))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _without_pictures():
+    """Drawing takes most of the time of a run, and is looked at elsewhere: by `render`, and in the browser."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sfumato.render.plots.draw", lambda picture, name: ())
+        yield
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     return tmp_path_factory.mktemp("home")
@@ -54,6 +62,7 @@ def test_work_that_ended_without_a_result_is_told_in_a_sentence(run, state, said
     del run.studio.jobs._jobs["f"]
     assert said in words(part)
     assert "Download release" not in part
+    assert "only the last run counts" in words(part)  # a good release was there
 
 
 def test_each_limit_is_told_with_its_figure(run):

@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 
+from sfumato.web.studio.pages.trade_off import _pictures
 from tests.web.studio.pages.opened import looking, needs_vendor, words
 
 pytestmark = needs_vendor
@@ -33,6 +34,20 @@ def test_a_range_that_is_no_number_is_told(someone):
 @pytest.mark.parametrize("number", ["0", "x", "-1"])
 def test_nothing_can_be_taken_before_a_search(someone, number):
     assert "not there any more" in someone.send("/pages/trade-off/take", data={"number": number})
+
+
+def test_each_measure_has_a_picture_of_its_own():
+    path = [
+        {"value": 1.0, "risk": 0.4, "utility": {"u": 0.1}, "met": False, "limit": "h_rank[h<3] < 0.1"},
+        {"value": 2.0, "risk": 0.2, "utility": {"u": 0.2}, "met": False, "limit": "h_rank[h<3] < 0.1"},
+        {"value": 3.0, "risk": 4.0, "utility": {"u": 0.3}, "met": True, "limit": "k_anonymity >= 3"},
+        {"value": 4.0, "risk": None, "utility": {"u": 0.3}, "met": True, "limit": "k_anonymity >= 3"},
+    ]
+    first, second = _pictures({"path": path})
+    assert (first["asked"], [one["number"] for one in first["points"]]) == ("h_rank[h<3]", [0, 1])
+    assert (second["asked"], [one["number"] for one in second["points"]]) == ("k_anonymity", [2])
+    assert all(value < 1 for _, value in first["across"])
+    assert _pictures({"path": path[3:]}) == []
 
 
 def test_the_frontier_has_a_point_and_a_line_for_each_value_and_one_is_taken(someone, monkeypatch):

@@ -163,7 +163,20 @@ def _below(start: Path, typed: str) -> Path:
     return start / path
 
 
-_NAMES = ("running", "other", "job", "told", "tries", "refusal", "stale", "reports", "lines", "python", "repeatable")
+_NAMES = (
+    "running",
+    "other",
+    "job",
+    "told",
+    "tries",
+    "refusal",
+    "stale",
+    "earlier",
+    "reports",
+    "lines",
+    "python",
+    "repeatable",
+)
 
 
 def _result(studio: Studio) -> dict[str, Any]:
@@ -179,6 +192,7 @@ def _result(studio: Studio) -> dict[str, Any]:
         refusal = error.detail
     stale = done and job is not None and (job.work.plan, job.work.stamp) != (studio.planned.text, studio.opened.stamp)
     out = None if job is None else job.work.out
+    ended = job is not None and job.state in ("failed", "cancelled")
     return {
         "running": running if mine else None,
         "other": None if mine else running,
@@ -187,6 +201,7 @@ def _result(studio: Studio) -> dict[str, Any]:
         "tries": [] if said is None else _tries(studio, said, stale),
         "refusal": refusal,
         "stale": stale,
+        "earlier": ended and any(one.state == "done" and one.result for one in studio.jobs.all("protect")),
         "reports": [name for name, path in _REPORTS.items() if done and out is not None and (out / path).is_file()],
         "repeatable": job is not None and job.work.secret is not None and job.work.secret[1],
         **_lines(studio, job),

@@ -15,6 +15,7 @@ from sfumato.measures.registry import measures
 from sfumato.render.bars import columns
 from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
+from sfumato.web.studio.describing import refuse_identifiers
 from sfumato.web.studio.pages.frame import show, show_part
 from sfumato.web.studio.risking import Asked, asked, choices, larger, of_work, stand_out, told
 from sfumato.web.studio.routes.parts import Of
@@ -97,6 +98,7 @@ def search(request: Request, studio: Of, given: Query, form: Form) -> HTMLRespon
             if (job := studio.jobs.last("risk")) is not None:
                 studio.jobs.cancel(job.id)
         else:
+            refuse_identifiers(studio, (*what.keys, *what.sensitive))
             most = min(max(int(form.one("most") if form.one("most").isdigit() else "3"), 1), 12)
             studio.begin("risk", larger(what, min(most, len(what.keys))), runs_plan=False)
     except (SfumatoError, Problem) as error:

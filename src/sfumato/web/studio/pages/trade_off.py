@@ -126,23 +126,33 @@ def _result(studio: Studio) -> dict[str, Any]:
         "job": job,
         "found": found,
         "labels": list(found["path"][0]["utility"]) if found else [],
-        "picture": _picture(found) if found else None,
+        "pictures": _pictures(found) if found else [],
         "stale": job is not None and job.work.plan != studio.planned.text,
         **(_lines(studio, job) if job is not None else {"lines": "", "python": ""}),
     }
 
 
-def _picture(found: dict[str, Any]) -> dict[str, Any] | None:
-    """Where each value stands: risk across, what is lost upwards; None where nothing could be drawn."""
+def _pictures(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """A picture for each figure that limits ask for: figures of different measures have no axis in common.
+
+    A value stands in the picture of the limit that it is nearest to, which is the one that decides over it.
+    """
     label = next(iter(found["path"][0]["utility"]), None)
-    known = [
-        (number, point, point["risk"], point["utility"][label])
-        for number, point in enumerate(found["path"])
-        if label is not None and point["risk"] is not None and point["utility"][label] is not None
-    ]
-    if not known:
-        return None
-    (x0, x1), (y0, y1) = (_ends([one[at] for one in known]) for at in (2, 3))
+    known: dict[str, list[_Point]] = {}
+    for number, point in enumerate(found["path"]):
+        if label is not None and point["risk"] is not None and point["utility"][label] is not None:
+            asked = str(point["limit"]).rsplit(" ", 2)[0]  # without the bound
+            known.setdefault(asked, []).append((number, point, point["risk"], point["utility"][label]))
+    return [_picture(str(label), asked, some) for asked, some in known.items()]
+
+
+_Point = tuple[int, dict[str, Any], float, float]
+
+
+def _picture(label: str, asked: str, known: list[_Point]) -> dict[str, Any]:
+    """Where each value stands: risk across, what is lost upwards."""
+    x0, x1 = _ends([one[2] for one in known])
+    y0, y1 = _ends([one[3] for one in known])
 
     def across(x: float) -> float:
         return round(_LEFT + (x - x0) / (x1 - x0) * (_WIDTH - _LEFT - _RIGHT), 1)
@@ -163,6 +173,7 @@ def _picture(found: dict[str, Any]) -> dict[str, Any] | None:
     ]
     return {
         "label": label,
+        "asked": asked,
         "points": points,
         "across": [(across(x), x) for x in (x0, (x0 + x1) / 2, x1)],
         "upward": [(upward(y), y) for y in (y0, (y0 + y1) / 2, y1)],

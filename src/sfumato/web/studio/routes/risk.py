@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from sfumato.web.problems import Problem
+from sfumato.web.studio.describing import refuse_identifiers
 from sfumato.web.studio.routes.parts import Of
 
 __all__ = ["names", "router"]
@@ -24,10 +25,15 @@ def risk(
     missing: str | None = None,
     fraction: float | None = None,
 ) -> dict[str, Any]:
-    """What `sfumato risk FILE --keys a,b --json` prints, and with its options of the same names."""
+    """What `sfumato risk FILE --keys a,b --json` prints, and with its options of the same names.
+
+    Identifiers are refused as keys: whose value a class has is told in the figures.
+    """
+    by, what = names(keys), names(sensitive or "")
+    refuse_identifiers(studio, (*by, *what))
     found = studio.risk_of(
-        keys=names(keys),
-        sensitive=names(sensitive or "") or None,
+        keys=by,
+        sensitive=what or None,
         weight=weight,
         household=household,
         missing=missing,
