@@ -60,3 +60,8 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   event.detail.elt.closest("form")?.reset();
   area().focus();
 });
+
+// A page that is left with something typed asks first.
+window.addEventListener("beforeunload", (event) => {
+  if (typed()) event.preventDefault();
+});

@@ -11,9 +11,10 @@ from starlette.responses import HTMLResponse
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.web.layout.rendering import refuse_without_vendor, rendered, shown
 from sfumato.web.problems import Problem
+from sfumato.web.static_files import StaticFiles
 from sfumato.web.studio.studio import Studio, told
 
-__all__ = ["LINKS", "change", "panel", "problem", "show", "show_part"]
+__all__ = ["LINKS", "at_the_head", "change", "panel", "problem", "show", "show_part"]
 
 BRAND = "sfumato studio"
 LINKS: tuple[tuple[str, str], ...] = (
@@ -67,7 +68,12 @@ def problem(request: Request, error: SfumatoError | Problem | str) -> HTMLRespon
         text, changed = error.detail, list(error.more.get("changed", []))
     elif isinstance(error, PlanError):
         text, changed = "That makes no plan, so nothing was changed.", [str(one) for one in error.problems]
-    answer = show_part(request, "problem", text=text, changed=changed)
+    return at_the_head(request.app.state.static, text, changed)
+
+
+def at_the_head(static: StaticFiles, text: str, changed: list[str]) -> HTMLResponse:
+    """A sentence at the head of the page that asked, with what changed since it was loaded."""
+    answer = shown("studio/pages/problem.html.j2", static, {"text": text, "changed": changed})
     answer.headers.update({"HX-Retarget": "#alarm", "HX-Reswap": "innerHTML"})
     return answer
 
