@@ -1,5 +1,8 @@
 """Copying a release to where it is wanted."""
 
+import errno
+import os
+
 import pytest
 
 from sfumato.api.place import place
@@ -35,3 +38,15 @@ def test_no_folder_above_it(made, tmp_path):
     with pytest.raises(FileError, match="is no folder"):
         place(made, tmp_path / "none" / "there")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(made, tmp_path, monkeypatch):
+    def full(source, to):
+        to.write_bytes(source.read_bytes()[:3])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr("sfumato.api.place.shutil.copyfile", full)
+    with pytest.raises(FileError, match="No space left on device"):
+        place(made, tmp_path / "full")
+    assert sorted(tmp_path.rglob("*")) == before

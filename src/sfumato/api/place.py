@@ -48,4 +48,9 @@ def place(release: str | PathLike[str], folder: str | PathLike[str], *, overwrit
     if not target.parent.is_dir():
         raise FileError(f"{str(target.parent)!r} is no folder: make it first, or choose another.")
     with whole_folder(target, overwrite=overwrite) as work:
-        shutil.copytree(release, work, dirs_exist_ok=True)
+        for path in sorted(Path(release).rglob("*")):  # one by one: copytree tells of errors without their reason
+            to = work / path.relative_to(release)
+            if path.is_dir():
+                to.mkdir()
+            else:
+                shutil.copyfile(path, to)

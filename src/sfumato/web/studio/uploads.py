@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import secrets
 import shutil
 import unicodedata
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +25,8 @@ __all__ = ["Upload", "received"]
 
 _SPARE = 256 << 20
 """Bytes of the disk that are left to others."""
+_LONGEST_PASSING = 60.0
+"""Seconds that the rest of a body which is refused may take."""
 _LONGEST_FIELD, _MOST_FIELDS, _LONGEST_NAME = 1_000, 20, 150
 _FULL = "There is not enough room on the disk of this machine for this file: it was not taken."
 _BROKEN = "The file did not come whole, so nothing of it was kept. Send it again."
@@ -67,11 +72,12 @@ async def received(request: Request, folder: Path, longest: int = _LONGEST_FIELD
     own = folder / secrets.token_hex(8)
     own.mkdir(mode=0o700)
     size = request.headers.get("content-length", "0")
+    stream = request.stream()
     reading = _Reading(own, int(size) if size.isdigit() else 0, longest)
     try:
         reading.refuse_full()
         parser = MultipartParser(options[b"boundary"], reading.callbacks())  # type: ignore[arg-type]
-        async for block in request.stream():
+        async for block in stream:
             reading.refuse_full()
             parser.write(block)
         parser.finalize()
@@ -80,6 +86,8 @@ async def received(request: Request, folder: Path, longest: int = _LONGEST_FIELD
     except BaseException as error:
         reading.close()
         shutil.rmtree(own, ignore_errors=True)
+        if isinstance(error, Problem | MultipartParseError | OSError):
+            await _let_pass(stream)
         if isinstance(error, ClientDisconnect | MultipartParseError):
             raise Problem(422, _BROKEN) from None
         if isinstance(error, OSError):
@@ -90,6 +98,14 @@ async def received(request: Request, folder: Path, longest: int = _LONGEST_FIELD
     if reading.upload.path is None:
         own.rmdir()
     return reading.upload
+
+
+async def _let_pass(stream: AsyncIterator[bytes]) -> None:
+    """Let the rest of a body pass: who is still sending would not hear why it is refused."""
+    with suppress(ClientDisconnect, TimeoutError):
+        async with asyncio.timeout(_LONGEST_PASSING):
+            async for _ in stream:
+                pass
 
 
 class _Reading:
