@@ -63,8 +63,10 @@ def patterns_of(frame: pl.DataFrame, variables: Mapping[str, Variable]) -> NDArr
     >>> patterns_of(rows, {"a": Variable(), "b": Variable()}).tolist()
     [1, 0, 1]
     """
-    held = [Facts(frame.get_column(n), v) for n, v in variables.items()]
-    if all(len(f.values) == frame.height for f in held):
-        return np.zeros(frame.height, dtype=np.int64)
-    bits = np.packbits(np.column_stack([f.present for f in held]), axis=1)
-    return np.unique(bits, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    number = np.zeros(frame.height, dtype=np.int64)
+    for facts in (Facts(frame.get_column(n), v) for n, v in variables.items()):
+        if not facts.complete:
+            number = 2 * number + facts.present
+            seen = np.bincount(number) > 0
+            number = (np.cumsum(seen) - 1)[number]
+    return number

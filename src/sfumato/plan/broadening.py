@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 
 _FREQUENT = (0.01, 0.02, 0.05, 0.1, 0.2)
 _BANDS = 8
+_DENSE = 4
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,14 @@ def broaden(
 def _refined(classes: Ints, coded: Sequence[_Coded], smallest: int, share: float) -> Ints | None:
     """The classes, divided further; None where there is nothing to divide by, or too many would be too small."""
     for _, codes in coded:
-        finer = np.unique(classes * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-        return finer if in_small(finer, smallest) <= share * len(classes) else None
+        wide = int(codes.max(initial=0)) + 1
+        mixed, many = classes * wide + codes, (int(classes.max(initial=0)) + 1) * wide
+        if many > _DENSE * len(classes):  # too many numbers for a place each
+            mixed = np.unique(mixed, return_inverse=True)[1].astype(np.int64)
+        sizes = np.bincount(mixed)
+        if int(sizes[sizes < smallest].sum()) > share * len(classes):
+            return None
+        return (np.cumsum(sizes > 0) - 1)[mixed]
     return None
 
 

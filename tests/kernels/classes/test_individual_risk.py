@@ -32,7 +32,7 @@ def approximation(f, p):
 
 
 @pytest.mark.parametrize("p", ["0.99999", "0.9", "0.5", "0.1", "0.01"])
-@pytest.mark.parametrize("f", ["0.3", "1", "1.5", "2", "2.75", "7", "200", "250.5", "10000"])
+@pytest.mark.parametrize("f", ["0.3", "1", "1.5", "2", "2.75", "7", "64", "65", "200", "250.5", "10000"])
 def test_it_is_the_sum(f, p):
     ours = individual_risk(np.array([float(f)]), np.array([float(f) / float(p)]))[0]
     assert ours == pytest.approx(min(1.0, series(f, p)), rel=1e-10)

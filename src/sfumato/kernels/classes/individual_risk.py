@@ -17,7 +17,8 @@ _AT = np.arange(-4.7, 4.5, _STEP)
 _NODES = np.exp(_AT - np.exp(-_AT))
 _WEIGHTS = np.exp(-_NODES) * _NODES * (1 + np.exp(-_AT)) * _STEP
 """Double exponential rule for integrals of exp(−x) g(x) over x > 0: Takahasi & Mori, doi:10.2977/prims/1195192451."""
-_CHUNK = 4096
+_CHUNK = 256  # rows of nodes that stay in a processor's cache
+_MOST_STEPS = 64
 
 
 def individual_risk(f: Floats, population: Floats | None = None) -> Floats:
@@ -26,7 +27,8 @@ def individual_risk(f: Floats, population: Floats | None = None) -> Floats:
     Where f of F alike persons are in the file, F is unknown and negative binomial around its estimate, and with p = f/F
     and q = 1 − p the mean is (p/f) Σ j! q^j / ((f+1) … (f+j)). It is computed as the integral
     ∫ exp(−x) p / (p + q exp(−x/f)) dx / f over x > 0 by a fixed rule, to eleven digits for p from 10⁻¹² on, for any
-    f > 0; the series itself needs millions of terms where p is small.
+    f > 0; the series itself needs millions of terms where p is small. Whole f of up to 64 with p ≤ 1/2 come faster from
+    the closed form at f = 1, −ln(p) p/q, by steps from each f to the next.
 
     It answers whoever looks for a person that may or may not be in the file, and knows the keys exactly. It does not
     hold for whoever knows that the person is in it: take 1/f, which is also what comes without weights.
@@ -66,11 +68,35 @@ def individual_risk(f: Floats, population: Floats | None = None) -> Floats:
         raise DataError("population: sums of weights must be above 0 and finite")
     p = np.minimum(1.0, f / F)
     risk = 1.0 / f
-    some = np.flatnonzero(p < 1)
-    for start in range(0, len(some), _CHUNK):
-        at = some[start : start + _CHUNK]
-        risk[at] = _posterior_mean(f[at], p[at])
+    stepped = (p <= 0.5) & (f == np.floor(f)) & (f <= _MOST_STEPS)
+    at = np.flatnonzero(stepped)
+    risk[at] = _by_steps(f[at].astype(np.int64), p[at])
+    at = np.flatnonzero((p < 1) & ~stepped)
+    risk[at] = _by_nodes(f[at], p[at])
     return np.minimum(1.0, risk)
+
+
+def _by_steps(f: Ints, p: Floats) -> Floats:
+    """From each f to the next: r(f + 1) = p/q (1/f − r(f)). A step multiplies errors by p/q, at most 1 for p ≤ 1/2."""
+    order = np.argsort(f, kind="stable")
+    steps, odds = f[order], (p / (1 - p))[order]
+    risk = -np.log(p[order]) * odds
+    for c in range(1, int(steps.max(initial=0))):
+        left = slice(int(np.searchsorted(steps, c, side="right")), None)
+        risk[left] = odds[left] * (1 / c - risk[left])
+    found = np.empty(len(f))
+    found[order] = risk
+    return found
+
+
+def _by_nodes(f: Floats, p: Floats) -> Floats:
+    """The mean by the rule; records alike in both are looked at once."""
+    alike, back = np.unique(f + 1j * p, return_inverse=True)
+    mean = np.empty(len(alike))
+    for start in range(0, len(alike), _CHUNK):
+        part = alike[start : start + _CHUNK]
+        mean[start : start + _CHUNK] = _posterior_mean(part.real, part.imag)
+    return mean[back]
 
 
 def _posterior_mean(f: Floats, p: Floats) -> Floats:
