@@ -98,6 +98,20 @@ def test_whole_strata_are_taken_where_they_fit(people):
     assert sum(count for _, count in bars) == seen.records[0]
 
 
+def test_strata_of_a_column_that_was_changed_before_are_whole_too(people):
+    """Whole towns are drawn: strata of towns and bands of ages would be torn apart by ages as they were."""
+    step = {"do": "suppress_strata", "by": ["town", "age"], "min_count": 20, "max_suppressed": 0.0}
+    seen = Previewer(people, most_seconds=0.0, most_records=300).look(planned(BAND, step), 1)
+    assert seen.strata == ("town",)
+    assert seen.records[0] == seen.records[1] < N
+
+
+def test_where_a_sample_is_too_small_for_a_step_the_file_is_tried(people):
+    step = {"do": "suppress_strata", "by": ["age"], "min_count": 20, "max_suppressed": 0.0}
+    seen = Previewer(people, most_seconds=0.0, most_records=100).look(planned(BAND, step), 1)
+    assert (seen.whole, seen.records) == (True, (N, N))
+
+
 def test_what_comes_after_the_step_plays_no_part(people):
     plan = planned(BAND, {"do": "drop", "columns": ["nothing"]}, limits=[{"measure": "k_anonymity", "at_least": 5}])
     assert Previewer(people).look(plan, 0).looks

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.api.read import read
-from sfumato.api.standing_out import counted
+from sfumato.api.standing_out import Codes, sizes
+from sfumato.api.standing_out import numbered as coded
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC, Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
@@ -161,6 +162,7 @@ class Previewer:
         self._most_seconds, self._most_records = most_seconds, most_records
         self._kept: OrderedDict[tuple[str, str], _Ran] = OrderedDict()
         self._classes: OrderedDict[tuple[str, str], ClassesSeen | None] = OrderedDict()
+        self._coded = _Coded()
 
     def look(self, plan: Plan, step: int, *, whole: bool = False) -> Preview:
         """Try a step.
@@ -190,9 +192,15 @@ class Previewer:
         part, name = entering, "whole"
         strata: tuple[str, ...] = ()
         if total > self._most_records:
-            part, strata = self._sample(entering, plan.steps[-1])
+            part, strata = self._sample(entering, plan)
             name = f"sample of {','.join(strata)}"
-        tried = self._ran(plan, part, name)
+        try:
+            tried = self._ran(plan, part, name)
+        except DataError:  # a sample may be too small for a step that the file is fit for
+            if name == "whole":
+                raise
+            part, name, strata = entering, "whole", ()
+            tried = self._ran(plan, part, name)
         seconds = sum(tried.seconds) * total / max(part.frame.height, 1)
         if name != "whole" and (whole or seconds <= self._most_seconds):
             part, name, strata = entering, "whole", ()
@@ -231,10 +239,11 @@ class Previewer:
         self._kept.move_to_end(key)
         return self._kept[key]
 
-    def _sample(self, data: PolarsDataset, step: Method) -> tuple[PolarsDataset, tuple[str, ...]]:
-        """Records by a public draw of their ids, and the strata that are whole in it."""
+    def _sample(self, data: PolarsDataset, plan: Plan) -> tuple[PolarsDataset, tuple[str, ...]]:
+        """Records by a public draw of their ids, and the strata that are whole in it: those that steps before leave."""
         frame, most = data.frame, self._most_records
-        strata = tuple(n for n in _strata(step, data) if n in frame.columns)
+        changed = {n for step in plan.steps[:-1] for n in step.changes}
+        strata = tuple(n for n in _strata(plan.steps[-1], data) if n in frame.columns and n not in changed)
         if strata:
             sizes = frame.group_by(strata).len().sort(strata)
             sizes = sizes.with_columns(pl.Series(_UNIT, _drawn(sizes.select(strata)))).sort(_UNIT)
@@ -261,7 +270,8 @@ class Previewer:
         own = _first(plan, len(plan.steps), only=needed)
         known = (own.model_dump_json(include={"variables", "steps"}), repr(keys))
         if known not in self._classes:
-            self._classes[known] = _classes(self._ran(own, entering, "whole").data, keys, missing_rule(plan))
+            data = self._ran(own, entering, "whole").data
+            self._classes[known] = _classes(data, keys, missing_rule(plan), self._coded)
             while len(self._classes) > 4 * _KEPT:
                 self._classes.popitem(last=False)
         return self._classes[known]
@@ -313,17 +323,34 @@ def _needed(plan: Plan, keys: Sequence[str], tried: _Ran, part: int) -> list[int
     return needed[::-1]
 
 
-def _classes(data: PolarsDataset, keys: tuple[str, ...], missing: str) -> ClassesSeen | None:
+class _Coded:
+    """Columns as numbers, the last few of each name: most steps leave most columns as they were."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, list[tuple[pl.Series, Codes]]] = {}
+
+    def of(self, data: PolarsDataset, name: str) -> Codes:
+        column = data.frame.get_column(name)
+        kept = self._kept.get(name, [])
+        for one, codes in kept:
+            if one.dtype == column.dtype and one.equals(column):
+                return codes
+        codes = coded(data, name)
+        self._kept[name] = [*kept[-2:], (column, codes)]
+        return codes
+
+
+def _classes(data: PolarsDataset, keys: tuple[str, ...], missing: str, codes: _Coded) -> ClassesSeen | None:
     there = tuple(n for n in keys if n in data.columns)
     if not there or not data.frame.height:
         return None
     if missing == CATEGORY:
-        sizes = counted(data, there)["records"].to_numpy()
-        return ClassesSeen(there, data.frame.height, len(sizes), float(sizes.min()), int((sizes == 1).sum()))
-    found = patterns(data, there, missing)
-    assert found is not None, "there are records and keys"
-    alone = int(found.records[found.alike == 1].sum())
-    return ClassesSeen(there, found.total, len(found.records), float(found.alike.min()), alone)
+        found = sizes([codes.of(data, n) for n in there], data.frame.height)
+        return ClassesSeen(there, data.frame.height, len(found), float(found.min()), int((found == 1).sum()))
+    some = patterns(data, there, missing)
+    assert some is not None, "there are records and keys"
+    alone = int(some.records[some.alike == 1].sum())
+    return ClassesSeen(there, some.total, len(some.records), float(some.alike.min()), alone)
 
 
 def _touched(step: Method, before: PolarsDataset, after: PolarsDataset) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from sfumato.kernels.classes.individual_risk import individual_risk
 from sfumato.measures.subject import weight_of
 from sfumato.release.named import Named
 
-__all__ = ["Shared", "Size", "StandingOut", "Together", "counted", "standing_out"]
+__all__ = ["Shared", "Size", "StandingOut", "Together", "counted", "numbered", "sizes", "standing_out"]
 
 RARE = 5
 """A record in a class of fewer is rare."""
@@ -26,8 +26,12 @@ _SIZES = (1, 2, 3, 5, 10, 20, 50, 100)
 _MOST_PAIRED = 30
 _DENSE = 1 << 24
 _WIDEST = 1 << 62
+_NEAR, _FEW = 4, 1 << 16
+"""Whole numbers in an interval of so many times their number, or of so many, get a place each."""
 
+_LONG = (pl.UInt64, pl.Int128, pl.UInt128)
 Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -171,15 +175,17 @@ def standing_out(
     found = counted(table, keys, sensitive, weight_of(table.codebook))
     if not found.height:
         raise DataError("The file holds no record, so nobody stands out.")
-    codes = found.select(f"key {i}" for i in range(len(keys))).to_numpy()
+    codes = [found[f"key {i}"].to_numpy() + 1 for i in range(len(keys))]  # missing was −1
+    coded = [(column, int(column.max()) + 1) for column in codes]
     records = found["records"].to_numpy()
     population = found["population"].to_numpy() if "population" in found.columns else None
+    alone = bool((records == 1).all())
     paired = itertools.combinations(range(len(keys)), 2) if len(keys) <= _MOST_PAIRED else ()
     return StandingOut(
         records=int(records.sum()),
         together=_of(tuple(keys), records),
-        singles=tuple(_of((name,), _added(codes[:, [i]], records)) for i, name in enumerate(keys)),
-        pairs=tuple(_of((keys[i], keys[j]), _added(codes[:, [i, j]], records)) for i, j in paired),
+        singles=tuple(_of((name,), _added([coded[i]], records, alone)) for i, name in enumerate(keys)),
+        pairs=tuple(_of((keys[i], keys[j]), _added([coded[i], coded[j]], records, alone)) for i, j in paired),
         sizes=tuple(_sizes(records)),
         expected=float(len(records)),
         expected_population=_expected(records, population, fraction),
@@ -221,64 +227,119 @@ def counted(
     >>> counted(table, ["sex"]).sort("records").rows()
     [(1, 0), (2, 1)]
     """
-    codes = [_code(data, name, f"key {i}") for i, name in enumerate(keys)]
-    codes += [_code(data, name, f"value {i}", coded_missing=True) for i, name in enumerate(sensitive)]
-    if weight is not None:
-        there = ~data.codebook.missing(weight, data.frame.schema[weight])
-        codes.append(pl.when(there).then(pl.col(weight)).cast(pl.Float64).alias("population"))
-    table = data.frame.lazy().select(codes).collect()
-    names = [f"key {i}" for i in range(len(keys))]
-    mixed = _mixed(table.select(names))
+    names = {f"key {i}": numbered(data, name) for i, name in enumerate(keys)}
+    mixed = _mixed(names.values(), data.frame.height)
     order = np.argsort(mixed)
     starts = np.flatnonzero(np.diff(mixed[order], prepend=-1))
     made: dict[str, NDArray[Any]] = {"records": np.diff(starts, append=len(order))}
     if not len(order):
         return pl.DataFrame(made)
     if weight is not None:
-        made["population"] = np.add.reduceat(table["population"].fill_null(0).to_numpy()[order], starts)
+        there = ~data.codebook.missing(weight, data.frame.schema[weight])
+        weights = data.frame.select(pl.when(there).then(pl.col(weight)).cast(pl.Float64).fill_null(0)).to_series()
+        made["population"] = np.add.reduceat(weights.to_numpy()[order], starts)
     first = order[starts]
-    made |= {name: table[name].to_numpy()[first] for name in names}
-    for i in range(len(sensitive)):
-        value = table[f"value {i}"].to_numpy()[order]
+    made |= {name: codes[first].astype(np.int64) for name, codes in names.items()}
+    for i, name in enumerate(sensitive):
+        value = numbered(data, name, coded_missing=True)[order].astype(np.int64)
         made |= {f"low {i}": np.minimum.reduceat(value, starts), f"high {i}": np.maximum.reduceat(value, starts)}
     return pl.DataFrame(made)
 
 
-def _code(data: PolarsDataset, name: str, alias: str, *, coded_missing: bool = False) -> pl.Expr:
-    """The values of a column as numbers from 0 on, −1 where missing."""
+def sizes(codes: Collection[Codes], records: int) -> Ints:
+    """Records of each combination that occurs, shape (classes,), in no order that tells anything.
+
+    Parameters
+    ----------
+    codes
+        Of each key, as `numbered` gives them.
+    records
+        How many there are.
+
+    Examples
+    --------
+    >>> sizes([np.array([0, 1, 1], dtype=np.int32)], 3).tolist()
+    [1, 2]
+    """
+    mixed = np.sort(_mixed(codes, records))
+    return np.diff(np.flatnonzero(np.diff(mixed, prepend=-1)), append=len(mixed))
+
+
+def numbered(data: PolarsDataset, name: str, *, coded_missing: bool = False) -> Codes:
+    """The values of a column as numbers from 0 on, −1 where missing, shape (n,).
+
+    Parameters
+    ----------
+    data
+        The table.
+    name
+        The column.
+    coded_missing
+        Whether missing codes are missing, and no values of their own.
+
+    Examples
+    --------
+    >>> numbered(read(pl.DataFrame({"town": ["B", None, "A", "B"]})), "town").tolist()
+    [0, -1, 1, 0]
+    """
     column, dtype = pl.col(name), data.frame.schema[name]
     if coded_missing:
         column = pl.when(~data.codebook.missing(name, dtype)).then(column)
     if dtype.is_float():
         column = column.fill_nan(None)
     if dtype == pl.String:
-        column = column.cast(pl.Categorical).to_physical()
-    return column.rank("dense").cast(pl.Int64).fill_null(0).alias(alias) - 1
+        column = column.cast(pl.Categorical)
+    if dtype == pl.String or dtype in (pl.Categorical, pl.Enum) or dtype.is_temporal():
+        column = column.to_physical()
+    elif dtype == pl.Boolean:
+        column = column.cast(pl.UInt8)
+    values = data.frame.select(column.alias("value")).to_series()
+    if values.dtype.is_integer() and values.dtype not in _LONG and len(values) > values.null_count():
+        low, high = int(values.min()), int(values.max())  # type: ignore[arg-type]
+        if high - low <= max(_NEAR * len(values), _FEW):
+            return _compact(values, low)
+    elif dtype.is_float():
+        different = values.drop_nulls().unique().sort().to_numpy()
+        if len(different) <= _FEW:
+            place = np.searchsorted(different, values.fill_null(0).to_numpy()).astype(np.int32)
+            return _without(place, values)
+    return (values.rank("dense").cast(pl.Int32).fill_null(0) - 1).to_numpy()
 
 
-def _mixed(codes: pl.DataFrame) -> Ints:
+def _compact(values: pl.Series, low: int) -> Codes:
+    """Whole numbers that lie near one another, as numbers without gaps."""
+    place = values.fill_null(low).cast(pl.Int64).to_numpy() - low
+    return _without((np.cumsum(np.bincount(place) > 0, dtype=np.int32) - 1)[place], values)
+
+
+def _without(codes: Codes, values: pl.Series) -> Codes:
+    return np.where(values.is_null().to_numpy(), np.int32(-1), codes) if values.null_count() else codes
+
+
+def _mixed(codes: Collection[Codes], records: int) -> Ints:
     """One number for each row, equal where all codes are, shape (n,)."""
-    mixed, many = np.zeros(codes.height, dtype=np.int64), 1
-    for column in codes.iter_columns():
-        numbers = column.to_numpy()
+    mixed, many = np.zeros(records, dtype=np.int64), 1
+    for numbers in codes:
         wide = int(numbers.max(initial=0)) + 2  # missing is −1
         if many * wide > _WIDEST:
             mixed = np.unique(mixed, return_inverse=True)[1].astype(np.int64)
             many = int(mixed.max(initial=0)) + 1
-        mixed = mixed * wide + numbers + 1
+        mixed *= wide
+        mixed += numbers
+        mixed += 1
         many *= wide
     return mixed
 
 
-def _added(codes: Ints, records: Ints) -> Ints:
-    """Records of each combination of some columns of codes, shape (classes,)."""
-    wide = codes.max(axis=0) + 2  # missing is −1
-    number = np.zeros(len(codes), dtype=np.int64)
-    for column, many in zip(codes.T, wide, strict=True):
-        number = number * int(many) + column + 1
-    if int(np.prod(wide)) > _DENSE:
+def _added(codes: Sequence[tuple[Ints, int]], records: Ints, alone: bool) -> Ints:
+    """Records of each combination of some columns, shape (classes,): their codes from 0 on, and how many there are."""
+    number, many = codes[0]
+    for column, wide in codes[1:]:
+        number, many = number * wide, many * wide
+        number += column
+    if many > _DENSE:
         number = np.unique(number, return_inverse=True)[1]
-    sums = np.bincount(number, weights=records)
+    sums = np.bincount(number, weights=None if alone else records)
     return sums[sums > 0].astype(np.int64)
 
 

@@ -147,7 +147,8 @@ def _refined(classes: Ints, coded: Sequence[_Coded], smallest: int, share: float
         sizes = np.bincount(mixed)
         if int(sizes[sizes < smallest].sum()) > share * len(classes):
             return None
-        return (np.cumsum(sizes > 0) - 1)[mixed]
+        place = np.cumsum(sizes > 0, dtype=np.int64) - 1
+        return np.asarray(place[mixed])
     return None
 
 
