@@ -33,7 +33,7 @@ __all__ = ["ClassesSeen", "Correlated", "Preview", "Previewer"]
 
 MOST_SECONDS = 2.0
 """A step is tried on the whole file where a sample foretells no more."""
-MOST_RECORDS = 50_000
+MOST_RECORDS = 20_000
 """Records of a sample."""
 _MOST_LOOKS, _MOST_PAIRS, _MOST_TOLD, _KEPT = 12, 60, 6, 8
 _DRAWS = Draws(b"sfumato: draws of previews, never those of a release")

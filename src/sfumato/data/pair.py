@@ -18,6 +18,7 @@ from sfumato.errors import DataError
 __all__ = ["Pair", "numbers"]
 
 T = TypeVar("T")
+_SMALL = 10_000
 
 
 def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> np.ndarray:
@@ -42,12 +43,18 @@ def numbers(frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> 
         Where a column is not numeric.
     """
     out = np.empty((frame.height, len(columns)), order="F")
+    schema = frame.schema  # made anew at each look
+    values = []
     for j, name in enumerate(columns):
-        dtype = frame.schema[name]
+        dtype = schema[name]
         if not (dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null):
             raise DataError(f"Column {name!r} holds {holding(dtype)}; a numeric column is needed here.")
         value = pl.when(~codebook.missing(name, dtype)).then(shortest(pl.col(name), dtype))
-        out[:, j] = frame.select(value.fill_null(float("nan"))).to_series().to_numpy()
+        values.append(value.fill_null(float("nan")).alias(str(j)))
+    at_once = len(columns) if frame.height <= _SMALL else 1  # many small strata, or one more column in memory
+    for begin in range(0, len(columns), at_once or 1):
+        for j, found in enumerate(frame.select(values[begin : begin + at_once]), begin):
+            out[:, j] = found.to_numpy()
     return out
 
 

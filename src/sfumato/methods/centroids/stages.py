@@ -281,10 +281,10 @@ class Averaging:
         if not active or batch.is_empty():
             return batch.with_columns(pl.lit(None, pl.Float64).alias(h(n)) for n in active for h in (_z, _squared))
         z = numbers(batch, active, self.codebook)
+        raw = row_hash(np.nan_to_num(z, nan=np.inf)) if self.method.blur else None
         for j, n in enumerate(active):
             z[:, j] = (z[:, j] - state.mean[n]) / state.sd[n]
         tie = draws.tie_break(batch) if self.method.grouping != "knn" else None
-        raw = row_hash(np.nan_to_num(numbers(batch, active, self.codebook), nan=np.inf)) if self.method.blur else None
         found = self._by_pattern(z, tie, raw)
         out = found.centroid
         if found.spread is not None and found.signature is not None:
