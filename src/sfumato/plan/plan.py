@@ -356,7 +356,8 @@ class Plan(Described):
         PlanError
             With every problem at once.
         """
-        stated = {n: v for n, v in self.variables.items() if n in frame.columns and v.kind is not None}
+        there = set(frame.columns)  # made anew at each look
+        stated = {n: v for n, v in self.variables.items() if n in there and v.kind is not None}
         problems = [
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
@@ -368,7 +369,8 @@ class Plan(Described):
 
     def dated(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The table with texts as dates where the plan says that they are dates and all of them are, in ISO 8601."""
-        texts = [n for n in self._stated_dates() if n in frame.columns and frame.schema[n] == pl.String]
+        schema = frame.schema  # made anew at each look
+        texts = [n for n in self._stated_dates() if schema.get(n) == pl.String]
         typed = (infer(frame[n])[0] for n in texts)
         return frame.with_columns(column for column in typed if column.dtype.is_temporal())
 
