@@ -108,8 +108,16 @@ def test_strata_of_a_column_that_was_changed_before_are_whole_too(people):
 
 def test_where_a_sample_is_too_small_for_a_step_the_file_is_tried(people):
     step = {"do": "suppress_strata", "by": ["age"], "min_count": 20, "max_suppressed": 0.0}
-    seen = Previewer(people, most_seconds=0.0, most_records=100).look(planned(BAND, step), 1)
+    seen = Previewer(people, most_seconds=60.0, most_records=100).look(planned(BAND, step), 1)
     assert (seen.whole, seen.records) == (True, (N, N))
+    with pytest.raises(DataError, match="sample of the records"):
+        Previewer(people, most_seconds=0.0, most_records=100).look(planned(BAND, step), 1)
+
+
+def test_a_step_after_one_of_strata_is_tried_on_whole_strata(people):
+    step = {"do": "suppress_strata", "by": ["town", "age"], "min_count": 20, "max_suppressed": 0.0}
+    seen = Previewer(people, most_seconds=0.0, most_records=300).look(planned(BAND, step, NOISE), 2)
+    assert seen.strata == ("town",)
 
 
 def test_what_comes_after_the_step_plays_no_part(people):

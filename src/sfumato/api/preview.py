@@ -196,9 +196,11 @@ class Previewer:
             name = f"sample of {','.join(strata)}"
         try:
             tried = self._ran(plan, part, name)
-        except DataError:  # a sample may be too small for a step that the file is fit for
+        except DataError as error:  # a sample may be too small for a step that the file is fit for
             if name == "whole":
                 raise
+            if not whole and self._whole_of(plan, part, name, total) > self._most_seconds:
+                raise DataError(f"Tried on a sample of the records, which may be too small for it: {error}") from None
             part, name, strata = entering, "whole", ()
             tried = self._ran(plan, part, name)
         seconds = sum(tried.seconds) * total / max(part.frame.height, 1)
@@ -239,11 +241,26 @@ class Previewer:
         self._kept.move_to_end(key)
         return self._kept[key]
 
+    def _whole_of(self, plan: Plan, part: PolarsDataset, name: str, total: int) -> float:
+        """Seconds of the steps before the last on the whole file; no end where these cannot run on the sample."""
+        try:
+            before = self._ran(_first(plan, len(plan.steps) - 1), part, name)
+        except DataError:
+            return float("inf")
+        return sum(before.seconds) * total / max(part.frame.height, 1)
+
     def _sample(self, data: PolarsDataset, plan: Plan) -> tuple[PolarsDataset, tuple[str, ...]]:
-        """Records by a public draw of their ids, and the strata that are whole in it: those that steps before leave."""
+        """Records by a public draw of their ids, and the strata that are whole in it.
+
+        These are of columns that no step before changes, and that all steps share which need whole strata, if any are.
+        """
         frame, most = data.frame, self._most_records
         changed = {n for step in plan.steps[:-1] for n in step.changes}
-        strata = tuple(n for n in _strata(plan.steps[-1], data) if n in frame.columns and n not in changed)
+        each = [[n for n in _strata(step, data) if n in frame.columns and n not in changed] for step in plan.steps]
+        wanted = [names for names in each[::-1] if names]
+        strata = (
+            tuple(n for n in wanted[0] if all(n in names for names in wanted)) or tuple(wanted[0]) if wanted else ()
+        )
         if strata:
             sizes = frame.group_by(strata).len().sort(strata)
             sizes = sizes.with_columns(pl.Series(_UNIT, _drawn(sizes.select(strata)))).sort(_UNIT)

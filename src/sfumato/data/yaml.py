@@ -23,6 +23,7 @@ MAX_BYTES = 1_000_000
 """Largest plan file."""
 _MAX_NODES = 100_000
 _MAX_DEPTH = 30
+_TWICE = "a key stands twice here; give it once"
 
 Lines = Mapping[tuple[str | int, ...], int]
 """Line number (from 1) of each key and item, by its path."""
@@ -56,7 +57,12 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
         raise PlanError([f"the file is larger than {MAX_BYTES} bytes"])
     rest, entries = taken_out(text)
     if entries and (many := sum(entry.nodes for entry in entries)) < _MAX_NODES:
-        both = put_back(*_parsed(rest, _MAX_NODES - many), entries)
+        try:
+            both = put_back(*_parsed(rest, _MAX_NODES - many), entries)
+        except PlanError as error:
+            if error.problems[0].message != _TWICE:
+                raise
+            both = None  # another key may stand twice before
         if both is not None:
             return both
     return _parsed(text, _MAX_NODES)
@@ -69,7 +75,7 @@ def _parsed(text: str, most: int) -> tuple[Any, Lines]:
         _refuse_tricks(text, most)
         loaded = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:  # its own words show the values
-        raise PlanError([Problem("a key stands twice here; give it once", error.problem_mark.line + 1)]) from None
+        raise PlanError([Problem(_TWICE, error.problem_mark.line + 1)]) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = f"this is not YAML: {error.problem or 'it cannot be parsed'}"

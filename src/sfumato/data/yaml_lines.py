@@ -29,6 +29,8 @@ _PART = re.compile(
     r"|(\{ *| *\}|\[ *| *\]| *, *|: +)"
 )
 _CLOSED = re.compile(r"""(?<!\w)"(?:[^"\\]|\\.)*"|(?<!\w)'(?:[^']|'')*'|(?:^|\s)\#.*|([\[{])|([\]}])|(["'])""")
+_PLAIN = re.compile(r" *(?:- +)?[A-Za-z_][A-Za-z0-9_]*: +[A-Za-z0-9_].*")
+"""A word behind a key begins a text in which brackets and quotes are letters."""
 _WORDS = {"null": None, "true": True, "false": False}
 _UNSURE = frozenset(["null", "true", "false", "yes", "no", "on", "off", "y", "n", "inf", "nan"])
 _DEEPEST = 6
@@ -110,6 +112,8 @@ def taken_out(text: str) -> tuple[str, list[Entry]]:
 
 def _is_closed(line: str) -> bool:
     """Whether no quote and no bracket is left open at the end of a line that stays, as far as that is plain."""
+    if _PLAIN.fullmatch(line):
+        return True
     depth = 0
     for part in _CLOSED.finditer(line):
         depth += bool(part[1]) - bool(part[2])
