@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sfumato.api.standing_out import StandingOut
     from sfumato.data.finding import Finding, Findings
 
-__all__ = ["Asked", "Line", "Told", "asked", "choices", "larger", "of_work", "stand_out", "told"]
+__all__ = ["Asked", "Line", "Told", "asked", "choices", "everything", "larger", "of_work", "stand_out", "told"]
 
 _GROUPS = (None, KEYS, KEYS_AND_OTHERS)
 """Lines of all classes; those of single classes name values of few people."""
@@ -159,16 +159,19 @@ class Told:
     more: int
 
 
-def larger(what: Asked, most: int) -> dict[str, Any]:
-    """Options of the work that searches larger sets of keys, up to so many at once."""
+def everything(what: Asked) -> dict[str, Any]:
+    """Options of the work that measures all risks."""
     return {
         "keys": what.keys,
         "sensitive": what.sensitive or None,
         "weight": what.weight or None,
         "fraction": what.share,
-        "special_uniques": True,
-        "max_size": most,
     }
+
+
+def larger(what: Asked, most: int) -> dict[str, Any]:
+    """Options of the work that searches larger sets of keys, up to so many at once."""
+    return {**everything(what), "special_uniques": True, "max_size": most}
 
 
 def of_work(result: Mapping[str, Any]) -> Findings:
@@ -179,8 +182,16 @@ def of_work(result: Mapping[str, Any]) -> Findings:
     return Findings(tuple(Finding(**line) for line in lines), tuple(result.get("notes", ())))
 
 
-def told(found: Findings) -> list[tuple[str, list[Told]]]:
-    """Every measure of risk, by family: those that have figures, and those that have none here."""
+def told(found: Findings, more: Mapping[str, int] | None = None) -> list[tuple[str, list[Told]]]:
+    """Every measure of risk, by family: those that have figures, and those that have none here.
+
+    Parameters
+    ----------
+    found
+        The figures.
+    more
+        By figure, how many lines of single classes there are besides.
+    """
     by_name: dict[str, list[Finding]] = {}
     for line in found:
         by_name.setdefault(line.measure, []).append(line)
@@ -189,15 +200,23 @@ def told(found: Findings) -> list[tuple[str, list[Told]]]:
         if measure.of_risk:
             families.setdefault(measure.family, []).append(measure)
     return [
-        (heading, [_told(f.name, f.title, f.what, by_name.get(f.name, [])) for m in families[name] for f in m.figures])
+        (
+            heading,
+            [
+                _told(f.name, f.title, f.what, by_name.get(f.name, []), (more or {}).get(f.name, 0))
+                for m in families[name]
+                for f in m.figures
+            ],
+        )
         for name, heading in FAMILIES.items()
         if name in families
     ]
 
 
-def _told(name: str, title: str, what: str, lines: list[Finding]) -> Told:
+def _told(name: str, title: str, what: str, lines: list[Finding], more: int) -> Told:
     whole = [line for line in lines if line.group in _GROUPS][:_MOST_LINES]
-    return Told(name, title, what, tuple(Line(_of(line), _value(line)) for line in whole), len(lines) - len(whole))
+    shown = tuple(Line(_of(line), _value(line)) for line in whole)
+    return Told(name, title, what, shown, len(lines) - len(whole) + more)
 
 
 def _of(line: Finding) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -134,10 +135,24 @@ def fit(work: Work, progress: Progress) -> dict[str, Any]:
     return found.to_plain()
 
 
+def measures(work: Work, progress: Progress) -> dict[str, Any]:
+    """Measure the risk of the file as it is; of lines of single classes the number alone is told."""
+    from sfumato.api.risk import risk as measure
+    from sfumato.data.finding import Findings
+    from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS
+
+    found = measure(_read(work)[1], progress=progress, **work.options)
+    whole = tuple(line for line in found if line.group in (None, KEYS, KEYS_AND_OTHERS))
+    more = Counter(line.measure for line in found)
+    more.subtract(line.measure for line in whole)
+    return {**Findings(whole, found.notes).to_plain(), "more": dict(more)}
+
+
 TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {
     "protect": protect,
     "tune": tune,
     "risk": risk,
     "fit": fit,
+    "measures": measures,
 }
 """By name."""

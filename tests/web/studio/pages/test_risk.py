@@ -103,3 +103,17 @@ def test_names_of_columns_are_text(client):
     answer = client.get("/pages/risk/look?keys=%3Cscript%3Ealert(1)%3C/script%3E")
     assert "<script>" not in answer.text
     assert "&lt;script&gt;" in answer.text
+
+
+@pytest.mark.slow
+def test_all_risks_of_a_large_file_are_measured_in_a_process_of_its_own(client):
+    address = "/pages/risk/all?keys=sex&keys=age&sensitive=ill"
+    assert "Measure all of them" in client.get(address).text
+    assert "All risks are being measured" in client.post(address).text
+    for _ in range(300):
+        if "Cancel" not in (answer := client.get(address)).text:
+            break
+        time.sleep(0.1)
+    at_once = text(client.get("/pages/risk/measures?keys=sex&keys=age&sensitive=ill"))
+    assert text(answer) == f"All risks are measured. {at_once}"
+    assert "Measure all of them" in client.get("/pages/risk/all?keys=sex").text

@@ -17,7 +17,7 @@ from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
 from sfumato.web.studio.describing import refuse_identifiers
 from sfumato.web.studio.pages.frame import show, show_part
-from sfumato.web.studio.risking import Asked, asked, choices, larger, of_work, stand_out, told
+from sfumato.web.studio.risking import Asked, asked, choices, everything, larger, of_work, stand_out, told
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
 
@@ -81,6 +81,34 @@ def measured(request: Request, studio: Of, given: Query) -> HTMLResponse:
         said = error.detail if isinstance(error, Problem) else str(error)
         return show_part(request, "risk_measures", families=(), said=said, notes=())
     return show_part(request, "risk_measures", families=told(found), said="", notes=found.notes)
+
+
+@router.get("/pages/risk/all")
+def all_measured(request: Request, studio: Of, given: Query) -> HTMLResponse:
+    """How far the work is that measures all risks of a large file, or what it found."""
+    return show_part(request, "risk_all", **_everything(studio, asked(studio, given, _stated(request))))
+
+
+@router.post("/pages/risk/all")
+def measure_all(request: Request, studio: Of, given: Query) -> HTMLResponse:
+    """Begin to measure all risks, in a process of its own."""
+    what, said = asked(studio, given, _stated(request)), ""
+    try:
+        studio.begin("measures", everything(what), runs_plan=False)
+    except (SfumatoError, Problem) as error:
+        said = error.detail if isinstance(error, Problem) else str(error)
+    return show_part(request, "risk_all", **(_everything(studio, what) | ({"said": said} if said else {})))
+
+
+def _everything(studio: Studio, what: Asked) -> dict[str, Any]:
+    job = studio.jobs.last("measures")
+    if job is not None and (job.work.options != everything(what) or job.work.stamp != studio.opened.stamp):
+        job = None
+    context: dict[str, Any] = {"what": what, "job": job, "families": (), "said": "", "notes": ()}
+    if job is not None and job.state == "done" and job.result is not None:
+        found = of_work(job.result)
+        context |= {"families": told(found, job.result["more"]), "notes": found.notes}
+    return context
 
 
 @router.get("/pages/risk/larger")
