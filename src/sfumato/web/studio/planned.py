@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.data.files.atomic import replacing
 from sfumato.errors import FileError
+from sfumato.plan.editing.differing import Place, differing
 from sfumato.plan.editing.history import History, etag
 from sfumato.plan.plan import Plan
 from sfumato.web.problems import Problem
@@ -195,10 +195,9 @@ class Planned:
             self.keep(path)
 
     @property
-    def changes(self) -> list[str]:
-        """The lines that differ from the first text, those that were there with a minus, new ones with a plus."""
-        lines = difflib.unified_diff(self._first.splitlines(), self.text.splitlines(), lineterm="", n=0)
-        return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    def changes(self) -> list[Place]:
+        """What differs from the first text, as it was drafted or opened."""
+        return differing(self._first, self.text)
 
     def read_from(self, content: bytes) -> None:
         """Take the bytes of a file for read: they may be written over."""
@@ -261,6 +260,9 @@ class Planned:
         before = self._known.get(seen)
         more: dict[str, object] = {"etag": self.etag}
         if before is not None:
-            lines = difflib.unified_diff(before.splitlines(), self.text.splitlines(), "seen", "now", lineterm="", n=0)
-            more["changed"] = [line for line in lines if not line.startswith(("---", "+++", "@@"))][:_MOST_LINES]
+            places = differing(before, self.text)
+            lines = [
+                f"{sign}{line}" for at in places for sign, part in (("-", at.gone), ("+", at.new)) for line in part
+            ]
+            more["changed"] = lines[:_MOST_LINES]
         return Problem(409, "The plan was changed elsewhere since you saw it: look at it again.", more)

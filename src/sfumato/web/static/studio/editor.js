@@ -30,29 +30,45 @@ document.addEventListener("keydown", (event) => {
   event.target.form.requestSubmit();
 });
 
-// A plan from a file is put where it could have been typed.
+function refused(sentence) {
+  alarm.textContent = sentence;
+  alarm.hidden = false;
+  alarm.scrollIntoView({ block: "nearest" });
+}
+
+// A plan from a file is put where it could have been typed, with what it changes below; or it is compared alone.
 document.addEventListener("change", async (event) => {
-  const chosen = event.target.closest?.("[data-plan-file]")?.files?.[0];
+  const field = event.target.closest?.("[data-plan-file], [data-plan-beside]");
+  const chosen = field?.files?.[0];
   const text = area();
   if (!chosen || !text) return;
-  if (chosen.size > 1 << 20) {
-    alarm.textContent = "This is too large for a plan.";
-    alarm.hidden = false;
+  if (chosen.size > 1 << 20) { refused("This is too large for a plan."); return; }
+  let read;
+  try {
+    read = new TextDecoder("utf-8", { fatal: true }).decode(await chosen.arrayBuffer());
+  } catch {
+    refused("This file is no text in UTF-8, so it is no plan.");
     return;
   }
-  text.value = await chosen.text();
+  field.value = "";
+  window.htmx.ajax("POST", "/pages/plan/diff", { target: "#plan-beside", values: { text: read, name: chosen.name } });
+  if (!("planFile" in field.dataset)) return;
+  text.form.elements.ends.value = /\r\n/.test(read) && !/(^|[^\r])\n/.test(read) ? "crlf" : "";
+  text.value = read;
   text.dispatchEvent(new Event("input", { bubbles: true }));
   text.focus();
 });
 
 document.addEventListener("reset", (event) => {
-  if (event.target.contains(area())) setTimeout(() => area().dispatchEvent(new Event("input", { bubbles: true })));
+  if (!event.target.contains(area())) return;
+  event.target.elements.ends.value = ""; // a hidden field is not put back
+  setTimeout(() => area().dispatchEvent(new Event("input", { bubbles: true })));
 });
 
 // What was typed into the plan and not taken would be lost by a change on the page: it waits.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const { verb, path } = event.detail.requestConfig;
-  const own = path === "/pages/plan" || path === "/pages/plan/check" || path === "/pages/plan/complete";
+  const own = path === "/pages/plan" || path === "/pages/plan/check" || path === "/pages/plan/diff";
   if (verb === "get" || own || !typed() || !event.detail.elt.isConnected) return;
   event.preventDefault();
   alarm.textContent = "You typed into the plan: take what was typed, or put back what was there. Then change this.";

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse
 
 from sfumato.errors import SfumatoError
+from sfumato.plan.editing.completing import complete, typed
+from sfumato.plan.editing.differing import differing
+from sfumato.plan.editing.ends import keep_ends
 from sfumato.web.layout.forms import Form, Long
 from sfumato.web.problems import Problem
 from sfumato.web.studio.opening import sentence
 from sfumato.web.studio.pages.frame import change, panel, problem, show_part
 from sfumato.web.studio.routes.parts import Of
-from sfumato.web.studio.studio import told
+from sfumato.web.studio.studio import Studio, told
 
 __all__ = ["router"]
 
 router = APIRouter()
+_MOST_OFFERS, _LONGEST_WHAT, _DIGITS = 50, 150, 9
 
 
 @router.get("/pages/plan")
@@ -35,10 +40,45 @@ def look(request: Request, studio: Of) -> HTMLResponse:
 @router.post("/pages/plan")
 def write(request: Request, studio: Of, form: Long) -> Any:
     """Take the text that was typed."""
+    text = form.whole("text")
+    if form.one("ends") == "crlf":  # a file with such ends was put in its place
+        return change(request, studio, lambda: studio.planned.change(form.one("tag"), lambda _: _crlf(text)))
+    return change(request, studio, lambda: studio.planned.change(form.one("tag"), lambda now: keep_ends(now, text)))
+
+
+def _crlf(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")
+
+
+@router.post("/pages/plan/complete")
+def offer(studio: Of, form: Long) -> JSONResponse:
+    """What may be typed next: the word before the caret, and what may stand in its place."""
     text = form.whole("text").replace("\r\n", "\n")
-    if "\r\n" in studio.planned.text:
-        text = text.replace("\n", "\r\n")
-    return change(request, studio, lambda: studio.planned.change(form.one("tag"), lambda _: text))
+    given = form.one("caret")
+    caret = min(int(given), len(text)) if given.isascii() and given.isdigit() and len(given) < _DIGITS else len(text)
+    line, column = text.count("\n", 0, caret) + 1, caret - text.rfind("\n", 0, caret)
+    found = complete(text, line, column, _columns(studio))
+    options = [{"insert": insert, "what": _short(what)} for insert, what in found[:_MOST_OFFERS]]
+    word = typed(text, line, column)
+    return JSONResponse({"word": word, "options": options, "more": max(0, len(found) - _MOST_OFFERS)})
+
+
+def _columns(studio: Studio) -> dict[str, str]:
+    """Names of the file's columns with their labels, once it is read; never a value."""
+    if studio.closed or not studio.opened.read:
+        return {}
+    try:
+        table = studio.opened.table
+    except SfumatoError:
+        return {}
+    labels = {name: variable.label for name, variable in table.codebook.items()}
+    return {name: labels.get(name) or "a column" for name in table.columns}
+
+
+def _short(what: str) -> str:
+    """The first sentence of what is said, without the marks of code."""
+    first = re.split(r"(?<=[.:]) (?=[A-Z])", what.replace("`", ""), maxsplit=1)[0]
+    return first if len(first) <= _LONGEST_WHAT else f"{first[: _LONGEST_WHAT - 2].rstrip()} …"
 
 
 @router.post("/pages/plan/check")
@@ -79,7 +119,14 @@ def keep(request: Request, studio: Of, form: Form) -> Any:
 @router.get("/pages/plan/changes")
 def changes(request: Request, studio: Of) -> HTMLResponse:
     """What was changed since the first text."""
-    return show_part(request, "plan_changes", lines=studio.planned.changes)
+    return show_part(request, "plan_changes", places=studio.planned.changes, name="")
+
+
+@router.post("/pages/plan/diff")
+def diff(request: Request, studio: Of, form: Long) -> HTMLResponse:
+    """What another text has in place of lines of the plan; nothing is stored."""
+    places = differing(studio.planned.text, form.whole("text"))
+    return show_part(request, "plan_changes", places=places, name=form.one("name", "the file")[:_LONGEST_WHAT])
 
 
 @router.get("/pages/plan/download")

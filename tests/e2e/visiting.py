@@ -1,0 +1,93 @@
+"""A studio in a real browser, as somebody who came in by its address; shared by the journeys."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from sfumato.web.layout.rendering import VENDOR
+from tests.e2e.command import SFUMATO, sfumato
+
+__all__ = ["files", "plan", "repeated", "saved", "until", "visiting"]
+
+STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
+
+
+@contextmanager
+def visiting(browser: Any, folder: Path, *arguments: object, **look: Any) -> Iterator[Any]:
+    """A page of a studio that was started in a folder; at the end nothing was asked elsewhere or complained of."""
+    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
+        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    command = [SFUMATO, "studio", *map(str, arguments), "--no-browser", "--json"]
+    alone = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
+    started = subprocess.Popen(command, cwd=folder, env=alone, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert started.stdout is not None
+    url = json.loads(started.stdout.readline())["url"]
+    asked: list[str] = []
+    complaints: list[str] = []
+    context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, "accept_downloads": True, **look})
+    try:
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(url)
+        page.wait_for_url("**/data")
+        page.studio = url.partition("/?")[0]
+        yield page
+    finally:
+        context.close()
+        started.terminate()
+        status = started.wait(20)
+        started.stdout.close()
+    assert status == 0
+    elsewhere = {urlsplit(one).netloc for one in asked if not one.startswith(("data:", "blob:"))}
+    assert elsewhere == {urlsplit(url).netloc}, elsewhere
+    assert complaints == [], complaints
+
+
+def plan(page: Any) -> str:
+    """The plan's text as it stands beside the page."""
+    return str(page.get_by_label("The plan as YAML").input_value())
+
+
+def until(page: Any, told: str) -> None:
+    """Wait for what a page tells of itself; its policy forbids Playwright's own way to wait for that."""
+    for _ in range(400):
+        if page.evaluate(told):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(told)
+
+
+def saved(page: Any, name: str, to: Path, *, keys: bool = False) -> Path:
+    """Download what a link leads to, by the mouse or by its key."""
+    link = page.get_by_role("link", name=name).or_(page.get_by_role("button", name=name)).first
+    with page.expect_download() as got:
+        if keys:
+            link.focus()
+            page.keyboard.press("Enter")
+        else:
+            link.click()
+    got.value.save_as(to)
+    return to
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def repeated(folder: Path, plan: Path, data: str, key: Path, *more: str) -> dict[str, bytes]:
+    """What the command line makes of a downloaded plan with the same secret file."""
+    done = sfumato("protect", plan, data, "--out", "again", "--secret-file", key, *more, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return files(folder / "again")
