@@ -1,8 +1,11 @@
 import errno
 import os
+import re
 import resource
 import subprocess
 import sys
+import zipfile
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -186,6 +189,26 @@ def test_a_write_that_ends_half_way(tmp_path, monkeypatch, suffix, fault, expect
         assert "disk is full" in str(caught.value)
     assert target.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == [target.name]
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt"])
+def test_no_file_tells_when_it_was_written(tmp_path, suffix):
+    label = "<timestamp>\x1124 Nov 2026 00:01</timestamp>"[: 40 if suffix == ".xpt" else 60]
+    frame = pl.DataFrame({"x": [1.5], "s": ["24 Nov 26"]})
+    book = Codebook({"x": Variable(label="01:02:03")}).only(["x", "s"])
+    write_table(Table(frame, book, suffix, label=label), tmp_path / f"a{suffix}")
+    reads = {".sav": pyreadstat.read_sav, ".dta": pyreadstat.read_dta, ".xpt": pyreadstat.read_xport}
+    read, meta = reads[suffix](tmp_path / f"a{suffix}", output_format="polars")
+    assert (meta.creation_time, meta.modification_time) == (datetime(1980, 1, 1),) * 2
+    assert (read.rows(), meta.column_labels[0]) == ([(1.5, "24 Nov 26")], "01:02:03")
+
+
+def test_a_workbook_tells_no_hour(tmp_path):
+    write_table(table(pl.DataFrame({"x": [1]})), tmp_path / "a.xlsx")
+    with zipfile.ZipFile(tmp_path / "a.xlsx") as book:
+        hours = re.findall(r"\d{4}-\d\d-\d\dT[^<]*", book.read("docProps/core.xml").decode())
+        assert set(hours) == {"1980-01-01T00:00:00Z"}
+        assert {one.date_time for one in book.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 @pytest.mark.parametrize("suffix", WRITTEN)

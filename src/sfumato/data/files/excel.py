@@ -31,6 +31,8 @@ _MOST_COLUMNS = 16_384
 _MOST_CHARACTERS = 32_767
 _FIRST_DATE = datetime.date(1900, 3, 1)
 """Excel's calendar begins in 1900 and has a 29 February in that year, which never was."""
+_BEGINNING = datetime.datetime(1980, 1, 1)
+"""When a workbook says that it was written: the same content is the same bytes at any hour."""
 _SHOWN: dict[type[pl.DataType], str] = {pl.Date: "yyyy-mm-dd", pl.Time: "hh:mm:ss.000"}
 _DAY_ZERO = datetime.date(1899, 12, 31)
 """The day that a time of day without a date is read with."""
@@ -239,6 +241,7 @@ def write_xlsx(table: Table, path: str | Path) -> tuple[str, ...]:
         # In memory: otherwise the library spills the cells into files elsewhere, and does not close one that failed.
         buffer = io.BytesIO()
         workbook = xlsxwriter.Workbook(buffer, {"in_memory": True})
+        workbook.set_properties({"created": _BEGINNING})
         _fill(workbook, frame)
         workbook.close()
         temporary.write_bytes(buffer.getbuffer())

@@ -36,6 +36,7 @@ __all__ = [
     "renamed",
     "shortened",
     "texts",
+    "timeless",
     "verify",
     "whole",
 ]
@@ -44,6 +45,12 @@ Moment = Literal["date", "datetime", "time"]
 
 _MOST_VALUES_PER_BYTE = 1100
 """No compression in these formats packs more values than this into a byte."""
+_TIMES = {
+    b"$FL": ((92, rb"\d\d \w{3} \d\d\d\d:\d\d:\d\d", b"01 Jan 8000:00:00"),),
+    b"<st": ((None, rb"(?<=<timestamp>\x11)[^<]{17}(?=</timestamp></header>)", b"01 Jan 1980 00:00"),),
+    b"HEA": tuple((at, rb"\d\d[A-Z]{3}\d\d(:\d\d){3}", b"01JAN80:00:00:00") for at in (144, 160, 464, 480)),
+}
+"""By how a file of SPSS, Stata or SAS begins: where it says when it was written, how, and what is said instead."""
 _DAY = 86_400_000
 _YEAR_ONE, _YEAR_9999 = -719_162, 2_932_896
 """First and last day of years 1 to 9999, in days from 1970."""
@@ -404,3 +411,14 @@ def file_labels(variable: Variable, dtype: pl.DataType, clock: Clock) -> tuple[d
 SPSS = Clock(origin=-141_428, date_unit=1000, time_unit=1000)
 SAS = Clock(origin=-3653, date_unit=_DAY, time_unit=1000)
 STATA = Clock(origin=-3653, date_unit=_DAY, time_unit=1)
+
+
+def timeless(path: Path) -> None:
+    """Write over when a file was written: equal releases are equal byte for byte, and tell nothing of the hour."""
+    with path.open("r+b") as file:
+        head = file.read(1_000)
+        for at, form, instead in _TIMES[head[:3]]:
+            found = re.search(form, head) if at is None else re.compile(form).match(head, at)
+            assert found is not None
+            file.seek(found.start())
+            file.write(instead)

@@ -228,6 +228,7 @@ def write_xpt(table: Table, path: str | Path) -> tuple[str, ...]:
             variable_format={names[n]: v for n, v in formats.items()},
         )
         readstat.verify(pyreadstat.read_xport, temporary, sent, padded=True)
+        readstat.timeless(temporary)
         if special:
             _mark_special(temporary, pyreadstat, frame, special, names)
     return notes + told + changed + cut + foreign + padded(frame, ".xpt") + _unmarked(book, special)

@@ -211,6 +211,7 @@ def write_sav(table: Table, path: str | Path) -> tuple[str, ...]:
             variable_format={names[n]: v for n, v in formats.items()},
         )
         readstat.verify(pyreadstat.read_sav, temporary, sent, padded=True, user_missing=True)
+        readstat.timeless(temporary)
     held = ("label", "labels", "missing", "measure", "format")
     return notes + told + changed + cut + lost + unmarked + foreign + padded(frame, ".sav") + unheld(book, held, ".sav")
 

@@ -162,6 +162,7 @@ def write_dta(table: Table, path: str | Path) -> tuple[str, ...]:
             variable_format={names[n]: v for n, v in formats.items()},
         )
         readstat.verify(pyreadstat.read_dta, temporary, sent, padded=False, user_missing=True)
+        readstat.timeless(temporary)
     held = ("label", "labels", "missing", "format")
     return notes + told + changed + cut + lost + foreign + _unmarked(book, tags) + unheld(book, held, ".dta")
 
