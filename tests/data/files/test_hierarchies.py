@@ -2,7 +2,14 @@
 
 import pytest
 
-from sfumato.data.files.hierarchies import hierarchy_text, read_folder, read_hierarchy, write_hierarchy
+from sfumato.data.files.hierarchies import (
+    hierarchy_of,
+    hierarchy_text,
+    mapping_text,
+    read_folder,
+    read_hierarchy,
+    write_hierarchy,
+)
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 
@@ -89,3 +96,20 @@ def test_the_hierarchies_of_adult(shared_data):
     found = read_folder(shared_data / "adult" / "hierarchies", ["age", "sex", "education", "no-such-key"])
     assert {key: hierarchy.height for key, hierarchy in found.items()} == {"age": 4, "sex": 1, "education": 3}
     assert len(found["age"].leaves) == 100
+
+
+@pytest.mark.parametrize("head", ["level 0;level 1", "Level-0;Level-1", "Level 0;level1", "value;group"])
+def test_names_of_columns_are_no_value(head):
+    text = f"{head}\nLeeds;North\nBath;South\n"
+    named = head != "Level-0;Level-1"
+    assert len(hierarchy_of(text, "town.csv").paths) == (2 if named else 3)
+
+
+def test_a_gap_is_told_by_the_line_of_the_file():
+    with pytest.raises(DataError, match=r"^town\.csv: line 3 has a gap"):
+        hierarchy_of("value,group\nLeeds,North\nBath,,South\n", "town.csv")
+
+
+def test_a_mapping_is_read_again():
+    groups = {"a,b": "one", '"c"': "two", "<b>": "two"}
+    assert hierarchy_of(mapping_text(groups), "m.csv").paths == tuple(groups.items())

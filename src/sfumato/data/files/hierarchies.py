@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,9 @@ __all__ = [
     "HierarchyFiles",
     "HierarchyFolder",
     "digest",
+    "hierarchy_of",
     "hierarchy_text",
+    "mapping_text",
     "read_folder",
     "read_hierarchy",
     "write_hierarchy",
@@ -31,6 +33,7 @@ Form = Literal["arx", "parents", "hrc"]
 _LARGEST = 64 << 20
 _SIGNS = ";,\t|"
 _PARENTS = ("code", "parent")
+_MAPPING = ("value", "group")
 _DEEPEST = 100
 
 
@@ -102,18 +105,48 @@ def read_hierarchy(path: Path) -> Hierarchy:
     ...     read_hierarchy(Path(folder) / "town.csv").paths
     (('Leeds', 'North'), ('Bath', 'South'))
     """
-    text = _text(path)
+    return hierarchy_of(_text(path), path.name)
+
+
+def hierarchy_of(text: str, name: str) -> Hierarchy:
+    """A hierarchy from the text of a file, in one of the forms of `read_hierarchy`.
+
+    Parameters
+    ----------
+    text
+        What stands in the file. Names of columns such as `level 0;level 1`, or `value,group`, are no value.
+    name
+        Of the file: one that ends in `.hrc` is of that form, and errors begin with it.
+
+    Raises
+    ------
+    DataError
+        As `read_hierarchy`.
+
+    Examples
+    --------
+    >>> hierarchy_of("level 0;level 1\\nLeeds;North\\nBath;South\\n", "town.csv").paths
+    (('Leeds', 'North'), ('Bath', 'South'))
+    """
     try:
-        if path.suffix.lower() == ".hrc":
+        if name.lower().endswith(".hrc"):
             return Hierarchy(tuple(_of_indented(text)))
         lines = [line for line in csv.reader(io.StringIO(text), delimiter=_sign(text), strict=True) if any(line)]
-        if lines and tuple(cell.strip().lower() for cell in lines[0]) == _PARENTS:
+        head = tuple(cell.strip().lower() for cell in lines[0]) if lines else ()
+        if head == _PARENTS:
             return Hierarchy.parents(_of_parents(lines[1:]))
-        return Hierarchy(tuple(_of_columns(lines)))
+        return Hierarchy(tuple(_of_columns(lines, 2 if _are_names(head) else 1)))
     except csv.Error:
-        raise DataError(f"{path.name}: a line is badly quoted.") from None
+        raise DataError(f"{name}: a line is badly quoted.") from None
     except DataError as error:
-        raise DataError(f"{path.name}: {error}") from None
+        raise DataError(f"{name}: {error}") from None
+
+
+def _are_names(head: tuple[str, ...]) -> bool:
+    """Whether a first line names the columns."""
+    levels = tuple("".join(cell.split()).removeprefix("level") for cell in head)
+    numbered = all(cell.startswith("level") for cell in head) and levels == tuple(map(str, range(len(head))))
+    return head == _MAPPING or (len(head) > 1 and numbered)
 
 
 def _text(path: Path) -> str:
@@ -138,11 +171,11 @@ def _sign(text: str) -> str:
     return max(_SIGNS, key=lambda sign: (first.count(sign), sign == ";"))
 
 
-def _of_columns(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    rows = [tuple(cell.strip() for cell in line) for line in lines]
+def _of_columns(lines: Sequence[Sequence[str]], first: int) -> Iterator[tuple[str, ...]]:
+    rows = [tuple(cell.strip() for cell in line) for line in lines[first - 1 :]]
     if rows and all(row[-1] == EVERYTHING for row in rows):
         rows = [row[:-1] for row in rows]
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, first):
         held = len(row) - next((i for i, cell in enumerate(reversed(row)) if cell), len(row))
         if not all(row[:held]) or not held:
             raise DataError(f"line {number} has a gap: a broader category stands after an empty one.")
@@ -222,6 +255,18 @@ def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx") -> str:
         pairs = {child: above for path in hierarchy.paths for child, above in zip(path, [*path[1:], ""], strict=True)}
         return _csv([_PARENTS, *pairs.items()], ",")
     return "".join(f"{'@' * depth}{label}\n" for depth, label in _indented(hierarchy))
+
+
+def mapping_text(groups: Mapping[str, str]) -> str:
+    """A mapping as the text of a file: a line for each value with its group, below the names of the two columns.
+
+    Examples
+    --------
+    >>> print(mapping_text({"Leeds": "North"}), end="")
+    value,group
+    Leeds,North
+    """
+    return _csv([_MAPPING, *groups.items()], ",")
 
 
 def _indented(hierarchy: Hierarchy) -> Iterator[tuple[int, str]]:
