@@ -140,3 +140,15 @@ def test_an_earlier_step_that_masks_nothing_wanted_is_left_out_for_classes(peopl
     previewer = Previewer(people, most_seconds=0.0, most_records=100)
     plan = planned(NOISE, {"do": "noise", "columns": ["income"], "share": 0.1, "by": ["town"]})
     assert previewer.look(plan, 0).after == previewer.look(planned(NOISE), 0).before
+
+
+def test_the_table_as_it_enters_a_step(people):
+    tried = Previewer(people, most_records=100)
+    plan = planned({"do": "top_code", "columns": ["age"], "at": 50}, NOISE, BAND)
+    data, whole = tried.entering(plan, 2, "age")
+    assert whole
+    assert data.frame["age"].to_list() == [min(age, 50) for age in people["age"]]
+    assert data.frame["income"].to_list() == people["income"].to_list()  # a step that only touches others is left out
+    assert tried.entering(plan, 0, "age")[0].frame["age"].to_list() == people["age"].to_list()
+    part, whole = Previewer(people, most_seconds=0.0, most_records=100).entering(plan, 2, "age")
+    assert (part.frame.height, whole) == (100, False)

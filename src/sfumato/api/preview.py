@@ -225,6 +225,47 @@ class Previewer:
             correlations=_correlations(touched, before.data, after.data),
         )
 
+    def entering(self, plan: Plan, step: int, column: str) -> tuple[PolarsDataset, bool]:
+        """The table as it enters a step, as far as one column of it goes; other columns may lack what steps did.
+
+        Parameters
+        ----------
+        plan
+            The plan; the step and later ones play no part.
+        step
+            Its position, from 0; the number of steps for one that is to be added.
+        column
+            Which column will be looked at.
+
+        Returns
+        -------
+        tuple
+            The table, and whether it is of the whole file: else it is of the sample that `look` takes, since steps
+            before would take too long.
+
+        Raises
+        ------
+        PlanError, DataError
+            As `look`.
+        """
+        plan = _first(plan, step)
+        data = numbered(plan, self._data, released=False)
+        plan = plan.bound(data.codebook)
+        if not plan.steps:
+            return data, True
+        total, part, name = data.frame.height, data, "whole"
+        if total > self._most_records:
+            part, strata = self._sample(data, plan.steps[-1])
+            name = f"sample of {','.join(strata)}"
+        tried = self._ran(plan, part, name)
+        many = part.frame.height
+        if name == "whole":
+            return tried.data, True
+        if self._foretold(plan, [column], tried, total, many) > self._most_seconds:
+            return tried.data, False
+        own = _first(plan, len(plan.steps), only=_needed(plan, [column], tried, many))
+        return self._ran(own, data, "whole").data, True
+
     def _ran(self, plan: Plan, entering: PolarsDataset, part: str) -> _Ran:
         """The table after all steps of a plan; what its first steps gave is kept."""
         if not plan.steps:
