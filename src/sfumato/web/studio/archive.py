@@ -13,7 +13,7 @@ from typing import IO
 
 from sfumato.errors import FileError
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["archived", "packed", "unpacked"]
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _MOST_FILES, _MOST_BYTES, _MOST_RATIO = 1_000, 4 << 30, 200
@@ -35,9 +35,20 @@ def packed(folder: Path, beside: Mapping[str, bytes]) -> bytes:
     files = {
         f"{folder.name}/{p.relative_to(folder).as_posix()}": p.read_bytes() for p in folder.rglob("*") if p.is_file()
     }
+    return archived({**files, **beside})
+
+
+def archived(files: Mapping[str, bytes]) -> bytes:
+    """Files as an archive, by path; equal files give equal bytes.
+
+    Examples
+    --------
+    >>> archived({"a": b"1", "b": b"2"}) == archived({"b": b"2", "a": b"1"})
+    True
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted({**files, **beside}.items()):
+        for name, content in sorted(files.items()):
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o600 << 16

@@ -12,6 +12,7 @@ from sfumato.plan.editing.differing import Place, differing
 from sfumato.plan.editing.history import History, etag
 from sfumato.plan.plan import Plan
 from sfumato.web.problems import Problem
+from sfumato.web.studio.beside import Beside, folders, steps_of
 
 __all__ = ["Planned", "stands_alone"]
 
@@ -20,8 +21,7 @@ _MOST_LINES = 40
 
 def stands_alone(plan: Plan) -> bool:
     """Whether a plan names no file that could change while its text stays."""
-    steps = (*plan.steps, *(step for table in plan.tables.values() for step in table.steps))
-    return not any(step.files or getattr(step, "hierarchies", None) is not None for step in steps)
+    return not folders(plan) and not any(step.files for step in steps_of(plan))
 
 
 class Planned:
@@ -33,15 +33,19 @@ class Planned:
         Where it begins.
     base
         The folder that files which the plan names are looked for in.
+    private
+        A folder for files that are made for the plan, as long as it is kept nowhere.
     """
 
-    def __init__(self, text: str, base: Path) -> None:
+    def __init__(self, text: str, base: Path, private: Path | None = None) -> None:
         self._history = History(text)
         self._first = text
         self._known = {etag(text): text}
         self._lock = threading.RLock()
         self._parsed: dict[str, Plan] = {}
-        self.base = base
+        self._base, self._private = base, private
+        self.beside = Beside()
+        """Files that are made for the plan, where its text would be too long."""
         self.asked = False
         """Whether it was asked if the plan should be kept in a file."""
         self.kept: Path | None = None
@@ -84,6 +88,21 @@ class Planned:
         return self._history.can_redo
 
     @property
+    def base(self) -> Path:
+        """The folder that files which the plan names are looked for in."""
+        return self._base_of(self.plan)
+
+    def _base_of(self, plan: Plan) -> Path:
+        return self._home if self.beside.named(plan) else self._base
+
+    @property
+    def _home(self) -> Path:
+        """Where files that are made for the plan lie."""
+        if self.kept is not None:
+            return self.kept.parent
+        return self._base if self._private is None else self._private
+
+    @property
     def plan(self) -> Plan:
         """The plan that the text is."""
         return self.parsed(self.text)
@@ -98,8 +117,10 @@ class Planned:
         """
         with self._lock:
             if (found := self._parsed.get(text)) is None:
-                found = Plan.from_yaml(text, self.base)
-                if stands_alone(found):
+                found = Plan.from_yaml(text, self._base)
+                if self.beside.named(found):
+                    found = found.beside(Plan.from_yaml("sfumato: 1", self._home))
+                elif stands_alone(found):
                     self._parsed = {**dict(list(self._parsed.items())[-3:]), text: found}
             return found
 
@@ -133,7 +154,7 @@ class Planned:
             if seen not in (self.etag, "*"):
                 raise self._stale(seen)
             new = edit(self.text)
-            self.parsed(new)
+            self._lay(self.parsed(new))
             self._history.write(new)
             return self._written()
 
@@ -167,6 +188,7 @@ class Planned:
         """
         with self._lock:
             self._refuse_foreign(path)
+            self.beside.lay(self.beside.named(self.plan), path.parent)
             self.kept = path
             self._save()
             self.not_kept = ""
@@ -211,8 +233,24 @@ class Planned:
 
     def _written(self) -> str:
         self._known[self.etag] = self.text
+        self._lay(plan := self.plan)
         self._save_or_say()
+        self.beside.tidy(self.beside.named(plan))
         return self.etag
+
+    def _lay(self, plan: Plan) -> None:
+        """Write the files that were made for a plan: where it is kept, and where they stay if that ends."""
+        names = self.beside.named(plan)
+        others = any(step.files for step in steps_of(plan)) or len(folders(plan)) > len(names)
+        if names and others and self._home.resolve() != self._base.resolve():
+            raise Problem(
+                409,
+                "A tree of this size goes into a file beside the plan, where the other files are that it names. Let "
+                "the plan be kept there first, below its text.",
+            )
+        for home in {self._home, self._private or self._home} if names else ():
+            home.mkdir(mode=0o700, exist_ok=True)
+            self.beside.lay(names, home)
 
     def _save_or_say(self) -> None:
         """Save it where it is kept; if that fails it is asked anew where to."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.errors import Problem as PlanProblem
 from sfumato.web.problems import Problem
+from sfumato.web.studio.beside import fingerprint
 from sfumato.web.studio.door import Keys
 from sfumato.web.studio.jobs import Job, Jobs
 from sfumato.web.studio.planned import Planned, stands_alone
@@ -126,6 +127,11 @@ class Studio:
         return self.temporary / "files"
 
     @property
+    def _made_for(self) -> Path:
+        """The private folder of files that are made for the plan."""
+        return self.temporary / "plan"
+
+    @property
     def private(self) -> bool:
         """Whether the file that is open lies in the studio's private folder, which goes with it."""
         return self.temporary in self.opened.source.path.parents
@@ -173,14 +179,14 @@ class Studio:
                     return self._planned
                 if self._given is not None:
                     (content, text, base), self._given = self._given, None
-                    self._planned = Planned(text, base)
+                    self._planned = Planned(text, base, self._made_for)
                     self._planned.read_from(content)
                     self._planned.given = True
                     return self._planned
             draft = opened.draft  # waited for while others may go on
             with self._lock:
                 if self._planned is None and self._opened is opened:  # else another file was opened meanwhile
-                    self._planned = Planned(draft.text, self.base)
+                    self._planned = Planned(draft.text, self.base, self._made_for)
                     if self._before is not None:
                         self._planned.follow(self._before)
                         self._before = None
@@ -247,7 +253,8 @@ class Studio:
         except OSError:
             raise Problem(507, "The folder of temporary files cannot be written to: make room there.") from None
         secret = (self.secret.value, self.secret.repeatable)
-        work = Work(task, opened.source, opened.stamp, planned.text, planned.base, dict(options), secret, out)
+        text, base, files = planned.text, planned.base, fingerprint(planned.plan, planned.base)
+        work = Work(task, opened.source, opened.stamp, text, base, dict(options), secret, out, files)
         try:
             return self.jobs.start(work)
         except Problem:
@@ -270,9 +277,11 @@ class Studio:
         opened, work = self.opened, job.work
         then = (work.plan, work.source, work.stamp, work.secret)
         now = (self.planned.text, opened.source, opened.stamp, (self.secret.value, self.secret.repeatable))
-        if then != now or opened.changed:
+        planned = self.planned
+        if then != now or opened.changed or fingerprint(planned.plan, planned.base) != work.files:
             raise Problem(
-                409, "The plan, the data or the secret are not those of the last release: run the plan again."
+                409,
+                "The plan, its files, the data or the secret are not those of the last release: run the plan again.",
             )
         return job
 

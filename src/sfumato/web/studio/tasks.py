@@ -39,6 +39,8 @@ class Work:
         What draws are keyed with, and whether it is kept; it crosses through a pipe, never by argument or environment.
     out
         A private folder for what is written.
+    files
+        By what the files that the plan names are known again.
     """
 
     task: str
@@ -49,6 +51,7 @@ class Work:
     options: Mapping[str, Any] = field(default_factory=dict)
     secret: tuple[bytes, bool] | None = field(default=None, repr=False)
     out: Path | None = None
+    files: str = ""
 
 
 @lru_cache(maxsize=1)

@@ -16,6 +16,8 @@ from sfumato.plan.editing.differing import differing
 from sfumato.plan.editing.ends import keep_ends
 from sfumato.web.layout.forms import Form, Long
 from sfumato.web.problems import Problem
+from sfumato.web.studio.archive import archived
+from sfumato.web.studio.beside import carried
 from sfumato.web.studio.opening import sentence
 from sfumato.web.studio.pages.frame import change, panel, problem, show_part
 from sfumato.web.studio.routes.parts import Of
@@ -140,3 +142,12 @@ def _quoted(name: str) -> str:
     """A file's name for a header (RFC 8187), whatever letters are in it."""
     plain = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
     return quote(plain.encode("utf-8", "replace"), safe="")
+
+
+@router.get("/pages/plan/archive")
+def archive(studio: Of) -> Response:
+    """The text with the files that it names, as an archive."""
+    planned, name = studio.planned, studio.beside.name
+    files = {**carried(planned.plan, planned.base), name: planned.text.encode()}
+    headers = {"Content-Disposition": 'attachment; filename="plan.zip"'}
+    return Response(archived(files), 200, headers, "application/zip")
