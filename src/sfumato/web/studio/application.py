@@ -18,6 +18,7 @@ from sfumato.web.static_files import StaticFiles
 from sfumato.web.studio.door import Door
 from sfumato.web.studio.opening import sentence
 from sfumato.web.studio.pages import ROUTERS as PAGES
+from sfumato.web.studio.pages.recode import MOST_TREE
 from sfumato.web.studio.pages.refusal import refusal
 from sfumato.web.studio.routes import ROUTERS
 from sfumato.web.studio.routes.parts import MOST_PLAN
@@ -78,6 +79,8 @@ def _largest(method: str, path: str) -> int | None:
         return None
     if path == "/pages/release/secret":
         return MOST_PLAN + _SMALL  # a file as long as the command line takes, and the form around it
+    if path == "/pages/protect/recode/import":
+        return MOST_TREE + _SMALL
     if path.startswith("/pages/plan"):
         return 3 * MOST_PLAN  # a form writes a letter as three
     return MOST_PLAN if path in ("/api/plan", "/api/check", "/api/edit") else _SMALL

@@ -18,7 +18,7 @@ from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 from sfumato.web.problems import Problem
 
-__all__ = ["Beside", "carried", "file_of", "fingerprint", "folders", "steps_of"]
+__all__ = ["Beside", "carried", "carries", "file_of", "fingerprint", "folders", "steps_of"]
 
 _SUFFIXES = (".csv", ".hrc")
 _LONGEST = 120
@@ -117,6 +117,11 @@ def carried(plan: Plan, base: Path) -> dict[str, bytes]:
         Its folder.
     """
     return {name: path.read_bytes() for name, path in _paths(plan, base)}
+
+
+def carries(plan: Plan, base: Path) -> bool:
+    """Whether a plan names files below its own folder."""
+    return next(_paths(plan, base), None) is not None
 
 
 def fingerprint(plan: Plan, base: Path) -> str:

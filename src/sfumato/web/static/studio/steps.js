@@ -61,3 +61,12 @@ document.addEventListener("htmx:afterSettle", () => {
   const tag = document.querySelector("#plan input[name=tag]")?.value;
   if (root?.dataset.tag && tag && tag !== root.dataset.tag) htmx.trigger("#steps", "plan");
 });
+
+// What the address names comes after the page: it is scrolled to once.
+let sought = location.hash;
+
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.detail.target?.id !== "steps" || !sought) return;
+  document.getElementById(sought.slice(1))?.scrollIntoView({ block: "start" });
+  sought = "";
+});

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.web.studio.pages import analyse, data, opening, plan, protect, release, risk, trade_off
+from sfumato.web.studio.pages import analyse, data, opening, plan, protect, recode, release, risk, trade_off
 
 __all__ = ["ROUTERS"]
 
@@ -12,6 +12,7 @@ ROUTERS = (
     data.router,
     risk.router,
     protect.router,
+    recode.router,
     trade_off.router,
     release.router,
     analyse.router,

@@ -12,7 +12,7 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.web.layout.rendering import refuse_without_vendor, rendered, shown
 from sfumato.web.problems import Problem
 from sfumato.web.static_files import StaticFiles
-from sfumato.web.studio.beside import carried
+from sfumato.web.studio.beside import carries
 from sfumato.web.studio.studio import Studio, told
 
 __all__ = ["LINKS", "at_the_head", "change", "panel", "problem", "show", "show_part"]
@@ -92,7 +92,7 @@ def panel(studio: Studio) -> Mapping[str, Any]:
         "can_redo": planned.can_redo,
         "kept": None if planned.kept is None else planned.kept.name,
         "asked": planned.asked,
-        "files": bool(carried(planned.plan, planned.base)),
+        "files": carries(planned.plan, planned.base),
         "beside": studio.beside.name,
         "there": studio.beside.exists() and not planned.wrote(studio.beside),
         "not_kept": planned.not_kept,

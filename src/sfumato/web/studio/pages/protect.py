@@ -8,7 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from sfumato.errors import PlanError, SfumatoError
+from sfumato.api.recoding import private
+from sfumato.data.roles import Kind
+from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.methods.base import ROW
 from sfumato.methods.registry import methods
 from sfumato.plan.editing.edits import add, move, remove
 from sfumato.plan.editing.off import switch_off, switch_on
@@ -17,26 +20,34 @@ from sfumato.web.problems import Problem
 from sfumato.web.studio.limiting import bounded_anew, limits, offered_measures, read_bound, read_narrowing
 from sfumato.web.studio.pages.frame import change, show, show_part
 from sfumato.web.studio.pages.pictures import pictured
+from sfumato.web.studio.recode_looks import Asked, editor
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.stepped import book_before, cards, plain_steps, previewer
 from sfumato.web.studio.stepping import Unfit, catalogue, changed, fields, read_step, unsuited
 from sfumato.web.studio.studio import Studio
 
-__all__ = ["router"]
+__all__ = ["router", "tried", "whole_part"]
 
 router = APIRouter()
+_EDITOR = ("recode", "as", "all", "find")
+"""What the address says of the editor of a column."""
 
 
 @router.get("/protect")
 def page(request: Request, studio: Of, step: int | None = None, add: str = "") -> HTMLResponse:
     """The page; its cards come once the plan is there."""
-    return show(request, studio, "protect", "Protect", step=step, adding=add)
+    editor = {key: request.query_params[key] for key in _EDITOR if request.query_params.get(key)}
+    return show(request, studio, "protect", "Protect", step=step, adding=add, editor=editor)
 
 
 @router.get("/pages/protect/steps")
 def steps(request: Request, studio: Of, step: str = "", add: str = "") -> HTMLResponse:
-    """A card for each step, one of them open, or the catalogue, or the form of a new step."""
-    return show_part(request, "protect_steps", page=_all(studio, _number(step), add))
+    """A card for each step, one of them open, perhaps with the editor of a column, or the catalogue, or a new step."""
+    said, at = request.query_params, _number(step)
+    asked = None
+    if said.get("recode") and (at is not None or add == "recode"):
+        asked = Asked(at, said["recode"], said.get("as", ""), said.get("all") == "yes", said.get("find", ""))
+    return show_part(request, "protect_steps", page=whole_part(studio, at, add, asked=asked))
 
 
 @router.post("/pages/protect/save")
@@ -50,7 +61,7 @@ def save(request: Request, studio: Of, form: Form) -> Any:
     try:
         value = read_step(name, form, now[number], list(book_before(studio, number)))
     except Unfit as error:
-        return show_part(request, "protect_steps", page=_all(studio, number, "", form, error))
+        return show_part(request, "protect_steps", page=whole_part(studio, number, "", form, error))
     return _act(request, studio, form, lambda text: changed(text, ["steps", number], value), number)
 
 
@@ -65,7 +76,7 @@ def put(request: Request, studio: Of, form: Form) -> Any:
     try:
         value = read_step(name, form, {}, list(book_before(studio, place)))
     except Unfit as error:
-        return show_part(request, "protect_steps", page=_all(studio, None, name, form, error))
+        return show_part(request, "protect_steps", page=whole_part(studio, None, name, form, error))
     return _act(request, studio, form, lambda text: add(text, ["steps"], at, value), place)
 
 
@@ -104,20 +115,42 @@ def on(request: Request, studio: Of, form: Form) -> Any:
 def preview(request: Request, studio: Of, form: Form) -> HTMLResponse:
     """What a step would do, as it stands in its form, saved or not."""
     number, name = _number(form.one("step")), form.one("do")
-    text = studio.planned.text
-    now = plain_steps(text)
-    try:
+    now = plain_steps(studio.planned.text)
+
+    def text() -> tuple[str, int]:
+        text = studio.planned.text
         if number is not None and 0 <= number < len(now):
             value = read_step(str(now[number]["do"]), form, now[number], list(book_before(studio, number)))
-            text, place = changed(text, ["steps", number], value), number
-        elif name in methods():
-            at = _number(form.one("at"))
-            place = len(now) if at is None else min(max(at, 0), len(now))
-            text = add(text, ["steps"], place, read_step(name, form, {}, list(book_before(studio, place))))
-        else:
-            return show_part(request, "protect_preview", seen=None, said=("There is no such step any more.",))
-        plan = studio.planned.parsed(text)
-        seen = previewer(studio.opened).look(plan, place, whole=form.one("whole") == "yes")
+            return changed(text, ["steps", number], value), number
+        if name not in methods():
+            raise DataError("There is no such step any more.")
+        at = _number(form.one("at"))
+        place = len(now) if at is None else min(max(at, 0), len(now))
+        value = read_step(name, form, {}, list(book_before(studio, place)))
+        return add(text, ["steps"], place, value), place
+
+    return tried(request, studio, text, form.one("whole") == "yes", "/pages/protect/preview")
+
+
+def tried(
+    request: Request, studio: Studio, text: Callable[[], tuple[str, int]], whole: bool, again: str
+) -> HTMLResponse:
+    """What a step does: its columns before and after, and what becomes of people who share their keys.
+
+    Parameters
+    ----------
+    request, studio
+        Who asks, and whose data.
+    text
+        Gives the plan's text, and the position of the step.
+    whole
+        Take the whole file.
+    again
+        The address that tries it on the whole file.
+    """
+    try:
+        plan, place = text()
+        seen = previewer(studio.opened).look(studio.planned.parsed(plan), place, whole=whole)
     except Unfit as error:
         return show_part(request, "protect_preview", seen=None, said=_unfit(error))
     except PlanError as error:
@@ -127,7 +160,8 @@ def preview(request: Request, studio: Of, form: Form) -> HTMLResponse:
         return show_part(request, "protect_preview", seen=None, said=(str(error),))
     before, after = (() if side is None else side.keys for side in (seen.before, seen.after))
     masked = [n for n in before if n not in after]
-    return show_part(request, "protect_preview", seen=seen, said=(), pictures=pictured(seen.looks), masked=masked)
+    told = {"pictures": pictured(seen.looks), "masked": masked, "again": again}
+    return show_part(request, "protect_preview", seen=seen, said=(), **told)
 
 
 @router.post("/pages/protect/limit")
@@ -141,10 +175,17 @@ def limit(request: Request, studio: Of, form: Form) -> Any:
         bound, value = read_bound(form)
         new = {"measure": form.one("measure"), bound: value, **read_narrowing(form)}
     except ValueError as error:
-        return show_part(request, "protect_steps", page=_all(studio, None, "") | {"wrong_limit": str(error)})
+        return show_part(request, "protect_steps", page=whole_part(studio, None, "") | {"wrong_limit": str(error)})
     if at is not None:
         return _act(request, studio, form, lambda text: bounded_anew(text, at, bound, value), focus="limits")
     return _act(request, studio, form, lambda text: add(text, ["limits"], None, new), focus="limits")
+
+
+def _editors(step: dict[str, Any]) -> list[tuple[str, str]]:
+    """The columns of a step `recode`, each with what is edited of it."""
+    what = "bands" if "band" in step else "categories"
+    columns = step.get("columns")
+    return [(n, what) for n in columns if isinstance(n, str)] if isinstance(columns, list) else []
 
 
 def _unfit(error: Unfit) -> tuple[str, ...]:
@@ -176,19 +217,36 @@ def _act(
         studio,
         lambda: studio.planned.change(form.one("tag") or None, edit),
         "protect_steps",
-        page=lambda: _all(studio, step, "", focus=focus),
+        page=lambda: whole_part(studio, step, "", focus=focus),
     )
 
 
-def _all(
+def whole_part(
     studio: Studio,
     step: int | None,
-    adding: str,
+    adding: str = "",
     typed: Given | None = None,
     unfit: Unfit | None = None,
     focus: str = "",
+    asked: Asked | None = None,
 ) -> dict[str, Any]:
-    """What the cards say."""
+    """What the cards say.
+
+    Parameters
+    ----------
+    studio
+        Whose plan it is.
+    step
+        Which card is open.
+    adding
+        The method of a new step, or `choose`.
+    typed, unfit
+        What was typed, and what is wrong with it.
+    focus
+        What the keyboard goes to.
+    asked
+        The column whose editor is open.
+    """
     text = studio.planned.text
     now = plain_steps(text)
     errors = {} if unfit is None else unfit.errors
@@ -206,6 +264,9 @@ def _all(
         "limits": limits(studio),
         "measures": offered_measures(),
         "wrong_limit": "",
+        "editor": None,
+        "offered": (),
+        "editors": {i: _editors(one) for i, one in enumerate(now) if one.get("do") == "recode"},
         "places": [(i, f"before step {i + 1}, {one['do']}") for i, one in enumerate(now)],
     }
     if step is not None and 0 <= step < len(now):
@@ -214,7 +275,11 @@ def _all(
         name, value, place = adding, {}, len(now)
     else:
         return told
+    if asked is not None and name == "recode":
+        return told | {"editor": editor(studio, asked, focus)}
     book = book_before(studio, place)
+    if name == "recode":
+        told["offered"] = [n for n in book if n != ROW and not private(book[n]) and book[n].kind != Kind.DATE]
     told["form"] = fields(name, value, list(book), typed, errors)
     told["refused"] = unsuited(name, value, book)
     return told
