@@ -112,7 +112,7 @@ def _bands(one: Banding, asked: Asked) -> dict[str, Any]:
         "svg": svg,
         "too_many": len(one.points) > _MOST_POINTS,
         "hidden": any(bar.records is None for bar in (*seen.bars, *seen.bands)),
-        "many": one.rule.n if one.rule is not None else max(len(one.points) + 1, 2) if one.points else 5,
+        "many": one.rule.n if one.rule is not None else max(len(one.points) + 1, 5),
     }
 
 

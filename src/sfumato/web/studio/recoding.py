@@ -310,15 +310,16 @@ class Tree:
         return own and len(self.of.columns) > 1
 
     def _map(self) -> dict[str, Any]:
-        raw = {text_of(key): key for key in self.of.plain.get("map") or {}}
-        names = {text_of(name): name for name in (self.of.plain.get("map") or {}).values()}
+        old: Mapping[Scalar, Scalar] = self.of.plain.get("map") or {}
+        raw, names = {text_of(key): key for key in old}, {text_of(name): name for name in old.values()}
+        same = {text_of(key) for key, name in old.items() if text_of(key) == text_of(name)}
         there = {one.text: one.value for one in self.values}
         found: dict[Scalar, Scalar] = {}
         for value, above in self.broader.items():
             key = raw.get(value, there.get(value, self._typed(value)))
             if above:
                 found[key] = names.get(above[-1], above[-1])
-            elif self.rest != "keep" or value in raw:  # it stays, and is not taken for one that is not listed
+            elif self.rest != "keep" or value in same:  # it stays, and is not taken for one that is not listed
                 found[key] = key
         return {"map": found} | ({"other": self.rest} if self.rest != "keep" else {})
 

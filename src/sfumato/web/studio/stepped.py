@@ -86,9 +86,14 @@ def _is_names(value: Any) -> bool:
 
 def plain_steps(text: str) -> list[dict[str, Any]]:
     """What the steps of a plan's text say; none of a plan of several tables."""
+    return list(_plain_steps(text))
+
+
+@lru_cache(maxsize=4)
+def _plain_steps(text: str) -> tuple[dict[str, Any], ...]:
     value = load_yaml(text)[0]
     steps = value.get("steps") if isinstance(value, Mapping) else None
-    return [step for step in steps or () if isinstance(step, dict)]
+    return tuple(step for step in steps or () if isinstance(step, dict))
 
 
 @lru_cache(maxsize=4)
