@@ -2,7 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
-from sfumato.render.parts import without_styles
+from sfumato.render.parts import parts, without_styles
+from tests.render import reports
 
 
 def test_what_a_style_says_stands_in_attributes_of_every_depth():
@@ -12,3 +13,12 @@ def test_what_a_style_says_stands_in_attributes_of_every_depth():
     assert root[0][0].attrib == {"x": "1", "opacity": ".5"}
     assert root[1].text == "a < b"
     assert "style" not in without_styles(svg)
+
+
+def test_every_panel_carries_its_figures():
+    told = parts(reports.report())
+    panels = [panel for plot in told["plots"] for panel in plot["panels"]]
+    assert panels
+    assert all(panel["figures"]["rows"] and " style=" not in panel["svg"] for panel in panels)
+    named = {panel["figures"]["head"][0]: panel["title"] for panel in panels if panel["title"].startswith("fare")}
+    assert named == {"fare": "fare"}

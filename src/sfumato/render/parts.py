@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from dataclasses import asdict
+from itertools import groupby
 from typing import Any
 
+from sfumato.render.figures import figures_of
 from sfumato.render.html import page_of
 from sfumato.report.report import Report
 
@@ -28,7 +30,7 @@ def parts(report: Report) -> dict[str, Any]:
     dict
         Plain values for JSON: `verdict` (state, headline, sentence and limits), `risk` and `loss` (a paragraph each),
         `tries` (a sentence each, with the edits of the plan that make some of its changes), `plots` (title, how to read
-        it, what the marks mean, panels of title and SVG), `families` (tables of figures), `warnings`, `notes`.
+        it, what the marks mean, panels of title, SVG and figures), `families` (tables of figures), `warnings`, `notes`.
 
     Examples
     --------
@@ -41,6 +43,7 @@ def parts(report: Report) -> dict[str, Any]:
     """
     page = page_of(report, "picture")
     said = page.advice
+    kinds = [list(alike) for _, alike in groupby(report.pictures, key=type)]  # each is a plot of the page
     return {
         "verdict": asdict(page.verdict),
         "risk": said.risk,
@@ -54,10 +57,15 @@ def parts(report: Report) -> dict[str, Any]:
                 "title": plot.title,
                 "how": plot.how,
                 "key": [list(one) for one in plot.key],
-                "panels": [{"title": title, "svg": without_styles(str(drawing))} for title, drawing in plot.panels],
+                "panels": [
+                    {"title": title, "svg": without_styles(str(drawing)), "figures": asdict(figures)}
+                    for (title, drawing), figures in zip(
+                        plot.panels, (table for picture in kind for table in figures_of(picture)), strict=True
+                    )
+                ],
                 "strata": [{"by": list(one.by), "rows": [list(row) for row in one.rows]} for one in plot.strata],
             }
-            for plot in page.plots
+            for plot, kind in zip(page.plots, kinds, strict=True)
         ],
         "families": [
             {
