@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from sfumato.engines.polars import PolarsDataset
     from sfumato.plan.plan import Plan
 
-__all__ = ["TASKS", "Work"]
+__all__ = ["KEPT_BACK", "TASKS", "Work"]
+
+KEPT_BACK = "kept-back"
+"""The folder, in the private one of a run, of data that no limit lets go."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ def protect(work: Work, progress: Progress) -> dict[str, Any]:
     """Run the plan; write the release, unless a limit is exceeded and it is not forced, and the custodian's report.
 
     Besides, what the pages show of it is written in parts to `told.json`: verdict, what to try, pictures and figures.
+    Where a limit is exceeded the data lie in `KEPT_BACK`, from which models are fitted and which nobody can take away.
     """
     from sfumato.api.protect import protect as run
     from sfumato.release.secret import Secret
@@ -95,6 +99,7 @@ def protect(work: Work, progress: Progress) -> dict[str, Any]:
             work.out / "release", force=bool(work.options.get("force")), internal_report=work.out / "internal.html"
         )
     except LimitExceeded as error:
+        replace(release, renderer=None).write(work.out / KEPT_BACK, force=True)
         return {"release": None, **told, "not_met": str(error)}
     return {"release": "release", **told, "written": list(notes)}
 
@@ -151,11 +156,21 @@ def measures(work: Work, progress: Progress) -> dict[str, Any]:
     return {**Findings(whole, found.notes).to_plain(), "more": dict(more)}
 
 
+def model(work: Work, progress: Progress) -> dict[str, Any]:
+    """Fit an intended model to the original and to what a run released, or would have."""
+    from sfumato.api.coefficients import coefficients
+
+    plan, table = _read(work)
+    released, formula, family = (work.options[name] for name in ("release", "model", "family"))
+    return coefficients(table, released, plan=plan, model=formula, family=family, progress=progress).to_plain()
+
+
 TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {
     "protect": protect,
     "tune": tune,
     "risk": risk,
     "fit": fit,
     "measures": measures,
+    "model": model,
 }
 """By name."""
