@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.web.studio.pages import analyse, data, opening, plan, protect, recode, release, risk, trade_off
+from sfumato.web.studio.pages import analyse, compare, data, opening, plan, protect, recode, release, risk, trade_off
 
 __all__ = ["ROUTERS"]
 
@@ -14,6 +14,7 @@ ROUTERS = (
     protect.router,
     recode.router,
     trade_off.router,
+    compare.router,
     release.router,
     analyse.router,
 )

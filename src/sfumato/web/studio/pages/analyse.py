@@ -18,6 +18,7 @@ from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
 from sfumato.web.studio import fitting, uploads
 from sfumato.web.studio.lines import called, command
+from sfumato.web.studio.modelling import LONGEST, built
 from sfumato.web.studio.pages.frame import problem, show, show_part
 from sfumato.web.studio.receiving import received, release_of
 from sfumato.web.studio.routes.parts import Of
@@ -26,7 +27,6 @@ from sfumato.web.studio.studio import Studio
 __all__ = ["router"]
 
 router = APIRouter()
-_LONGEST = 10_000
 
 
 @router.get("/analyse")
@@ -146,22 +146,16 @@ def _asked(query: QueryParams, studio: Studio) -> dict[str, Any]:
     id_, folder = query.get("id", ""), query.get("folder", "")
     typed, response = query.get("formula", "").strip(), query.get("response", "")
     covariates = query.getlist("by")
-    built = f"{_term(response)} ~ {' + '.join(map(_term, covariates)) or '1'}" if response else ""
     return {
         "id": id_,
         "folder": folder,
         "release": release_of(studio.temporary, studio.folder, id_, folder),
-        "typed": typed[:_LONGEST],
-        "formula": (typed or built)[:_LONGEST],
+        "typed": typed[:LONGEST],
+        "formula": (typed or built(response, covariates))[:LONGEST],
         "family": query.get("family", "linear"),
         "response": response,
         "by": covariates,
     }
-
-
-def _term(name: str) -> str:
-    """A column as a formula names it."""
-    return name if name.isidentifier() else f"`{name}`"
 
 
 def _model_of(asked: dict[str, Any]) -> tuple[Path, str, str]:

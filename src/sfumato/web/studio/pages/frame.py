@@ -23,6 +23,7 @@ LINKS: tuple[tuple[str, str], ...] = (
     ("Risk", "/risk"),
     ("Protect", "/protect"),
     ("Trade-off", "/trade-off"),
+    ("Compare", "/compare"),
     ("Release", "/release"),
     ("Analyse", "/analyse"),
 )

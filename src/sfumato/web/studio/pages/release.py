@@ -12,19 +12,19 @@ from starlette.responses import HTMLResponse
 
 from sfumato.errors import FileError, PlanError, SecretError, SfumatoError
 from sfumato.plan.editing.apply import apply
-from sfumato.web.layout.forms import Form
+from sfumato.web.layout.forms import Form, Given
 from sfumato.web.problems import Problem
 from sfumato.web.shell import CSP
 from sfumato.web.studio.jobs import Job
 from sfumato.web.studio.lines import called, command, python_read, reading
+from sfumato.web.studio.modelling import FAMILIES, intended
 from sfumato.web.studio.pages.frame import change, problem, show, show_part
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
 
-__all__ = ["asked", "router", "told"]
+__all__ = ["begun", "is_stale", "router", "run_lines", "told"]
 
 router = APIRouter()
-FAMILIES = (("", "as suits the outcome"), ("linear", "linear"), ("logistic", "logistic"), ("probit", "probit"))
 _REPORT = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'self'"
@@ -50,12 +50,18 @@ def result(request: Request, studio: Of) -> HTMLResponse:
 @router.post("/pages/release/run")
 def run(request: Request, studio: Of, form: Form) -> HTMLResponse:
     """Begin to run the plan."""
-    options = asked(form.one("model"), form.one("family")) | {"force": form.one("force") == "on"}
+    refused = begun(request, studio, form)
+    return show_part(request, "release_result", **_result(studio)) if refused is None else refused
+
+
+def begun(request: Request, studio: Studio, form: Given) -> HTMLResponse | None:
+    """Begin to run the plan as a form says; what is wrong, where it cannot be."""
+    model = intended(studio, form.one("model"), form.one("family"))
     try:
-        studio.begin("protect", options)
+        studio.begin("protect", model | {"force": form.one("force") == "on"})
     except (SfumatoError, Problem) as error:
         return problem(request, _with_problems(error))
-    return show_part(request, "release_result", **_result(studio))
+    return None
 
 
 @router.post("/pages/release/try")
@@ -190,7 +196,7 @@ def _result(studio: Studio) -> dict[str, Any]:
         studio.released()
     except Problem as error:
         refusal = error.detail
-    stale = done and job is not None and (job.work.plan, job.work.stamp) != (studio.planned.text, studio.opened.stamp)
+    stale = done and job is not None and is_stale(studio, job)
     out = None if job is None else job.work.out
     ended = job is not None and job.state in ("failed", "cancelled")
     return {
@@ -204,8 +210,13 @@ def _result(studio: Studio) -> dict[str, Any]:
         "earlier": ended and any(one.state == "done" and one.result for one in studio.jobs.all("protect")),
         "reports": [name for name, path in _REPORTS.items() if done and out is not None and (out / path).is_file()],
         "repeatable": job is not None and job.work.secret is not None and job.work.secret[1],
-        **_lines(studio, job),
+        **run_lines(studio, job),
     }
+
+
+def is_stale(studio: Studio, job: Job) -> bool:
+    """Whether the plan or the data were changed since."""
+    return (job.work.plan, job.work.stamp) != (studio.planned.text, studio.opened.stamp)
 
 
 def _tries(studio: Studio, said: dict[str, Any], stale: bool) -> list[dict[str, Any]]:
@@ -239,13 +250,13 @@ def _worded(edit: dict[str, Any]) -> str:
     return f"Step {step + 1}: {name}{where} {'' if edit['value'] is None else '= '}{to}"
 
 
-def _lines(studio: Studio, job: Job | None) -> dict[str, str]:
-    """The command line and the lines of Python that repeat a run."""
+def run_lines(studio: Studio, job: Job | None, **also: str) -> dict[str, str]:
+    """The command line, with other options too, and the lines of Python that repeat a run."""
     options = {} if job is None else dict(job.work.options)
     source, plan = studio.opened.source, studio.beside.name
     repeatable = studio.secret.repeatable
     more = {name: options.get(name) for name in ("model", "family", "force")}
-    how = {"out": "release", "secret-file": "sfumato.key" if repeatable else None, **more, **reading(source)}
+    how = {"out": "release", "secret-file": "sfumato.key" if repeatable else None, **more, **also, **reading(source)}
     model = {name: options.get(name) for name in ("model", "family")}
     given = [f"sf.Plan.load({plan!r})", python_read(source)]
     key = ['secret=Path("sfumato.key").read_bytes()'] if repeatable else []
@@ -274,12 +285,6 @@ def told(job: Job) -> dict[str, Any]:
         return {"verdict": None, "tries": [], "plots": [], "families": [], "warnings": [], "notes": []}
     said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return said
-
-
-def asked(model: str, family: str) -> dict[str, Any]:
-    """The intended model as options of a task."""
-    known = [name for name, _ in FAMILIES if name]
-    return {"model": model.strip() or None, "family": family if family in known else None}
 
 
 def _with_problems(error: SfumatoError | Problem) -> SfumatoError | Problem | str:

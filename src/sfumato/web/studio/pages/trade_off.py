@@ -14,8 +14,8 @@ from sfumato.web.layout.forms import Form
 from sfumato.web.problems import Problem
 from sfumato.web.studio.jobs import Job
 from sfumato.web.studio.lines import called, command, python_read, reading
+from sfumato.web.studio.modelling import intended
 from sfumato.web.studio.pages.frame import change, problem, show, show_part
-from sfumato.web.studio.pages.release import asked as model_of
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
 
@@ -72,7 +72,7 @@ def run(request: Request, studio: Of, form: Form) -> HTMLResponse:
             "limits": [line.strip() for line in form.whole("limits").splitlines() if line.strip()],
             "kept": kept,
             "grid": _GRID,
-            **model_of(form.one("model"), form.one("family")),
+            **intended(studio, form.one("model"), form.one("family")),
         }
         studio.begin("tune", options)
     except (SfumatoError, Problem) as error:
