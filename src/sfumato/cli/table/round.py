@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading, SecretFile
 from sfumato.cli.table.opening import Hierarchies, Overwrite, TableOut, Tolerance, Value, open_whole, trees
-
-if TYPE_CHECKING:
-    from sfumato.tables.round.round import Rounding
 
 __all__ = ["EXAMPLE", "round"]
 
@@ -52,6 +49,7 @@ def round(
     as the secret is the same.
     """
     from sfumato.api.hand_out import hand_out
+    from sfumato.api.protect_table import audit_of, told_by_rounding
     from sfumato.cli.talk import print_json, say
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
@@ -75,7 +73,7 @@ def round(
             seconds=time_limit,
             tolerance=tolerance,
         )
-        told = done.to_plain() | {"audit": _audited(done)}
+        told = done.to_plain() | {"audit": audit_of(told_by_rounding(done))}
     if out is not None:
         hand_out(done, out, overwrite=overwrite)
     if json:
@@ -84,33 +82,6 @@ def round(
         _show(told)
         say(done.notes)
     say([f"Written: {out}"] if out is not None else [])
-
-
-_MOST = 300
-"""Finest cells above which it is not worked out what the rounded table tells."""
-
-
-def _audited(done: Rounding) -> dict[str, Any] | None:
-    """How many finest cells whoever knows the method can work out; None where that takes too long to be worked out."""
-    from sfumato.errors import DataError
-    from sfumato.tables.bounds.bound import bounds
-    from sfumato.tables.table import is_count
-
-    size = 1
-    for axis in done.table.axes:
-        size *= len(axis.finest)
-    if size > _MOST or not is_count(done.table):
-        return None
-    try:
-        found = bounds(done.table, changed=done.possible)
-    except DataError:
-        return None
-    told = found.summary()
-    return {
-        "exact": int(((found.low == found.high) & (found.high > 0)).sum()),
-        "mean_width": told["mean_width"],
-        "zeros": told["zeros"],
-    }
 
 
 def _show(told: dict[str, Any]) -> None:
