@@ -220,6 +220,10 @@ class TableMade:
             "widest": high,
         }
 
+    def plain_loss(self) -> dict[str, Any]:
+        """The same for JSON: an interval without an end is `INF`."""
+        return {name: "INF" if isinstance(x, float) and np.isinf(x) else x for name, x in self.loss().items()}
+
 
 class Making:
     """Tables of the same records, protected in one way or several; what several ways need is worked out once.

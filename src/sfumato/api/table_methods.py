@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -46,7 +45,7 @@ class Tried:
     seconds
         How long it took.
     loss
-        As `TableMade.loss`; None where it failed.
+        As `TableMade.plain_loss`; None where it failed.
     ok
         Whether its audit was passed; None where it has none.
     why
@@ -61,9 +60,8 @@ class Tried:
     why: str = ""
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain values for JSON; an interval without an end is `INF`."""
-        loss = self.loss and {name: "INF" if _endless(x) else x for name, x in self.loss.items()}
-        return {**vars(self), "loss": loss}
+        """Plain values for JSON."""
+        return dict(vars(self))
 
 
 def table_methods(
@@ -124,9 +122,5 @@ def table_methods(
             continue
         ok = getattr(made.done, "ok", None)
         why = "" if made.file is not None else "The audit failed: cells can still be worked out."
-        out.append(Tried(method, way, monotonic() - begun, made.loss(), ok, why))
+        out.append(Tried(method, way, monotonic() - begun, made.plain_loss(), ok, why))
     return out
-
-
-def _endless(x: object) -> bool:
-    return isinstance(x, float) and math.isinf(x)

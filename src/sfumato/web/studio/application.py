@@ -23,6 +23,7 @@ from sfumato.web.studio.pages.refusal import refusal
 from sfumato.web.studio.routes import ROUTERS
 from sfumato.web.studio.routes.parts import MOST_PLAN
 from sfumato.web.studio.studio import Studio
+from sfumato.web.studio.tabling import LARGEST
 
 __all__ = ["serve"]
 
@@ -81,6 +82,8 @@ def _largest(method: str, path: str) -> int | None:
         return MOST_PLAN + _SMALL  # a file as long as the command line takes, and the form around it
     if path == "/pages/protect/recode/import":
         return MOST_TREE + _SMALL
+    if path == "/pages/tables/hierarchy":
+        return LARGEST + _SMALL
     if path.startswith("/pages/plan"):
         return 3 * MOST_PLAN  # a form writes a letter as three
     return MOST_PLAN if path in ("/api/plan", "/api/check", "/api/edit") else _SMALL

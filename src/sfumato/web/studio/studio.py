@@ -244,7 +244,7 @@ class Studio:
             raise Problem(422, changed, {"problems": [{"line": None, "message": changed}]})
         if (other := self.jobs.running) is not None:
             raise Problem(409, "Something else is being done. Wait for it, or cancel it.", {"job": other.id})
-        if planned.plan.tables:
+        if runs_plan and planned.plan.tables:
             raise Problem(422, SEVERAL, {"problems": []})
         if runs_plan and (found := self.problems(planned.text)):
             raise Problem(422, "The plan cannot run on these data.", {"problems": told(found)})

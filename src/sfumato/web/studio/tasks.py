@@ -15,6 +15,7 @@ from sfumato.progress import Progress, split
 from sfumato.web.studio.source import Source, Stamp
 
 if TYPE_CHECKING:
+    from sfumato.api.protect_table import Making, TableAsked
     from sfumato.engines.polars import PolarsDataset
     from sfumato.plan.plan import Plan
 
@@ -165,6 +166,42 @@ def model(work: Work, progress: Progress) -> dict[str, Any]:
     return coefficients(table, released, plan=plan, model=formula, family=family, progress=progress).to_plain()
 
 
+def table(work: Work, progress: Progress) -> dict[str, Any]:
+    """Protect a table of the records; it is written to `table.csv`, unless its audit failed.
+
+    Besides, what the page shows of it is written to `told.json`: the grids, and what is lost.
+    """
+    from sfumato.api.table_grid import table_grid
+
+    making, asked = _making(work, progress)
+    made = making.made(asked.method, asked.way, "table.csv", asked.seconds, progress)
+    assert work.out is not None
+    shown = {"grid": table_grid(made), "loss": made.plain_loss(), "written": made.file is not None}
+    (work.out / "told.json").write_text(json.dumps(shown, allow_nan=False), encoding="utf-8")
+    return dict(made.told)
+
+
+def table_methods(work: Work, progress: Progress) -> dict[str, Any]:
+    """Try every method on a table of the records."""
+    from sfumato.api.table_methods import table_methods as tried
+
+    making, asked = _making(work, progress)
+    found = tried(making.data, asked, making.folder, making.secret, progress=progress)
+    return {"methods": [one.to_plain() for one in found]}
+
+
+def _making(work: Work, progress: Progress) -> tuple[Making, TableAsked]:
+    from sfumato.api.protect_table import Making, TableAsked
+    from sfumato.release.secret import Secret
+
+    assert work.secret is not None
+    assert work.out is not None
+    progress("reading the file", 0)
+    records = _table(work.source.path, tuple(sorted(work.source.how.items())), work.stamp)
+    asked = TableAsked.of(work.options["asked"])
+    return Making(records, asked, work.out, Secret(*work.secret)), asked
+
+
 TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {
     "protect": protect,
     "tune": tune,
@@ -172,5 +209,7 @@ TASKS: Mapping[str, Callable[[Work, Progress], dict[str, Any]]] = {
     "fit": fit,
     "measures": measures,
     "model": model,
+    "table": table,
+    "table_methods": table_methods,
 }
 """By name."""

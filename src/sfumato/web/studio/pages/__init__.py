@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sfumato.web.studio.pages import analyse, compare, data, opening, plan, protect, recode, release, risk, trade_off
+from sfumato.web.studio.pages import (
+    analyse,
+    compare,
+    data,
+    opening,
+    plan,
+    protect,
+    recode,
+    release,
+    risk,
+    tables,
+    trade_off,
+)
 
 __all__ = ["ROUTERS"]
 
@@ -17,5 +29,6 @@ ROUTERS = (
     compare.router,
     release.router,
     analyse.router,
+    tables.router,
 )
 """One for each file."""

@@ -26,6 +26,7 @@ LINKS: tuple[tuple[str, str], ...] = (
     ("Compare", "/compare"),
     ("Release", "/release"),
     ("Analyse", "/analyse"),
+    ("Tables", "/tables"),
 )
 """Pages in the order of the work."""
 
