@@ -152,3 +152,16 @@ def test_the_table_as_it_enters_a_step(people):
     assert tried.entering(plan, 0, "age")[0].frame["age"].to_list() == people["age"].to_list()
     part, whole = Previewer(people, most_seconds=0.0, most_records=100).entering(plan, 2, "age")
     assert (part.frame.height, whole) == (100, False)
+
+
+def test_another_hierarchy_in_a_file_is_another_step(people, tmp_path):
+    tried, seen = Previewer(people), []
+    for tree in ("A;x\nB;x\nC;x\nD;y\n", "A;x\nB;y\nC;y\n"):
+        (tmp_path / "town.csv").write_text(tree)
+        lines = (
+            "sfumato: 1\nvariables: {id: {role: record}, town: {role: key}}\nsteps:\n  - {do: drop, columns: [age]}\n"
+        )
+        plan = Plan.from_yaml(lines + "  - {do: recode, columns: [town], level: 1, hierarchies: .}\n", tmp_path)
+        tried.look(Plan.from_yaml(lines), 0)  # the same first step, of a plan that has no tree
+        seen.append(tried.look(plan, 1).after.classes)
+    assert seen == [1, 2]

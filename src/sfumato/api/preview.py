@@ -160,8 +160,8 @@ class Previewer:
     def __init__(self, data: Any, most_seconds: float = MOST_SECONDS, most_records: int = MOST_RECORDS) -> None:
         self._data = read(data)
         self._most_seconds, self._most_records = most_seconds, most_records
-        self._kept: OrderedDict[tuple[str, str], _Ran] = OrderedDict()
-        self._classes: OrderedDict[tuple[str, str], ClassesSeen | None] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, int], _Ran] = OrderedDict()
+        self._classes: OrderedDict[tuple[str, str, int], ClassesSeen | None] = OrderedDict()
         self._coded = _Coded()
 
     def look(self, plan: Plan, step: int, *, whole: bool = False) -> Preview:
@@ -255,7 +255,7 @@ class Previewer:
             return data, True
         total, part, name = data.frame.height, data, "whole"
         if total > self._most_records:
-            part, strata = self._sample(data, plan.steps[-1])
+            part, strata = self._sample(data, plan)
             name = f"sample of {','.join(strata)}"
         tried = self._ran(plan, part, name)
         many = part.frame.height
@@ -270,7 +270,7 @@ class Previewer:
         """The table after all steps of a plan; what its first steps gave is kept."""
         if not plan.steps:
             return _Ran(entering)
-        key = (plan.model_dump_json(include={"variables", "steps"}), part)
+        key = (plan.model_dump_json(include={"variables", "steps"}), part, _trees(entering))
         if key not in self._kept:
             earlier = self._ran(_first(plan, len(plan.steps) - 1), entering, part)
             begun = perf_counter()
@@ -326,7 +326,7 @@ class Previewer:
         height = tried.heights[-1] if tried.heights else entering.frame.height
         needed = _needed(plan, keys, tried, height) if plan.steps else ()
         own = _first(plan, len(plan.steps), only=needed)
-        known = (own.model_dump_json(include={"variables", "steps"}), repr(keys))
+        known = (own.model_dump_json(include={"variables", "steps"}), repr(keys), _trees(entering))
         if known not in self._classes:
             data = self._ran(own, entering, "whole").data
             self._classes[known] = _classes(data, keys, missing_rule(plan), self._coded)
@@ -339,6 +339,13 @@ def _first(plan: Plan, many: int, only: Sequence[int] | None = None) -> Plan:
     """The first steps of a plan, or some of these, without limits."""
     steps = plan.steps[:many] if only is None else tuple(plan.steps[i] for i in only)
     return plan.model_copy(update={"steps": steps, "limits": (), "knows": {}, "earlier": ()}).beside(plan)
+
+
+def _trees(data: PolarsDataset) -> int:
+    """By what the hierarchies of a table are known again: those of files are in no text of the plan."""
+    return hash(
+        tuple((n, tuple(data.codebook[n].hierarchy.items())) for n in data.codebook if data.codebook[n].hierarchy)
+    )
 
 
 def _hashed(frame: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.uint64]]:
