@@ -26,6 +26,7 @@ from benchmarks import (
     nuts,
     primary,
     protect,
+    studio,
     suppression,
     synthesis,
     tabular,
@@ -64,6 +65,7 @@ def main() -> int:
         ledger,
         linkers,
         analyses,
+        studio,
     )
     rows = [row for part in parts for row in part.rows()]
     lines = ["| what | measured | bar | holds |", "|---|---|---|---|"]
