@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import subprocess
@@ -16,8 +18,11 @@ import pytest
 from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO, sfumato
 
-__all__ = ["files", "plan", "repeated", "saved", "until", "visiting"]
+__all__ = ["files", "picture", "plan", "repeated", "saved", "until", "visiting"]
 
+PATIENCE = 90
+"""Seconds after which something is taken for stuck; nothing here is expected to take a tenth of it."""
+PICTURES = os.environ.get("SFUMATO_PICTURES")
 STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
 
 
@@ -34,6 +39,7 @@ def visiting(browser: Any, folder: Path, *arguments: object, **look: Any) -> Ite
     asked: list[str] = []
     complaints: list[str] = []
     context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, "accept_downloads": True, **look})
+    context.set_default_timeout(PATIENCE * 1000)
     try:
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
@@ -61,7 +67,7 @@ def plan(page: Any) -> str:
 
 def until(page: Any, told: str) -> None:
     """Wait for what a page tells of itself; its policy forbids Playwright's own way to wait for that."""
-    for _ in range(400):
+    for _ in range(20 * PATIENCE):
         if page.evaluate(told):
             return
         page.wait_for_timeout(50)
@@ -79,6 +85,24 @@ def saved(page: Any, name: str, to: Path, *, keys: bool = False) -> Path:
             link.click()
     got.value.save_as(to)
     return to
+
+
+def picture(page: Any, name: str, part: Any = None) -> None:
+    """A picture of the page for docs/studio.md, where they are asked for by the folder that they go to.
+
+    SFUMATO_PICTURES=docs/studio pytest -m browser tests/e2e/test_studio_journeys_browser.py
+    """
+    if PICTURES is None:
+        return
+    image = pytest.importorskip("PIL.Image", reason="Pillow makes the pictures small")
+    if part is None:
+        page.evaluate("window.scrollTo(0, 0)")
+    else:
+        part.evaluate("one => window.scrollTo(0, one.getBoundingClientRect().top + window.scrollY - 24)")
+    page.wait_for_timeout(300)
+    shown = page.context.new_cdp_session(page).send("Page.captureScreenshot")  # the other way puts a style in the page
+    shot = image.open(io.BytesIO(base64.b64decode(shown["data"])))
+    shot.convert("RGB").quantize(96).save(Path(PICTURES) / f"{name}.png", optimize=True)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -69,3 +69,8 @@ def test_dates_are_told_by_year():
     days = pl.Series([datetime.date(1980 + i % 3, 5, 2) for i in range(30)])
     told = bars(table(days, kind="date"), table(days, kind="date"))
     assert told == [("1980", 10, 10), ("1981", 10, 10), ("1982", 10, 10)]
+
+
+def test_whole_numbers_that_are_held_as_decimals_have_their_labels():
+    file = table([1.0] * 6 + [2.0] * 7, kind="categorical", labels={1: "female", 2.0: "male"})
+    assert {label for label, *_ in bars(file, file)} == {"1 female", "2 male"}

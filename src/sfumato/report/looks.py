@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -241,7 +241,7 @@ def _categories(column: str, before: PolarsDataset | None, after: PolarsDataset 
     named = [key for key in keys if most[key] >= FEW]
     shown_ = set(sorted(named, key=lambda key: -most[key])[:_MOST_BARS])
     book = (before or after).codebook  # type: ignore[union-attr]
-    order = {str(code): i for i, code in enumerate(book[column].order)}
+    order = {_text(code): i for i, code in enumerate(book[column].order)}
     named = sorted((key for key in named if key in shown_), key=lambda key: (order.get(key, len(order)), -most[key]))
     for key in named:
         yield Bar(_named(key, column, before, after), *(None if s is None else s.get(key, 0) for s in sides))
@@ -256,7 +256,13 @@ def _categories(column: str, before: PolarsDataset | None, after: PolarsDataset 
 def _tally(data: PolarsDataset, column: str) -> dict[str, int]:
     values = _present(data, column)
     counts = values.alias("value").value_counts(sort=True)
-    return {str(shown(value)): count for value, count in counts.iter_rows() if value is not None}
+    return {_text(value): count for value, count in counts.iter_rows() if value is not None}
+
+
+def _text(code: Any) -> str:
+    """A code as people write it: SPSS and Stata hold whole numbers as decimals."""
+    code = shown(code)
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
 
 
 def _named(key: str, column: str, before: PolarsDataset | None, after: PolarsDataset | None) -> str:
@@ -269,4 +275,4 @@ def _named(key: str, column: str, before: PolarsDataset | None, after: PolarsDat
 
 
 def _codes(book: Codebook, column: str) -> dict[str, str]:
-    return {str(code): label for code, label in book[column].labels.items()} if column in book else {}
+    return {_text(code): label for code, label in book[column].labels.items()} if column in book else {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from sfumato.web.problems import Problem
@@ -31,9 +33,15 @@ def _environment() -> Environment:
     )
     environment.filters["thousands"] = lambda number: f"{number:,}"
     environment.filters["figure"] = _figure
+    environment.filters["code"] = _code
     environment.filters["short"] = lambda value: f"{float(value):.4g}"
     environment.globals["pairs"] = lambda names: [(name, name) for name in names]
     return environment
+
+
+def _code(text: str) -> Markup:
+    """A sentence, with what stands in backticks set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _figure(value: Any) -> str:

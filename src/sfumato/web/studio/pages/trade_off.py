@@ -23,7 +23,7 @@ __all__ = ["router"]
 
 router = APIRouter()
 _GRID = 9
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 300, 64, 20, 16, 44
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 480, 300, 92, 44, 16, 44
 
 
 @router.get("/trade-off")
