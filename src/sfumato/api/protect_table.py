@@ -72,7 +72,7 @@ class TableAsked:
         Which cells are unsafe, as `sf.tables.judge` takes them: for hiding, adjusting and recoding.
     method, way
         One of `METHODS`, and of its `WAYS`; without a way the first that the method's command takes.
-    protect, cost, singletons, public
+    protect, cost, lower, singletons, public
         Of hiding, as `sf.tables.protect` takes them.
     base
         Of rounding.
@@ -99,6 +99,7 @@ class TableAsked:
     way: str = ""
     protect: Literal["exact", "level"] = "level"
     cost: Literal["value", "unity", "count"] = "value"
+    lower: float | None = None
     singletons: bool = False
     public: bool = False
     base: int = 5
@@ -338,6 +339,7 @@ class Making:
                 protect=asked.protect,
                 cost=asked.cost,
                 singletons=asked.singletons,
+                lower=asked.lower,
                 public=asked.public,
                 seconds=seconds,
                 progress=progress,

@@ -49,7 +49,7 @@ FIELDS = (
     *_RULES,
     "method",
     *_WAYS.values(),
-    *("protect", "cost", "singletons", "public", "base", "seconds", "own"),
+    *("protect", "cost", "lower", "singletons", "public", "base", "seconds", "own"),
 )
 """Names of the form's fields, as they stand in the address."""
 _LONGEST, _MOST_FILES, _MOST_SENT = 1_000, 300, 20
@@ -377,6 +377,11 @@ def _more(chosen: Chosen, method: str, errors: dict[str, str]) -> dict[str, Any]
         out[name] = chosen[name] or allowed[0]
         if out[name] not in allowed:
             errors[name] = "Choose one of the list."
+    if chosen["lower"]:
+        if re.fullmatch(r"-?" + _NUMBER.pattern, chosen["lower"]):
+            out["lower"] = float(chosen["lower"])
+        else:
+            errors["lower"] = "It is a number, such as 1."
     return out
 
 
@@ -402,6 +407,7 @@ def lines(studio: Studio, asked: TableAsked) -> str:
             "singletons": asked.singletons,
             "public": asked.public,
             "time-limit": _short(asked.seconds),
+            "lower": _short(asked.lower),
         }
         return command([*table, "protect", file], {**records, **how, "out": "table.csv", **reading(source)})
     if asked.method in ("adjust", "recode"):

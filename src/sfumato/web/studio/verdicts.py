@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.api.protect_table import TableAsked
 
-__all__ = ["NAMES", "facts", "methods", "verdict"]
+__all__ = ["NAMES", "facts", "methods", "notes", "verdict"]
 
 NAMES: Mapping[tuple[str, str], str] = {
     ("suppress", "auto"): "Hide cells",
@@ -25,6 +25,11 @@ NAMES: Mapping[tuple[str, str], str] = {
     ("perturb", "auto"): "Noise by cell keys",
 }
 """By method and way."""
+_OPTIONS = {
+    "--singletons (singletons=True)": "“Hold also against who is alone in a cell”",
+    "--lower 1 (lower=1)": "1 in “Everybody knows that hidden values are at least”",
+}
+"""Options of the command, as the page calls them."""
 _HIDES = {
     "optimal": "the cheapest pattern",
     "flow": "cheapest flows",
@@ -68,7 +73,7 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
     )
     if audit["exact"] or audit["below_level"]:
         parts = [f"{_many(audit['exact'], 'cell')} can be worked out exactly"] if audit["exact"] else []
-        parts += [f"{audit['below_level']} more closely than the rule asks"] if audit["below_level"] else []
+        parts += [f"{audit['below_level']:,} more closely than the rule asks"] if audit["below_level"] else []
         return _said(
             "bad",
             "The audit failed: hidden cells can still be worked out",
@@ -88,8 +93,16 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
             "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
             "unsafe ones none closer than the rule asks."
         )
-    state = "warn" if alone or near else "ok"
-    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, alone, near)
+    from sfumato.tables.audit.listed import LISTED
+
+    listed = ""
+    if LISTED in told["notes"]:
+        listed = (
+            "But the file leaves empty cells out, so that everybody knows that no hidden count is 0, and can work out "
+            "an unsafe one: write 1 into “Everybody knows that hidden values are at least” below “Hiding cells”."
+        )
+    state = "warn" if alone or near or listed else "ok"
+    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, listed, alone, near)
 
 
 def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,10 +176,24 @@ def facts(asked: TableAsked, told: Mapping[str, Any], shown: Mapping[str, Any]) 
     return out
 
 
+def notes(told: Mapping[str, Any]) -> list[str]:
+    """What the method had to say, in the words of the page; what the verdict says is not said again."""
+    from sfumato.tables.audit.listed import LISTED
+    from sfumato.tables.protect import INSIDER
+
+    return [_worded(note) for note in told.get("notes", []) if note not in (LISTED, INSIDER)]
+
+
+def _worded(note: str) -> str:
+    for option, words in _OPTIONS.items():
+        note = note.replace(option, words)
+    return note
+
+
 def methods(tried: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Lines of the comparison."""
     return [{**one, "name": NAMES[one["method"], one["way"]]} for one in tried]
 
 
 def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

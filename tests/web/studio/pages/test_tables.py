@@ -108,7 +108,14 @@ def test_hidden_cells_are_marked_by_shape_and_word_with_what_can_be_worked_out(s
 WAYS = {
     "hiding": ASKED,
     "a tree and sums": {"by1": "town", "tree1": "towns.csv", "by2": "size", "value": "sales", "n": "3", "p": "10"},
-    "for the public": {**ASKED, "public": "on", "singletons": "on", "search": "hypercube", "cost": "unity"},
+    "for the public": {
+        **ASKED,
+        "public": "on",
+        "singletons": "on",
+        "search": "hypercube",
+        "cost": "unity",
+        "lower": "1",
+    },
     "other rules": {"by1": "town", "by2": "size", "value": "sales", "nk_n": "2", "nk_k": "85", "rule": "pq(10,50)"},
     "three variables": {"by1": "town", "by2": "ill", "by3": "size", "n": "2", "protect": "exact"},
     "rounding": {**ASKED, "method": "round", "base": "7"},
@@ -149,6 +156,7 @@ WRONG = {
     "value": ({"by1": "town", "value": "ill", "n": "3"}, "holds no numbers"),
     "base": ({"by1": "town", "method": "round", "base": "1"}, "from 2 on"),
     "record": ({"by1": "town", "method": "perturb"}, "records&#39; ids"),
+    "lower": ({"by1": "town", "n": "3", "lower": "one"}, "such as 1"),
     "seconds": ({"by1": "town", "n": "3", "seconds": "-1"}, "above 0"),
     "method": ({"by1": "town", "n": "3", "method": "odd"}, "one of the list"),
     "search": ({"by1": "town", "n": "3", "search": "odd"}, "takes auto"),

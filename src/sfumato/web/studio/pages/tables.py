@@ -20,7 +20,7 @@ from sfumato.web.studio.pages.frame import problem, show, show_part
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
 from sfumato.web.studio.tabling import FIELDS, MOST_BY, Chosen, Read, choices, kept, lines, read, sent, tree
-from sfumato.web.studio.verdicts import facts, methods, verdict
+from sfumato.web.studio.verdicts import facts, methods, notes, verdict
 
 __all__ = ["router"]
 
@@ -210,7 +210,7 @@ def _result(studio: Studio, chosen: Chosen, found: Read, focus: bool = False) ->
         "told": told,
         "verdict": None if told is None or job is None or asked is None else verdict(asked, job.result or {}),
         "facts": [] if told is None or job is None or asked is None else facts(asked, job.result or {}, told),
-        "notes": [] if job is None or job.result is None else job.result.get("notes", []),
+        "notes": [] if job is None or job.result is None else notes(job.result),
         "lines": "" if asked is None else lines(studio, asked),
         "sent": [chosen[f"tree{i}"] for i in range(1, MOST_BY + 1) if "sent:" in chosen[f"tree{i}"]],
         "drawn": asked is not None and (asked.method == "perturb" or asked.way in ("random", "barnardise")),
