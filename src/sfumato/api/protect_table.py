@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -15,6 +16,7 @@ from sfumato.api.hand_out import hand_out
 from sfumato.api.read_table import read_table
 from sfumato.data.files.hierarchies import read_hierarchy
 from sfumato.errors import DataError, LimitExceeded
+from sfumato.kernels.grid import significant
 from sfumato.progress import Progress, quiet
 from sfumato.release.secret import Secret
 from sfumato.tables.axis import TOTAL
@@ -50,6 +52,7 @@ WAYS: Mapping[str, tuple[str, ...]] = {
 TRUE = "sfumato:true"
 """The column of true values."""
 _JUDGED = ("adjust", "recode")
+_DIGITS = 12
 _MOST = 300
 """Finest cells above which it is not worked out what a rounded table tells."""
 
@@ -214,9 +217,9 @@ class TableMade:
         return {
             "cells": len(self.before),
             "hidden": int(gone.sum()) + left_out,
-            "hidden_value": float(np.abs(self.before.values).sum() - np.abs(was[~gone]).sum()),
+            "hidden_value": significant(math.fsum([*np.abs(self.before.values), *-np.abs(was[~gone])]), _DIGITS),
             "changed": int((size > near).sum()),
-            "change": float(size[size > near].sum()),
+            "change": significant(math.fsum(size[size > near]), _DIGITS),
             "narrowest": low,
             "widest": high,
         }

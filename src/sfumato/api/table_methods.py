@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.api.protect_table import Making, Method, TableAsked
 from sfumato.errors import SfumatoError
-from sfumato.progress import Progress, quiet
+from sfumato.progress import Progress, quiet, split, within
 from sfumato.release.secret import Secret
 
 if TYPE_CHECKING:
@@ -112,11 +112,11 @@ def table_methods(
     _ = making.built  # what is wrong with it is told once
     tried = [one for one in _TRIED if asked.record or one[0] != "perturb"]
     out = []
-    for number, (method, way) in enumerate(tried):
-        progress(f"trying {method}, {way}", number / len(tried))
+    for (method, way), part in zip(tried, split(progress, [1] * len(tried)), strict=True):
+        part(f"trying {method}, {way}", 0)
         begun = monotonic()
         try:
-            made = making.made(method, way, "tried.csv", SECONDS)
+            made = making.made(method, way, "tried.csv", SECONDS, within(part, f"{method}, {way}"))
         except SfumatoError as error:
             out.append(Tried(method, way, monotonic() - begun, None, None, str(error)))
             continue
