@@ -102,6 +102,18 @@ def test_without_a_rule_nothing_is_judged(tmp_path, method):
         making(people(f_a=5, m_a=1), tmp_path, by=("sex",), rules=()).made(method, WAYS[method][0], "t.csv")
 
 
+@pytest.mark.parametrize("method", ["adjust", "recode"])
+def test_tables_judged_quickly_are_adjusted_and_recoded_alike(tmp_path, method):
+    frame = people(f_a=5, m_a=9, f_b=2, m_b=5, f_c=7, m_c=1)
+    (tmp_path / "town.csv").write_text("a,North\nb,North\nc,South\n")
+    asked = TableAsked(("sex", "town"), hierarchies=(("town", str(tmp_path / "town.csv")),))
+    for name, quick in (("a", False), ("b", True)):
+        one = Making(sf.read(frame), asked, tmp_path / name, SIXTEEN, quick=quick)
+        one.folder.mkdir()
+        one.made(method, WAYS[method][0], "t.csv")
+    assert (tmp_path / "a" / "t.csv").read_bytes() == (tmp_path / "b" / "t.csv").read_bytes()
+
+
 @pytest.mark.parametrize(("more", "said"), [({"method": "hide"}, "no method"), ({"way": "odd"}, "takes auto, optimal")])
 def test_other_methods_and_ways_are_refused(more, said):
     with pytest.raises(DataError, match=said):

@@ -22,6 +22,7 @@ from sfumato.release.secret import Secret
 from sfumato.tables.axis import TOTAL
 from sfumato.tables.bounds.bound import Bounds, bounds
 from sfumato.tables.build import RANKS, build
+from sfumato.tables.judge import judge
 from sfumato.tables.nested import nested
 from sfumato.tables.protect import Protected, protect
 from sfumato.tables.round.round import METHODS as ROUNDINGS
@@ -242,10 +243,13 @@ class Making:
         Where what is written lies: the protected table, and what one command hands to the next.
     secret
         What draws are keyed with.
+    quick
+        Whether tables are judged for adjusting and recoding without a pattern of hidden cells, which the command looks
+        for before and neither of these needs: for large tables.
     """
 
-    def __init__(self, data: Dataset, asked: TableAsked, folder: Path, secret: Secret) -> None:
-        self.data, self.asked, self.folder, self.secret = data, asked, folder, secret
+    def __init__(self, data: Dataset, asked: TableAsked, folder: Path, secret: Secret, *, quick: bool = False) -> None:
+        self.data, self.asked, self.folder, self.secret, self.quick = data, asked, folder, secret, quick
 
     @cached_property
     def built(self) -> Table:
@@ -288,6 +292,8 @@ class Making:
         """With statuses and levels, as `protect --internal` writes it and the next command reads it."""
         if not self.asked.rules:
             raise DataError("Say which cells are unsafe: give at least one rule.")
+        if self.quick:
+            return self._read(judge(self.built, list(self.asked.rules)), "judged")
         folder = self.folder / "judged"
         hand_out(protect(self.built, list(self.asked.rules)), folder, internal=True, overwrite=True)
         return nested(read_table(folder))

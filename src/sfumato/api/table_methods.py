@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECONDS", "Tried", "table_methods"]
 
-SECONDS = 10.0
+SECONDS = 20.0
 """For so long each method may look for something better."""
 _TRIED: tuple[tuple[Method, str], ...] = (
     ("suppress", "optimal"),
@@ -49,7 +49,7 @@ class Tried:
     ok
         Whether its audit was passed; None where it has none.
     why
-        What the method said where it failed.
+        What the method said where it failed, or what else must be known of its figures.
     """
 
     method: str
@@ -108,7 +108,7 @@ def table_methods(
     ('suppress', 'optimal', 2, True)
     """
     progress("building the table", 0)
-    making = Making(data, replace(asked, seconds=SECONDS), folder, secret)
+    making = Making(data, replace(asked, seconds=SECONDS), folder, secret, quick=True)
     _ = making.built  # what is wrong with it is told once
     tried = [one for one in _TRIED if asked.record or one[0] != "perturb"]
     out = []
@@ -121,6 +121,9 @@ def table_methods(
             out.append(Tried(method, way, monotonic() - begun, None, None, str(error)))
             continue
         ok = getattr(made.done, "ok", None)
+        loss = made.plain_loss()
         why = "" if made.file is not None else "The audit failed: cells can still be worked out."
-        out.append(Tried(method, way, monotonic() - begun, made.plain_loss(), ok, why))
+        if not why and loss["hidden"] == loss["cells"]:
+            why = "It hid every cell: there was no time for a better pattern, or there is none."
+        out.append(Tried(method, way, monotonic() - begun, loss, ok, why))
     return out

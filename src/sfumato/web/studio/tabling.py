@@ -197,7 +197,8 @@ def sent(studio: Studio, name: str, content: bytes) -> str:
 
     if len(content) > LARGEST:
         raise FileError(f"A hierarchy has at most {LARGEST >> 20} MB here.")
-    plain = re.sub(r"[^\w. -]", "_", name.replace("\\", "/").rpartition("/")[2]).strip(" .")[-100:] or "hierarchy"
+    plain = re.sub(r"[^A-Za-z0-9_. -]", "_", name.replace("\\", "/").rpartition("/")[2]).strip(" .")[-100:]
+    plain = plain or "hierarchy"
     plain = plain if plain.lower().endswith((".csv", ".hrc")) else f"{plain}.csv"
     id_ = secrets.token_hex(8)
     folder = _folder(studio) / id_

@@ -83,6 +83,13 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
         )
     if not told["primary"]:
         return _said("ok", "No cell is unsafe by these rules", "So nothing had to be hidden.")
+    if told["primary"] + told["secondary"] == told["cells"]:
+        return _said(
+            "warn",
+            "Every cell is hidden: nothing is left of the table",
+            "Where seconds are given below “Time, and what is shown”, allow more. Else take coarser codes, a "
+            "hierarchy, fewer variables, or another method.",
+        )
     if audit.get("method") == "elimination":
         closely = (
             "No hidden cell is determined by the published ones. The table is so large that it was not worked out how "

@@ -180,6 +180,9 @@ def test_what_is_wrong_is_said_beside_its_field(someone, fields, said):
 
 def test_a_tree_is_pasted_and_chosen(someone):
     here = {"HX-Current-URL": "http://127.0.0.1:8765/tables?by1=town&n=3"}
+    sent = {"file": ("../\u0433\u043e\u0440\u043e\u0434.csv", TREE)}
+    answer = someone.client.post("/pages/tables/hierarchy", data={"which": "1"}, files=sent, headers=here)
+    assert answer.headers["HX-Redirect"].endswith("%2F_____.csv")
     answer = someone.client.post("/pages/tables/hierarchy", data={"which": "1", "text": TREE}, headers=here)
     assert answer.status_code == 204
     address = answer.headers["HX-Redirect"]
@@ -198,7 +201,9 @@ def test_what_is_no_tree_is_told(someone, text, said):
     assert not list((someone.studio.temporary / "hierarchies").glob("*/x.csv"))
 
 
-@pytest.mark.parametrize("named", ["sent:0123456789abcdef/..", "sent:../key", "../key", "sent:0123456789abcdef/x"])
+@pytest.mark.parametrize(
+    "named", ["towns.csv", "sent:0123456789abcdef/..", "sent:../key", "../key", "sent:0123456789abcdef/x"]
+)
 def test_no_other_file_is_given_as_a_tree(someone, named):
     assert someone.client.get("/pages/tables/hierarchy.csv", params={"named": named}).status_code >= 400
 

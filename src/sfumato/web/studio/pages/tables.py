@@ -140,6 +140,8 @@ def send(
 @router.get("/pages/tables/hierarchy.csv")
 def hierarchy(studio: Of, named: str) -> Response:
     """A hierarchy that was sent, to lie beside what the command line writes."""
+    if not named.startswith("sent:"):
+        raise Problem(404, "There is no such hierarchy.")
     content = tree(studio, named).read_bytes()
     headers = {"Content-Disposition": f'attachment; filename="{named.rpartition("/")[2]}"'}
     return Response(content, 200, headers, "text/csv; charset=utf-8")
@@ -245,8 +247,8 @@ def _told(job: Job | None) -> dict[str, Any] | None:
 
 
 def _wrong(request: Request, studio: Studio, chosen: Chosen, found: Read) -> HTMLResponse:
-    """The form anew, with what is wrong beside its fields."""
-    answer = show_part(request, "tables_form", **_form(studio, chosen, found))
+    """The form anew, with what is wrong beside its fields; a table of another choice goes."""
+    answer = show_part(request, "tables_refused", **_form(studio, chosen, found))
     answer.headers.update({"HX-Retarget": "#table-form", "HX-Reswap": "innerHTML"})
     return answer
 
