@@ -131,7 +131,9 @@ def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
     return _said(
         "ok",
         "No finest cell that is not empty can be worked out exactly",
-        f"Whoever knows how it was rounded finds intervals that are {audit['mean_width']:.3g} wide on average.",
+        ""
+        if audit["mean_width"] is None
+        else f"Whoever knows how it was rounded finds intervals that are {audit['mean_width']:.3g} wide on average.",
         empty,
     )
 

@@ -182,7 +182,7 @@ def test_a_tree_is_pasted_and_chosen(someone):
     here = {"HX-Current-URL": "http://127.0.0.1:8765/tables?by1=town&n=3"}
     sent = {"file": ("../\u0433\u043e\u0440\u043e\u0434.csv", TREE)}
     answer = someone.client.post("/pages/tables/hierarchy", data={"which": "1"}, files=sent, headers=here)
-    assert answer.headers["HX-Redirect"].endswith("%2F_____.csv")
+    assert "%2F_____.csv" in answer.headers["HX-Redirect"]
     answer = someone.client.post("/pages/tables/hierarchy", data={"which": "1", "text": TREE}, headers=here)
     assert answer.status_code == 204
     address = answer.headers["HX-Redirect"]
