@@ -14,7 +14,6 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
 from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
 
-from sfumato.data.yaml_lines import put_back, taken_out
 from sfumato.errors import PlanError, Problem
 
 __all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml", "plain"]
@@ -23,7 +22,6 @@ MAX_BYTES = 1_000_000
 """Largest plan file."""
 _MAX_NODES = 100_000
 _MAX_DEPTH = 30
-_TWICE = "a key stands twice here; give it once"
 
 Lines = Mapping[tuple[str | int, ...], int]
 """Line number (from 1) of each key and item, by its path."""
@@ -55,27 +53,12 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
     """
     if len(text) > MAX_BYTES:
         raise PlanError([f"the file is larger than {MAX_BYTES} bytes"])
-    rest, entries = taken_out(text)
-    if entries and (many := sum(entry.nodes for entry in entries)) < _MAX_NODES:
-        try:
-            both = put_back(*_parsed(rest, _MAX_NODES - many), entries)
-        except PlanError as error:
-            if error.problems[0].message != _TWICE:
-                raise
-            both = None  # another key may stand twice before
-        if both is not None:
-            return both
-    return _parsed(text, _MAX_NODES)
-
-
-def _parsed(text: str, most: int) -> tuple[Any, Lines]:
-    """What the parser makes of a text of at most so many nodes."""
     try:
         _refuse_directives(text)
-        _refuse_tricks(text, most)
+        _refuse_tricks(text)
         loaded = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:  # its own words show the values
-        raise PlanError([Problem(_TWICE, error.problem_mark.line + 1)]) from None
+        raise PlanError([Problem("a key stands twice here; give it once", error.problem_mark.line + 1)]) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         said = f"this is not YAML: {error.problem or 'it cannot be parsed'}"
@@ -100,7 +83,7 @@ def _refuse_directives(text: str) -> None:
             return
 
 
-def _refuse_tricks(text: str, most: int) -> None:
+def _refuse_tricks(text: str) -> None:
     depth = nodes = 0
     for event in YAML(typ="safe", pure=True).parse(StringIO(text)):
         line = event.start_mark.line + 1
@@ -114,7 +97,7 @@ def _refuse_tricks(text: str, most: int) -> None:
                 raise PlanError([Problem("merge keys (<<) are not allowed in a plan. Write the keys out", line)])
         depth += isinstance(event, CollectionStartEvent)
         depth -= isinstance(event, CollectionEndEvent)
-        if depth > _MAX_DEPTH or nodes > most:
+        if depth > _MAX_DEPTH or nodes > _MAX_NODES:
             raise PlanError([Problem("the plan is nested too deeply or is too large", line)])
 
 
