@@ -1,6 +1,8 @@
 """The file that is looked at: read with the command line's sentences, known when it changes, drafted once."""
 
+import gc
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,6 +12,7 @@ from sfumato.cli.app import app
 from sfumato.errors import FileError, SfumatoError
 from sfumato.web.studio.source import Opened, Source
 from tests.e2e.test_bad_input import DATA, changed
+from tests.web.studio.entered import entered
 
 BAD = {
     "none.csv": None,
@@ -88,6 +91,18 @@ def test_what_was_worked_out_is_kept_and_errors_are_not(opened):
         opened.remember("a", make)
     assert opened.remember("a", make) is opened.remember("a", make)
     assert len(calls) == 2
+
+
+def test_a_file_that_was_left_is_held_by_nothing(tmp_path):
+    """What pages worked out of it is kept with it: a table in memory for each file that was ever open would be much."""
+    with entered(tmp_path) as (studio, client):
+        for path in ("/pages/risk/look?keys=sex&asked=1", "/pages/protect/steps?step=1", "/pages/data/variables"):
+            assert client.get(path).status_code == 200
+        client.post("/pages/protect/preview", data={"step": "0"})
+        left = weakref.ref(studio.opened)
+        studio.open(Source(studio.opened.source.path), keep=True, wait=True)
+        gc.collect()
+        assert left() is None
 
 
 def test_many_may_ask_at_once(opened):

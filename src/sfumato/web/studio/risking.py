@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -15,7 +14,6 @@ from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS
 from sfumato.render.words import figure as in_words
 from sfumato.web.problems import Problem
-from sfumato.web.studio.source import Opened
 from sfumato.web.studio.stepped import book_before
 from sfumato.web.studio.studio import Studio
 
@@ -108,18 +106,18 @@ def choices(studio: Studio) -> tuple[list[str], list[str]]:
     return table.columns, [n for n, dtype in table.frame.schema.items() if dtype.is_numeric()]
 
 
-@lru_cache(maxsize=8)
-def _stand_out(opened: Opened, what: Asked) -> StandingOut:
+def stand_out(studio: Studio, what: Asked) -> StandingOut:
+    """Who stands out in the file that is open, worked out once; it is kept with the file, and goes with it."""
     from sfumato.api.standing_out import standing_out
 
-    return standing_out(
-        opened.table, what.keys, sensitive=what.sensitive, weight=what.weight or None, fraction=what.share
-    )
+    opened = studio.opened
 
+    def found() -> StandingOut:
+        return standing_out(
+            opened.table, what.keys, sensitive=what.sensitive, weight=what.weight or None, fraction=what.share
+        )
 
-def stand_out(studio: Studio, what: Asked) -> StandingOut:
-    """Who stands out in the file that is open, worked out once."""
-    return _stand_out(studio.opened, what)
+    return opened.remember(("standing out", what), found)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sfumato.data.codebook import Codebook
@@ -96,11 +95,13 @@ def _plain_steps(text: str) -> tuple[dict[str, Any], ...]:
     return tuple(step for step in steps or () if isinstance(step, dict))
 
 
-@lru_cache(maxsize=4)
 def _book(opened: Opened, variables: str) -> Codebook:
-    """What plan and file know of the variables before any step."""
-    plan = Plan.model_validate_json(variables)
-    return plan.codebook(opened.table.frame, opened.table.codebook)
+    """What plan and file know of the variables before any step; kept with the file, and gone with it."""
+
+    def read() -> Codebook:
+        return Plan.model_validate_json(variables).codebook(opened.table.frame, opened.table.codebook)
+
+    return opened.remember(("book", variables), read)
 
 
 def book_before(studio: Studio, step: int) -> Codebook:
@@ -117,9 +118,8 @@ def book_before(studio: Studio, step: int) -> Codebook:
     return book
 
 
-@lru_cache(maxsize=1)
 def previewer(opened: Opened) -> Previewer:
     """What tries steps on the file that is open."""
     from sfumato.api.preview import Previewer
 
-    return Previewer(opened.table)
+    return opened.remember("previewer", lambda: Previewer(opened.table))
