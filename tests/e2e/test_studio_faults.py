@@ -206,6 +206,32 @@ main()
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no terminals here")
+def test_enter_in_the_terminal_prints_a_new_address_and_ctrl_c_ends_it(folder, tmp_path):
+    ours, theirs = os.openpty()
+    command = [SFUMATO, "studio", "cohort.csv", "--no-browser"]
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdin=theirs, stdout=-1, stderr=subprocess.STDOUT)
+    os.close(theirs)
+
+    def address():
+        for line in process.stdout:
+            if found := re.search(rb"http://\S+", line):
+                return found[0].decode()
+
+    first = address()
+    os.write(ours, b"\n")
+    second = address()
+    assert first != second
+    assert httpx2.get(first, trust_env=False).status_code == 403  # the newest is good alone
+    assert httpx2.get(second, trust_env=False).status_code == 200
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 0
+    os.close(ours)
+    process.stdout.close()
+    assert list(tmp_path.glob("sfumato-studio-*")) == []
+
+
 def test_it_ends_although_something_is_being_worked_out(folder, tmp_path):
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     command = [SFUMATO.parent / "python", "-c", SLOW]

@@ -14,6 +14,7 @@ import pytest
 from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.test_report_browser import CHROMIUM, QUIET
 from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, waited, workers
+from tests.e2e.test_studio_protect_browser import faults
 
 __all__ = ["folder"]
 
@@ -205,9 +206,35 @@ def test_a_worker_that_is_killed_is_a_sentence_on_the_page(browser, folder):
         studio.until(job, lambda told: told["message"])
         page.reload()  # a page that is opened again finds the work
         page.get_by_role("button", name="Cancel").wait_for()
+        assert faults(page) == []
         for worker in workers(studio.process.pid):
             worker.kill()
         page.get_by_role("alert").filter(has_text="perhaps the memory of this machine did not do").wait_for()
+        assert faults(page) == []
+
+
+def test_a_plan_that_somebody_else_wrote_over_is_left_and_the_page_says_so(browser, tmp_path, folder):
+    (tmp_path / "cohort.csv").write_bytes((folder / "cohort.csv").read_bytes())
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    kept = tmp_path / "cohort.plan.yaml"
+    with running(tmp_path, "cohort.csv", "--plan", "plan.yaml") as studio, entered(browser, studio) as page:
+        page.goto(page.studio + "/protect")
+        page.get_by_role("button", name="Keep it there").click()
+        page.get_by_text("Kept in cohort.plan.yaml").wait_for()
+        assert kept.read_text() == PLAN
+        kept.write_text("sfumato: 1\ntitle: of a colleague\n")
+        page.get_by_label("The plan as YAML").fill(PLAN + "# mine\n")
+        page.get_by_role("button", name="Take what was typed").click()
+        page.get_by_role("alert").filter(has_text="neither read nor wrote").wait_for()
+        assert faults(page) == []
+        assert studio.ask("GET", "/api/plan").text == PLAN + "# mine\n"
+        assert kept.read_text().endswith("of a colleague\n")
+        page.get_by_role("button", name="Go on with that one").click()
+        page.get_by_text("Kept in cohort.plan.yaml").wait_for()
+        page.get_by_role("button", name="Undo").click()  # what was typed can be had again
+        expect = pytest.importorskip("playwright.sync_api").expect
+        expect(page.get_by_label("The plan as YAML")).to_have_value(PLAN + "# mine\n")
+        assert kept.read_text() == PLAN + "# mine\n"
 
 
 def test_a_file_that_changed_is_told_and_read_again(browser, tmp_path, folder):
@@ -219,6 +246,7 @@ def test_a_file_that_changed_is_told_and_read_again(browser, tmp_path, folder):
         (tmp_path / "cohort.csv").write_text("\n".join(content.splitlines()[:201]) + "\n")
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         page.get_by_text("was changed on disk").wait_for()
+        assert faults(page) == []
         assert studio.ask("POST", "/api/protect", json={}).status_code == 422
         page.get_by_role("button", name="Read it again").click()
         page.wait_for_url("**plan=**")
