@@ -39,3 +39,12 @@ def test_nothing_else_is_there(files, name):
 
 def test_files_are_read_alone(files):
     assert TestClient(files, "http://localhost").post(files.url("a.css")).status_code == 405
+
+
+def test_files_are_packed_for_whoever_takes_them_so(files):
+    client, address = TestClient(files, "http://localhost"), files.url("a.css")
+    for takes, packed in (("gzip", True), ("br, gzip;q=0.5", True), ("gzip;q=0", False), ("identity", False)):
+        answer = client.get(address, headers={"Accept-Encoding": takes})
+        assert (answer.headers.get("content-encoding") == "gzip") is packed
+        assert answer.headers["vary"] == "Accept-Encoding"
+        assert answer.text == "p { color: red }"
