@@ -310,14 +310,14 @@ def _risk(running: Running) -> None:
 
 _STEPS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("recode", {"p.columns": "age", "p.band": "[30, 40, 50, 60, 70]"}),
-    ("noise", {"p.columns": "income", "p.relative": "0.1"}),
-    ("round", {"p.columns": "height", "p.base": "5"}),
-    ("suppress_strata", {"p.by": "region", "p.k": "5"}),
+    ("noise", {"p.columns": "income", "p.share": "0.1"}),
+    ("top_code", {"p.columns": "height", "p.quantile": "0.99"}),
+    ("suppress_strata", {"p.by": "region", "p.min_count": "5"}),
     ("drop", {"p.columns": "diagnosis"}),
     ("impute", {"p.columns": "cholesterol", "p.method": "median"}),
     ("centroids", {"p.columns": "systolic", "p.k": "3"}),
-    ("pram", {"p.columns": "marital"}),
-    ("swap", {"p.columns": "region", "p.share": "0.05"}),
+    ("pram", {"p.columns": "marital", "p.retention": "0.9"}),
+    ("swap", {"p.columns": "income", "p.window": "0.05"}),
 )
 
 
@@ -332,7 +332,11 @@ def _protect(running: Running) -> None:
         running.post("preview of a drafted step", "/pages/protect/preview", [("step", str(i)), *_filled(page)])
     for name, fields in _STEPS:
         running.get("form of a new step", "/pages/protect/steps", add=name)
-        running.post(f"preview of {name}", "/pages/protect/preview", {"do": name, "at": "", **fields})
+        for at, where in (("", "last"), ("1", "second")):
+            form = {"do": name, "at": at, **fields}
+            told = running.post(f"preview of {name}, {where}", "/pages/protect/preview", form).body
+            if "cannot be tried" in told:
+                raise RuntimeError(f"{name}, {where}: {' '.join(re.sub('<[^>]+>', ' ', told).split())[:300]}")
     tag = _tag(running)
     running.post("add a step", "/pages/protect/add", {"do": "recode", "tag": tag, **_STEPS[0][1]})
     for act, more in (("", {"to": "0"}), ("off", {}), ("on", {}), ("remove", {})):

@@ -165,3 +165,9 @@ def test_another_hierarchy_in_a_file_is_another_step(people, tmp_path):
         tried.look(Plan.from_yaml(lines), 0)  # the same first step, of a plan that has no tree
         seen.append(tried.look(plan, 1).after.classes)
     assert seen == [1, 2]
+
+
+def test_where_the_strata_that_all_steps_share_are_too_large_smaller_ones_are_taken(people):
+    steps = [{"do": "suppress_strata", "by": by, "min_count": 1} for by in (["age", "town"], ["town"])]
+    seen = Previewer(people, most_seconds=0.0, most_records=100).look(planned(*steps), 1)
+    assert seen.strata == ("age", "town")

@@ -293,19 +293,18 @@ class Previewer:
     def _sample(self, data: PolarsDataset, plan: Plan) -> tuple[PolarsDataset, tuple[str, ...]]:
         """Records by a public draw of their ids, and the strata that are whole in it.
 
-        These are of columns that no step before changes, and that all steps share which need whole strata, if any are.
+        These are of columns that no step before changes: those that all steps share which need whole strata, else
+        those of the last such step, else of one before, whichever fit.
         """
         frame, most = data.frame, self._most_records
         changed = {n for step in plan.steps[:-1] for n in step.changes}
-        each = [[n for n in _strata(step, data) if n in frame.columns and n not in changed] for step in plan.steps]
+        each = [tuple(n for n in _strata(step, data) if n in frame.columns and n not in changed) for step in plan.steps]
         wanted = [names for names in each[::-1] if names]
-        strata = (
-            tuple(n for n in wanted[0] if all(n in names for names in wanted)) or tuple(wanted[0]) if wanted else ()
-        )
-        if strata:
-            sizes = frame.group_by(strata).len().sort(strata)
-            sizes = sizes.with_columns(pl.Series(_UNIT, _drawn(sizes.select(strata)))).sort(_UNIT)
-            chosen = sizes.filter(pl.col("len").cum_sum() <= most).select(strata)
+        shared = tuple(n for n in wanted[0] if all(n in names for names in wanted)) if wanted else ()
+        for strata in dict.fromkeys(names for names in (shared, *wanted) if names):
+            many = frame.group_by(strata).len().sort(strata)
+            many = many.with_columns(pl.Series(_UNIT, _drawn(many.select(strata)))).sort(_UNIT)
+            chosen = many.filter(pl.col("len").cum_sum() <= most).select(strata)
             part = frame.join(chosen, on=strata, how="semi", nulls_equal=True, maintain_order="left")
             if part.height >= most // 2:
                 return replace(data, frame=part), strata
