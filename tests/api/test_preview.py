@@ -168,6 +168,8 @@ def test_another_hierarchy_in_a_file_is_another_step(people, tmp_path):
 
 
 def test_where_the_strata_that_all_steps_share_are_too_large_smaller_ones_are_taken(people):
-    steps = [{"do": "suppress_strata", "by": by, "min_count": 1} for by in (["age", "town"], ["town"])]
+    steps = [
+        {"do": "suppress_strata", "by": by, "min_count": 2, "max_suppressed": 0.9} for by in (["age", "town"], ["town"])
+    ]
     seen = Previewer(people, most_seconds=0.0, most_records=100).look(planned(*steps), 1)
     assert seen.strata == ("age", "town")
