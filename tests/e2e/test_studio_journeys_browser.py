@@ -159,7 +159,7 @@ def test_noise_is_tuned_to_a_limit_and_released(browser, tmp_path):
         page.evaluate(f"document.activeElement.setSelectionRange({begin}, {begin})")
         page.keyboard.press("Control+ ")
         page.get_by_role("option", name="centroids").wait_for()
-        picture(page, "plan")
+        picture(page, "plan", page.get_by_role("heading", name="The plan"))
         page.keyboard.press("Escape")
         page.get_by_role("link", name="Trade-off", exact=True).click()
         page.get_by_label("Number of the plan").select_option("steps.0.share")

@@ -11,7 +11,6 @@ from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse, JSONResponse
 
 from sfumato.errors import SfumatoError
-from sfumato.plan.editing.completing import complete, typed
 from sfumato.plan.editing.differing import differing
 from sfumato.plan.editing.ends import keep_ends
 from sfumato.web.layout.forms import Form, Long
@@ -55,6 +54,8 @@ def _crlf(text: str) -> str:
 @router.post("/pages/plan/complete")
 def offer(studio: Of, form: Long) -> JSONResponse:
     """What may be typed next: the word before the caret, and what may stand in its place."""
+    from sfumato.plan.editing.completing import complete, typed
+
     text = form.whole("text").replace("\r\n", "\n")
     given = form.one("caret")
     caret = min(int(given), len(text)) if given.isascii() and given.isdigit() and len(given) < _DIGITS else len(text)

@@ -178,4 +178,4 @@ def _drawn(found: StandingOut) -> dict[str, Any]:
 def _sized(size: Size) -> str:
     if size.high == size.low:
         return str(size.low)
-    return f"{size.low} or more" if size.high is None else f"{size.low} to {size.high}"
+    return f"from {size.low}" if size.high is None else f"{size.low} to {size.high}"

@@ -125,11 +125,23 @@ def _result(studio: Studio) -> dict[str, Any]:
         "other": None if mine else running,
         "job": job,
         "found": found,
-        "labels": list(found["path"][0]["utility"]) if found else [],
+        "labels": _costs(found) if found else {},
         "pictures": _pictures(found) if found else [],
         "stale": job is not None and job.work.plan != studio.planned.text,
         **(_lines(studio, job) if job is not None else {"lines": "", "python": ""}),
     }
+
+
+def _costs(found: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """What is lost, by the names of the figures: the title and the sentence of each."""
+    from sfumato.measures.registry import figures
+
+    known = figures()
+    costs = {}
+    for name in found["path"][0]["utility"]:
+        figure = known.get(name.partition("[")[0])
+        costs[name] = (name, "") if figure is None else (figure.title, figure.what)
+    return costs
 
 
 def _pictures(found: dict[str, Any]) -> list[dict[str, Any]]:
