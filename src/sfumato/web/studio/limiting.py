@@ -14,6 +14,7 @@ from sfumato.measures.registry import figure, measures
 from sfumato.plan.editing.edits import remove, set_value
 from sfumato.plan.editing.written import flow
 from sfumato.web.layout.forms import Given
+from sfumato.web.studio.stepped import plain_plan
 from sfumato.web.studio.studio import Studio
 
 __all__ = ["Limiting", "bounded_anew", "limits", "offered_measures", "read_bound", "read_narrowing"]
@@ -54,7 +55,7 @@ class Limiting:
 def limits(studio: Studio) -> list[Limiting]:
     """The limits, in their order."""
     text = studio.planned.text
-    value = load_yaml(text)[0]
+    value = plain_plan(text)
     told: dict[int, list[str]] = {}
     for problem in studio.problems(text):
         if len(problem.path) > 1 and problem.path[0] == "limits" and isinstance(problem.path[1], int):

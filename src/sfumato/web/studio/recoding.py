@@ -346,7 +346,7 @@ class Tree:
         hierarchy = _hierarchy(self.broader)
         text = hierarchy_text(hierarchy)
         name = file_of(self.of.column)
-        if hierarchy_text(hierarchy_of(text, name)) != text:
+        if not _comes_back(text, name):
             raise DataError(
                 "The tree is too long for the plan, and no file can hold it: values begin or end with blanks. Prepare "
                 "the column first."
@@ -367,6 +367,14 @@ class Tree:
             return hierarchy_text(_hierarchy(self.several().broader))
         every = dict.fromkeys([*(one.text for one in self.values), *self.broader])
         return mapping_text({v: category(v, self.broader.get(v, ()), self.level) for v in every})
+
+
+def _comes_back(text: str, name: str) -> bool:
+    """Whether the file of a hierarchy is read as it was written."""
+    try:
+        return hierarchy_text(hierarchy_of(text, name)) == text
+    except DataError:
+        return False
 
 
 def _there(studio: Studio, folder: str, column: str) -> dict[str, bytes]:

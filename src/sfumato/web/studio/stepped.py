@@ -22,7 +22,7 @@ from sfumato.web.studio.studio import Studio
 if TYPE_CHECKING:
     from sfumato.api.preview import Previewer
 
-__all__ = ["Card", "book_before", "cards", "plain_steps", "previewer"]
+__all__ = ["Card", "book_before", "cards", "plain_plan", "plain_steps", "previewer"]
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,15 @@ def _is_names(value: Any) -> bool:
 
 def plain_steps(text: str) -> list[dict[str, Any]]:
     """What the steps of a plan's text say; none of a plan of several tables."""
-    return list(_plain_steps(text))
+    value = plain_plan(text)
+    steps = value.get("steps") if isinstance(value, Mapping) else None
+    return [step for step in steps or () if isinstance(step, dict)]
 
 
 @lru_cache(maxsize=4)
-def _plain_steps(text: str) -> tuple[dict[str, Any], ...]:
-    value = load_yaml(text)[0]
-    steps = value.get("steps") if isinstance(value, Mapping) else None
-    return tuple(step for step in steps or () if isinstance(step, dict))
+def plain_plan(text: str) -> Any:
+    """What a plan's text says, to be looked at and not to be changed; a long one takes a while to read."""
+    return load_yaml(text)[0]
 
 
 def _book(opened: Opened, variables: str) -> Codebook:

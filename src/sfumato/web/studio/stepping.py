@@ -22,6 +22,7 @@ from sfumato.methods.registry import methods
 from sfumato.plan.editing.edits import remove, set_value
 from sfumato.plan.editing.written import bounded, flow
 from sfumato.web.layout.forms import Given
+from sfumato.web.studio.stepped import plain_plan
 
 __all__ = ["GROUPS", "Field", "Offered", "Unfit", "catalogue", "changed", "fields", "read_step", "unsuited"]
 
@@ -398,7 +399,7 @@ def changed(text: str, path: Sequence[str | int], new: Mapping[str, Any]) -> str
     new
         As `read_step` gives it.
     """
-    value: Any = load_yaml(text)[0]
+    value: Any = plain_plan(text)
     for key in path:
         value = value[key]
     if value.get("do") != new["do"]:
