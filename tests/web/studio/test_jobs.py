@@ -132,6 +132,18 @@ def test_the_folder_of_an_older_job_of_the_same_task_goes(world):
     assert [job.work.out.exists() for job in made] == [False, True, True]
 
 
+def test_of_very_many_jobs_the_newest_of_each_task_stays(world):
+    jobs, started, work = world
+    made = []
+    for task in ("protect", *["model"] * 25):
+        made.append(jobs.start(work(task)))
+        started[-1].pipe.send(("done", {}))
+        until(lambda: made[-1].state == "done")
+    assert jobs.last("protect") is made[0]
+    assert made[0].work.out.exists()
+    assert list(jobs.all("model")) == made[:-21:-1]
+
+
 def test_what_is_not_there_and_what_is_closed(world):
     jobs, _, work = world
     with pytest.raises(Problem) as raised:

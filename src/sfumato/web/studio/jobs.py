@@ -8,6 +8,7 @@ import secrets
 import shutil
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, Literal
@@ -121,7 +122,8 @@ class Jobs:
             self.warm()
             job = Job(secrets.token_urlsafe(9), work, pipe=self._pipe)
             for old in list(self._jobs)[: 1 - _MOST_KEPT]:
-                _cleared(self._jobs.pop(old))
+                if self.last(self._jobs[old].work.task) is not self._jobs[old]:  # pages show the newest of each task
+                    _cleared(self._jobs.pop(old))
             self._jobs[job.id] = job
             if self._pipe is None:  # it was told to end
                 job.tell(state="failed", message=_KILLED)

@@ -106,10 +106,16 @@ def test_the_address_holds_the_model_and_the_editor_shows_it(run):
 
 
 def test_another_model_in_the_address_is_fitted_when_the_page_is_opened(run):
-    part = run.see("/pages/compare/model?model=dose+~+age")
+    part = run.see("/pages/compare/model?model=dose+~+age&family=probit")
     assert 'hx-post="/pages/compare/fit"' in part
     assert 'hx-trigger="load"' in part
     assert "No model is fitted" in words(run.see("/pages/compare/model"))
+
+
+def test_models_that_were_fitted_before_are_found_again(run):
+    run.send("/pages/compare/fit", data={"model": "age ~ 1", "family": "linear"})
+    assert "Coefficients side by side" in run.see(f"/pages/compare/model?{QUERY}")
+    assert "age ~ 1" in run.see("/pages/compare/model?model=age+~+1&family=linear")
 
 
 def test_while_it_runs_it_is_followed_and_can_be_cancelled(run):
@@ -125,7 +131,8 @@ def test_while_it_runs_it_is_followed_and_can_be_cancelled(run):
 
 @pytest.mark.parametrize(("state", "said"), [("failed", "no memory"), ("cancelled", "was cancelled")])
 def test_a_fit_that_ended_without_a_result_is_told_and_not_begun_anew(run, state, said):
-    job = run.studio.jobs._jobs["f"] = Job("f", run.studio.jobs.last("model").work)
+    fitted = next(one for one in run.studio.jobs.all("model") if one.work.options["model"] == MODEL["model"])
+    job = run.studio.jobs._jobs["f"] = Job("f", fitted.work)
     job.tell(state=state, message="There was no memory.")
     part = run.see(f"/pages/compare/model?{QUERY}")
     del run.studio.jobs._jobs["f"]
@@ -170,13 +177,13 @@ def test_a_run_on_another_file_is_none_of_this_one(run):
     job.work = replace(work, source=other)
     part = run.see("/pages/compare/result")
     job.work = work
-    assert "not run yet on this file" in words(part)
+    assert "no run of the plan on this file" in words(part)
     assert awaited(part) == []
 
 
 def test_data_that_a_limit_holds_back_are_looked_at_here_alone(tmp_path):
     with looking(tmp_path, PLAN.replace("0.9", "0.001")) as someone:
-        assert "not run yet" in words(someone.see("/pages/compare/result"))
+        assert "no run of the plan" in words(someone.see("/pages/compare/result"))
         assert "<b>" not in someone.see("/compare?model=<b>&family=<b>")
         someone.send("/pages/compare/run")
         job = someone.studio.jobs.last("protect")

@@ -169,20 +169,20 @@ def _plot(plot: dict[str, Any]) -> dict[str, Any]:
 
 def _model(studio: Studio, model: str, family: str) -> dict[str, Any]:
     """What is said of a model."""
-    done, job, running = _last(studio), studio.jobs.last("model"), studio.jobs.running
+    done, running = _last(studio), studio.jobs.running
     asked = intended(studio, model, family)
     mine = running is not None and running.work.task == "model"
-    same = job is not None and done is not None and job.work.options["run"] == done.id
-    if same and job is not None:
-        same = all(job.work.options[name] == asked[name] for name in ("model", "family"))
-    found = job.result if same and job is not None and job.state == "done" else None
+    wanted = {"run": None if done is None else done.id, **asked}
+    fits = studio.jobs.all("model")
+    job = next((one for one in fits if all(one.work.options[name] == wanted[name] for name in wanted)), None)
+    found = job.result if job is not None and job.state == "done" else None
     able = done is not None and not is_stale(studio, done) and _released(done) is not None
     return {
         "running": running if mine else None,
-        "job": job if same else None,
+        "job": job,
         "found": found,
         "kept_back": done is not None and done.result is not None and done.result["release"] is None,
-        "start": bool(asked["model"]) and able and not same and running is None,
+        "start": bool(asked["model"]) and able and job is None and running is None,
         "other": None if mine else running,
         "asked": {"model": model, "family": family},
         "query": _query(model, family),
