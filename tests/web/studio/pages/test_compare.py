@@ -112,6 +112,13 @@ def test_another_model_in_the_address_is_fitted_when_the_page_is_opened(run):
     assert "No model is fitted" in words(run.see("/pages/compare/model"))
 
 
+def test_who_asked_is_led_to_the_model_and_others_are_left_where_they_are(run):
+    assert "data-focus" in run.send("/pages/compare/fit", data=MODEL)
+    part = run.send("/pages/compare/fit", data=MODEL | {"by": "page"})
+    assert "data-focus" not in part
+    assert 'data-say="The model was fitted."' in part
+
+
 def test_models_that_were_fitted_before_are_found_again(run):
     run.send("/pages/compare/fit", data={"model": "age ~ 1", "family": "linear"})
     assert "Coefficients side by side" in run.see(f"/pages/compare/model?{QUERY}")
@@ -126,7 +133,7 @@ def test_while_it_runs_it_is_followed_and_can_be_cancelled(run):
         assert running.state == "running"
         assert 'data-job="r"' in part
         assert ">Cancel</button>" in part
-        assert f"/pages/compare/{path}?ended=1&amp;model=age" in part
+        assert re.search(rf"/pages/compare/{path}\?ended=\w+&amp;model=age", part)
 
 
 @pytest.mark.parametrize(("state", "said"), [("failed", "no memory"), ("cancelled", "was cancelled")])

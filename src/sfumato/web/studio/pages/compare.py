@@ -83,8 +83,11 @@ def family_(request: Request, studio: Of, run_: str, which: int) -> HTMLResponse
 
 @router.get("/pages/compare/model")
 def model_(request: Request, studio: Of, model: str = "", family: str = "", ended: str = "") -> HTMLResponse:
-    """The model that the address names: what runs, its coefficients, or that it is to be fitted."""
-    return show_part(request, "compare_model", **_model(studio, model, family), ended=bool(ended))
+    """The model that the address names: what runs, its coefficients, or that it is to be fitted.
+
+    At its end who asked for it is led to it (`ended=led`); somebody who reads the page is told and left where they are.
+    """
+    return show_part(request, "compare_model", **_model(studio, model, family), ended=ended)
 
 
 @router.post("/pages/compare/fit")
@@ -100,7 +103,8 @@ def fit(request: Request, studio: Of, form: Form) -> HTMLResponse:
         studio.begin("model", options, runs_plan=False)
     except (SfumatoError, Problem) as error:
         return problem(request, error)
-    return show_part(request, "compare_model", **_model(studio, model, family), ended=True)
+    ended = "told" if form.one("by") == "page" else "led"
+    return show_part(request, "compare_model", **_model(studio, model, family), ended=ended)
 
 
 def _query(model: str, family: str) -> str:
@@ -176,7 +180,9 @@ def _model(studio: Studio, model: str, family: str) -> dict[str, Any]:
     fits = studio.jobs.all("model")
     job = next((one for one in fits if all(one.work.options[name] == wanted[name] for name in wanted)), None)
     found = job.result if job is not None and job.state == "done" else None
-    able = done is not None and not is_stale(studio, done) and _released(done) is not None
+    released = None if done is None else _released(done)
+    able = done is not None and not is_stale(studio, done) and released is not None
+    data = "data" if released is None else next((one.name for one in released.glob("data.*")), "data")
     return {
         "running": running if mine else None,
         "job": job,
@@ -187,7 +193,7 @@ def _model(studio: Studio, model: str, family: str) -> dict[str, Any]:
         "asked": {"model": model, "family": family},
         "query": _query(model, family),
         "picture": None if found is None else _picture(found),
-        "lines": "" if found is None else _lines(studio, found),
+        "lines": "" if found is None else _lines(studio, found, data),
     }
 
 
@@ -207,10 +213,10 @@ def _picture(found: dict[str, Any]) -> Markup | None:
     return Markup(beside(lines, "beside")) if lines else None  # drawn as XML, which escapes
 
 
-def _lines(studio: Studio, found: dict[str, Any]) -> str:
+def _lines(studio: Studio, found: dict[str, Any], file: str) -> str:
     """The commands that say how far coefficients moved, and that take the noise out."""
     source, plan = studio.opened.source, studio.beside.name
-    data = f"release/data{studio.opened.table.suffix}"
+    data = f"release/{file}"
     model = {"model": found["formula"], "family": found["family"]}
     compare = command(["sfumato", "compare", str(source.path), data], {"plan": plan, **model, **reading(source)})
     without = {"formula": found["formula"], "family": _WITHOUT_NOISE[found["family"]]}
