@@ -59,7 +59,8 @@ def chosen(formula: str) -> tuple[str, list[str]]:
 
 def modelled(studio: Studio) -> list[str]:
     """The variables that a model may have: those that say of people what could be estimated."""
-    return [one.name for one in described(studio) if one.variable.role not in _NOT_MODELLED]
+    named = [one.name for one in described(studio) if one.variable.role not in _NOT_MODELLED]
+    return [name for name in named if "`" not in name and "\n" not in name]  # no formula can name others
 
 
 def intended(studio: Studio, model: str, family: str) -> dict[str, Any]:
