@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from sfumato.data.roles import Role
-from sfumato.errors import FileError, SfumatoError
+from sfumato.errors import FileError, PlanError, SfumatoError
 from sfumato.web.studio.lines import command, reading
 from sfumato.web.studio.stepped import book_before
 from sfumato.web.studio.studio import Studio
 
 if TYPE_CHECKING:
     from sfumato.api.protect_table import TableAsked
+    from sfumato.data.codebook import Codebook
 
 __all__ = [
     "COLUMNS",
@@ -135,11 +137,20 @@ class Read:
 def choices(studio: Studio) -> Choices:
     """What can be chosen of the file that is open."""
     table = studio.opened.table
-    book = book_before(studio, 0)
-    identifiers = frozenset(book.with_role(Role.RECORD, Role.IDENTIFIER))
+    identifiers = frozenset(_book(studio).with_role(Role.RECORD, Role.IDENTIFIER))
     numbers = [n for n, dtype in table.frame.schema.items() if dtype.is_numeric()]
     variables = [n for n in table.columns if n not in identifiers]
     return Choices(variables, numbers, list(table.columns), identifiers, _files(studio))
+
+
+def _book(studio: Studio) -> Codebook:
+    """What the plan says of the file's columns; of a plan of several tables, the one whose file is open."""
+    plan, table = studio.planned.plan, studio.opened.table
+    name = studio.table_of(plan) if plan.tables else None
+    if name is not None:
+        with suppress(PlanError):
+            return plan.table(name).codebook(table.frame, table.codebook)
+    return book_before(studio, 0)
 
 
 def _files(studio: Studio) -> list[str]:

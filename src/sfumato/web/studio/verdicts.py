@@ -175,6 +175,8 @@ def facts(asked: TableAsked, told: Mapping[str, Any], shown: Mapping[str, Any]) 
         out.append(("Unsafe by the rules", told["primary"]))
     if asked.method == "suppress":
         out += [("Hidden beside them", told["secondary"]), ("Value hidden beside them", told["secondary_value"])]
+        if not told["primary"]:
+            return out
         proved = "nothing cheaper exists" if told["optimal"] else "it was not proved that nothing is cheaper"
         out.append(("Found by", f"{_HIDES.get(told['method'], told['method'])}; {proved}"))
     elif asked.method == "recode":

@@ -242,3 +242,15 @@ def test_what_is_typed_is_bounded_and_only_fields_of_the_form_are_kept():
 def test_without_a_file_the_page_leads_to_the_data(tmp_path):
     with looking(tmp_path, None) as one:
         assert "Open a file first" in one.see("/tables")
+
+
+def test_of_a_plan_of_several_tables_the_file_that_is_open_is_tabulated(tmp_path):
+    with looking(tmp_path, PLAN.replace("firm", "id")) as one:
+        (tmp_path / "other.csv").write_text("id,town\n1,a\n2,b\n3,a\n4,a\n5,a\n")
+        several = (
+            "sfumato: 1\ntables:\n  a: {file: other.csv, variables: {id: {role: record}}}\n  b: {file: small.csv}\n"
+        )
+        one.studio.planned.change("*", lambda text: several)
+        one.studio.open(Source(tmp_path / "other.csv"), wait=True, keep=True)
+        assert "list of people" in one.send("/pages/tables/run", data={"by1": "id", "n": "2"})
+        assert "The protected table" in words(one.send("/pages/tables/run", data={"by1": "town", "n": "2"}))
