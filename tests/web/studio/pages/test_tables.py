@@ -254,3 +254,13 @@ def test_of_a_plan_of_several_tables_the_file_that_is_open_is_tabulated(tmp_path
         one.studio.open(Source(tmp_path / "other.csv"), wait=True, keep=True)
         assert "list of people" in one.send("/pages/tables/run", data={"by1": "id", "n": "2"})
         assert "The protected table" in words(one.send("/pages/tables/run", data={"by1": "town", "n": "2"}))
+
+
+def test_a_file_that_is_a_table_already_is_led_to_the_command_line(tmp_path):
+    with looking(tmp_path) as one:
+        rows = [f"{town},{sex},{i}" for i in range(4) for town in ("Total", "a", "b") for sex in "fm"]
+        (tmp_path / "totals.csv").write_text("\n".join(["town,sex,cells", *rows, ""]))
+        one.studio.open(Source(tmp_path / "totals.csv"), wait=True)
+        part = one.send("/pages/tables/run", data={"by1": "town", "n": "2"})
+        assert "sfumato table protect FILE" in part
+        assert part.count('aria-invalid="true"') == 1

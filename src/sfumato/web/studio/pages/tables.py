@@ -19,7 +19,7 @@ from sfumato.web.studio.jobs import Job
 from sfumato.web.studio.pages.frame import problem, show, show_part
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
-from sfumato.web.studio.tabling import FIELDS, MOST_BY, Chosen, Read, choices, kept, lines, read, sent, tree
+from sfumato.web.studio.tabling import COLUMNS, FIELDS, MOST_BY, Chosen, Read, choices, kept, lines, read, sent, tree
 from sfumato.web.studio.verdicts import facts, methods, notes, verdict
 
 __all__ = ["router"]
@@ -255,10 +255,8 @@ def _wrong(request: Request, studio: Studio, chosen: Chosen, found: Read) -> HTM
 
 def _where(message: str, chosen: Chosen) -> dict[str, str]:
     """The field that a message is about: the one whose column it names, if it is one alone."""
-    names = [
-        n
-        for n in FIELDS
-        if n.startswith("by") or n in ("value", "weight", "count", "contributors", "holdings", "record")
-    ]
+    if "code Total among others" in message:
+        message += " Is the file a table of totals already? The command line protects it: sfumato table protect FILE."
+    names = [name for name in FIELDS if name.startswith("by") or name in COLUMNS]
     found = [name for name in names if chosen[name] and f"{chosen[name]!r}" in message]
     return {found[0]: message} if len(found) == 1 else {}
