@@ -14,7 +14,14 @@ from sfumato.web.studio.recoding import banding, own_step, subject, tree
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import Studio
 
-HEAD = "sfumato: 1\nvariables:\n  id: {role: record}\n  town: {role: key}\n  job: {role: key}\n  age: {role: key, kind: integer}\nsteps:\n"
+HEAD = """sfumato: 1
+variables:
+  id: {role: record}
+  town: {role: key}
+  job: {role: key}
+  age: {role: key, kind: integer}
+steps:
+"""
 TREES = {"town": "Leeds;North\nBath;South\n", "job": "a;x\nb;x\nc;y\n"}
 
 
