@@ -356,8 +356,7 @@ class Plan(Described):
         PlanError
             With every problem at once.
         """
-        there = set(frame.columns)  # made anew at each look
-        stated = {n: v for n, v in self.variables.items() if n in there and v.kind is not None}
+        stated = {n: v for n, v in self.variables.items() if n in frame.columns and v.kind is not None}
         problems = [
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()

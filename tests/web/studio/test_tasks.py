@@ -35,6 +35,7 @@ def home(tmp_path_factory):
         (folder / f"{bound}.yaml").write_text(PLAN.replace("BOUND", str(bound)))
     with pytest.MonkeyPatch.context() as patched:  # drawing takes most of the time, and is looked at elsewhere
         patched.setattr("sfumato.render.plots.draw", lambda picture, name: ())
+        patched.setattr("sfumato.render.parts.figures_of", lambda picture: ())
         yield folder
 
 

@@ -22,6 +22,7 @@ def _without_pictures():
     """Drawing takes most of the time of a run, and is looked at elsewhere: by `render`, and in the browser."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.render.plots.draw", lambda picture, name: ())
+        patched.setattr("sfumato.render.parts.figures_of", lambda picture: ())
         yield
 
 

@@ -16,6 +16,7 @@ def run(tmp_path_factory):
     """A studio whose plan was run."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.render.plots.draw", lambda picture, name: ())
+        patched.setattr("sfumato.render.parts.figures_of", lambda picture: ())
         with looking(tmp_path_factory.mktemp("release")) as someone:
             assert refused(someone).endswith("run the plan.")
             someone.client.post("/api/protect", json={})
