@@ -268,6 +268,9 @@ def sizes(codes: Collection[Codes], records: int) -> Ints:
 def numbered(data: PolarsDataset, name: str, *, coded_missing: bool = False) -> Codes:
     """The values of a column as numbers from 0 on, −1 where missing, shape (n,).
 
+    Equal values have one number, different ones different numbers; the numbers of texts and categories follow no
+    order, and may be others in another process.
+
     Parameters
     ----------
     data
@@ -279,8 +282,8 @@ def numbered(data: PolarsDataset, name: str, *, coded_missing: bool = False) -> 
 
     Examples
     --------
-    >>> numbered(read(pl.DataFrame({"town": ["B", None, "A", "B"]})), "town").tolist()
-    [0, -1, 1, 0]
+    >>> numbered(read(pl.DataFrame({"children": [5, None, 3, 5]})), "children").tolist()
+    [1, -1, 0, 1]
     """
     column, dtype = pl.col(name), data.frame.schema[name]
     if coded_missing:
