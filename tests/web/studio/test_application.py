@@ -2,13 +2,18 @@
 
 import errno
 
+import polars as pl
 import pytest
+from starlette.testclient import TestClient
 
 from sfumato.errors import DataError, FileError
+from sfumato.release.secret import Secret
 from sfumato.web.problems import Problem
 from sfumato.web.studio import application
-from sfumato.web.studio.application import _largest
+from sfumato.web.studio.application import _largest, serve
 from sfumato.web.studio.routes import data
+from sfumato.web.studio.source import Source
+from sfumato.web.studio.studio import Studio
 from tests.web.studio.entered import entered
 
 VALUE = "Braund, Mr. Owen"
@@ -83,3 +88,26 @@ def test_bodies_are_bounded_but_those_of_files():
     assert _largest("POST", "/api/fit") is None
     assert _largest("PUT", "/api/plan") == 1 << 20
     assert _largest("POST", "/api/protect") == 64 << 10
+
+
+def test_a_page_of_a_thousand_variables_is_packed_and_what_is_saved_is_not(tmp_path):
+    names = [f"answer_{i}" for i in range(1000)]
+    pl.DataFrame({name: [1, 2, 2, 3] for name in names}).write_csv(tmp_path / "broad.csv")
+    said = "".join(f"  {name}: {{role: key, kind: integer, range: [0, null]}}  # perhaps\n" for name in names)
+    (tmp_path / "plan.yaml").write_text(f"sfumato: 1\nvariables:\n{said}steps: []\n")
+    studio = Studio(tmp_path, Source(tmp_path / "broad.csv"), tmp_path / "plan.yaml", Secret(bytes(range(32))))
+    client = TestClient(serve(studio, 8765), base_url="http://127.0.0.1:8765", headers={"X-Sfumato": "1"})
+    try:
+        client.get(f"/?token={studio.keys.token()}")
+        first = [client.get(path) for path in ("/data", "/pages/data/variables", "/pages/data/tables", "/pages/plan")]
+        plain = client.get("/pages/plan", headers={"Accept-Encoding": "identity"})
+        text = client.get("/api/plan")
+    finally:
+        studio.close()
+    assert all(answer.status_code == 200 for answer in (*first, plain, text))
+    assert sum(int(answer.headers["content-length"]) for answer in first) < 100_000  # of 300 kB, the rest is scripts
+    assert first[-1].headers["content-encoding"] == "gzip"
+    assert first[-1].text == plain.text
+    assert "content-encoding" not in plain.headers
+    assert len(text.content) == int(text.headers["content-length"]) > 16 << 10
+    assert "content-encoding" not in text.headers
