@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from io import StringIO
 from typing import Any, NoReturn
 
-from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sfumato.data.yaml import MAX_BYTES, load_yaml
 from sfumato.errors import PlanError, Problem
+from sfumato.plan.editing.again import parsed, parsed_again
 
 __all__ = ["OFF", "Key", "Path", "Shape", "Spot", "Tree", "is_block", "is_empty", "is_null", "shape_of", "stuck"]
 
@@ -37,6 +37,10 @@ _GAP = re.compile(f"(?:[{_BLANK}]|#[^\r\n\x85\u2028\u2029]*)*")
 _COMMENT = re.compile(r"[ \t]*#")
 _OFF = re.compile(rf"[ \t]*{OFF}")
 _TRICKS = re.compile("[&*!%]|<<")
+_SHORT = 400
+"""Letters up to which a text is parsed whole at once."""
+_LAST: deque[tuple[str, Node]] = deque(maxlen=2)
+"""The last texts and their nodes, whoever's they are: a text that is near to none of them is parsed whole."""
 
 
 def stuck(path: Path, line: int | None = None) -> NoReturn:
@@ -78,10 +82,20 @@ def _compose(text: str) -> Node | None:
     if _TRICKS.search(text):  # it may have anchors or tags, unless these stand in quotes or comments
         load_yaml(text)
     try:
-        return YAML(typ="safe", pure=True).compose(StringIO(text))  # type: ignore[no-any-return]
+        root = _near(text) or parsed(text)
     except Exception:
         load_yaml(text)  # says what is wrong, and where
         raise PlanError(["this is not YAML: it cannot be parsed"]) from None
+    if root is not None and len(text) > _SHORT:
+        _LAST.appendleft((text, root))
+    return root
+
+
+def _near(text: str) -> Node | None:
+    """A text's nodes from those of one of the last texts, where it was changed in one place."""
+    if len(text) <= _SHORT or _TRICKS.search(text):
+        return None
+    return next((made for before, root in tuple(_LAST) if (made := parsed_again(text, before, root))), None)
 
 
 def _key(node: Node) -> Any:
