@@ -12,6 +12,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
+from ruamel.yaml.parser import RoundTripParser
 from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
 
 from sfumato.errors import PlanError, Problem
@@ -55,8 +56,9 @@ def load_yaml(text: str) -> tuple[Any, Lines]:
         raise PlanError([f"the file is larger than {MAX_BYTES} bytes"])
     try:
         _refuse_directives(text)
-        _refuse_tricks(text)
-        loaded = YAML(typ="rt").load(text)
+        yaml = YAML(typ="rt")
+        yaml.Parser = _Guarded
+        loaded = yaml.load(text)
     except DuplicateKeyError as error:  # its own words show the values
         raise PlanError([Problem("a key stands twice here; give it once", error.problem_mark.line + 1)]) from None
     except MarkedYAMLError as error:
@@ -83,22 +85,35 @@ def _refuse_directives(text: str) -> None:
             return
 
 
-def _refuse_tricks(text: str) -> None:
-    depth = nodes = 0
-    for event in YAML(typ="safe", pure=True).parse(StringIO(text)):
-        line = event.start_mark.line + 1
+class _Guarded(RoundTripParser):
+    """The library's parser, which goes no further where it finds a trick; so that a text is parsed once."""
+
+    def __init__(self, loader: Any) -> None:
+        super().__init__(loader)
+        self._depth = self._nodes = 0
+
+    def get_event(self) -> Any:
+        """The next part of the document, if it is allowed."""
+        event = super().get_event()
         if isinstance(event, NodeEvent):
-            nodes += 1
-            if isinstance(event, AliasEvent) or event.anchor is not None:
-                raise PlanError([Problem("anchors and aliases (& and *) are not allowed in a plan", line)])
-            if isinstance(event, ScalarEvent | CollectionStartEvent) and _tagged(event):
-                raise PlanError([Problem("tags (!) are not allowed in a plan", line)])
-            if isinstance(event, ScalarEvent) and event.value == "<<" and event.implicit[0]:
-                raise PlanError([Problem("merge keys (<<) are not allowed in a plan. Write the keys out", line)])
-        depth += isinstance(event, CollectionStartEvent)
-        depth -= isinstance(event, CollectionEndEvent)
-        if depth > _MAX_DEPTH or nodes > _MAX_NODES:
+            self._nodes += 1
+            _refuse_tricks(event)
+        self._depth += isinstance(event, CollectionStartEvent)
+        self._depth -= isinstance(event, CollectionEndEvent)
+        if self._depth > _MAX_DEPTH or self._nodes > _MAX_NODES:
+            line = event.start_mark.line + 1
             raise PlanError([Problem("the plan is nested too deeply or is too large", line)])
+        return event
+
+
+def _refuse_tricks(event: NodeEvent) -> None:
+    line = event.start_mark.line + 1
+    if isinstance(event, AliasEvent) or event.anchor is not None:
+        raise PlanError([Problem("anchors and aliases (& and *) are not allowed in a plan", line)])
+    if isinstance(event, ScalarEvent | CollectionStartEvent) and _tagged(event):
+        raise PlanError([Problem("tags (!) are not allowed in a plan", line)])
+    if isinstance(event, ScalarEvent) and event.value == "<<" and event.implicit[0]:
+        raise PlanError([Problem("merge keys (<<) are not allowed in a plan. Write the keys out", line)])
 
 
 def _tagged(event: ScalarEvent | CollectionStartEvent) -> bool:
