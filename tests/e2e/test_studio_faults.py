@@ -26,10 +26,6 @@ from tests.e2e.test_studio import PLAN, ended, folder, running
 
 __all__ = ["folder"]
 
-SHOWN = dict.fromkeys(("which", "id_"), "x")
-"""What stands in paths that name something."""
-
-
 @pytest.fixture(scope="module")
 def studio(folder):
     with running(folder, "cohort.csv", "--plan", "plan.yaml", "--secret-file", "key") as made:
@@ -259,32 +255,33 @@ def test_it_ends_although_something_is_being_worked_out(folder, tmp_path):
     process.stderr.close()
 
 
-def asked_for(route):
-    """Addresses of a route that is read: as it is, and naming identifiers where it names anything."""
-    path = re.sub(r"\{(\w+)\}", lambda found: SHOWN[found[1]], route.path)
-    for name in ("", "nhs_number", "sex"):
-        yield path, {"name": name, "keys": name, "q": name, "response": name, "step": "1", "add": "noise"}
-        if not name:
-            yield path, {}
+def asked_for(route, run):
+    """Addresses of a route that is read: of a run, the first of its parts; and naming identifiers where it can."""
+    for number in ("0", "1", "2") if "{" in route.path else ("",):
+        path = re.sub(r"\{(\w+)\}", lambda found, n=number: run if found[1] in ("run_", "id_") else n, route.path)
+        for name in ("", "nhs_number", "sex"):
+            yield path, {"name": name, "keys": name, "q": name, "response": name, "step": "1", "add": "noise"}
+            if not name:
+                yield path, {}
 
 
 @pytest.mark.slow
 def test_no_identifier_is_in_any_page_part_answer_or_log(studio):
     """All that can be read, with a plan that was run, searched and measured; and what the process said."""
-    for task, asked in (
-        ("protect", {"force": True}),
-        ("tune", {"parameter": "steps.1.sd", "low": 1, "high": 2, "limits": ["linkage_nearest <= 0.9"], "grid": 0}),
-    ):
-        told = studio.until(job := studio.begin(task, asked))
+    tuning = {"parameter": "steps.1.sd", "low": 1, "high": 2, "limits": ["linkage_nearest <= 0.9"], "grid": 0}
+    jobs = {}
+    for task, asked in (("protect", {"force": True}), ("tune", tuning)):
+        jobs[task] = studio.begin(task, asked)
+        told = studio.until(jobs[task])
         assert told["state"] == "done", told["message"]
-        studio.ask("GET", f"/api/jobs/{job}/events")
+        studio.ask("GET", f"/api/jobs/{jobs[task]}/events")
     studio.ask("POST", "/pages/risk/larger?keys=sex&keys=nhs_number&asked=1", data={"act": "begin"})
     for which in ("external", "internal"):
         assert studio.ask("GET", f"/pages/release/report/{which}").status_code == 200
     for router in (*ROUTERS, *PAGES):
         for route in router.routes:
             if "GET" in route.methods:
-                for path, query in asked_for(route):
+                for path, query in asked_for(route, jobs["protect"]):
                     studio.ask("GET", path, params=query)
     with zipfile.ZipFile(io.BytesIO(studio.client.get("/api/release.zip").content)) as release:
         studio.heard += [(name, release.read(name)) for name in release.namelist()]
