@@ -133,7 +133,7 @@ def test_a_plan_from_a_file_is_compared_and_put_in_place_byte_for_byte(page, tmp
     got.value.save_as(tmp_path / "got.yaml")
     assert (tmp_path / "got.yaml").read_bytes() == (page.folder / "other.yaml").read_bytes()
     page.get_by_text("What was changed", exact=True).click()
-    page.get_by_text("one place differs").wait_for()
+    page.get_by_text("Since it was drafted or opened: one place differs").wait_for()
     page.get_by_role("button", name="Undo").click()
     until(page, "document.querySelector('#undo').disabled")
     assert plan(page) == PLAN
