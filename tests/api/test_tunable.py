@@ -17,3 +17,10 @@ def test_numbers_are_listed_by_step_and_by_column_and_each_can_be_tuned():
 
 def test_a_plan_without_steps_has_none():
     assert tunable(Plan()) == {}
+
+
+def test_what_categories_become_is_no_number_to_be_tuned():
+    """Codes may be whole numbers, which no column's name is."""
+    codes = steps.Recode(columns=["a"], map={97: 97, 1: 2}, other="missing")
+    texts = steps.Recode(columns=["b"], map={"x": 1})
+    assert tunable(Plan(steps=[codes, texts])) == {}

@@ -62,7 +62,8 @@ class Parameter:
         known = {name: _numbers(f.annotation) for name, f in type(step).model_fields.items()}
         single, by_column = known.get(field, (frozenset(), frozenset()))
         value = getattr(step, field, None)
-        entries = list(value) if isinstance(value, Mapping) and by_column else []
+        by = value if isinstance(value, Mapping) and by_column else {}
+        entries = [n for n in by if n in step.changes]  # else it is of categories, such as a map of codes
         if column is None and entries:
             named = ", ".join(f"steps.{self.step}.{field}.{n}" for n in entries)
             raise PlanError([f"{self.path}: {field} is given by column; name one: {named}"])
