@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.e2e.test_studio_protect_browser import faults, page
+from tests.e2e.visiting import picture
 
 __all__ = ["page"]
 
@@ -62,6 +63,7 @@ def test_pictures_come_into_view_and_a_model_stands_side_by_side(page):
     table.wait_for()
     assert table.get_by_role("rowheader").all_inner_texts() == ["Intercept", "sex[T.m]"]
     assert "model=income" in page.url
+    picture(page, "compare", table)
     assert faults(page) == []
     page.reload()  # a link gives the same
     table.wait_for()
@@ -99,8 +101,8 @@ def test_narrow_and_dark_pages_lose_nothing(page):
     for width, scheme in ((360, "light"), (1200, "dark")):
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
-        for picture in page.locator("figure.picture").all():
-            picture.scroll_into_view_if_needed()
-            picture.locator("svg[role=img]").wait_for()
+        for figure in page.locator("figure.picture").all():
+            figure.scroll_into_view_if_needed()
+            figure.locator("svg[role=img]").wait_for()
         assert faults(page) == [], scheme
         assert page.evaluate("document.documentElement.scrollWidth") <= width

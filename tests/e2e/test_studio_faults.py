@@ -26,6 +26,7 @@ from tests.e2e.test_studio import PLAN, ended, folder, running
 
 __all__ = ["folder"]
 
+
 @pytest.fixture(scope="module")
 def studio(folder):
     with running(folder, "cohort.csv", "--plan", "plan.yaml", "--secret-file", "key") as made:

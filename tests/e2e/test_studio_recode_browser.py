@@ -17,6 +17,7 @@ from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
 from tests.e2e.test_report_browser import CHROMIUM, QUIET
 from tests.e2e.test_studio_protect_browser import STATIC, faults, plan
+from tests.e2e.visiting import picture
 
 pytestmark = pytest.mark.browser
 
@@ -130,6 +131,7 @@ def test_recode_by_the_tree_and_run_it_again_on_the_command_line(page, tmp_path)
     group(page, ["Leeds ", "York "], "North")
     page.wait_for_url("**/protect?step=1&recode=town*")
     effect(page)
+    picture(page, "recode", page.locator(".recode"))
     assert faults(page) == []
     group(page, ["others "], "North")
     until(page, "Rye")

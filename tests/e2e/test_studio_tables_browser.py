@@ -14,6 +14,7 @@ import pytest
 from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
 from tests.e2e.test_gate_browser import STATIC, browser, clean, heading, wide
+from tests.e2e.visiting import picture
 
 __all__ = ["browser"]
 
@@ -126,6 +127,8 @@ def test_a_table_by_keyboard_alone_that_the_command_line_writes_again(page, fold
     assert page.get_by_text("◆ primary").count() > 1  # in the grid, beside the key
     assert page.get_by_text("◇ secondary").count() > 1
     good(page)  # a table
+    if page.evaluate("matchMedia('(prefers-color-scheme: light)').matches"):
+        picture(page, "tables", page.get_by_role("heading", name="The audit was passed"))
     assert "by1=town&by2=ill" in page.url.replace("&tree1=", "")
     assert written(page, folder) == downloaded(page, tmp_path)
     page.reload()  # the address gives the same

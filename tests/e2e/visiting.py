@@ -90,7 +90,7 @@ def saved(page: Any, name: str, to: Path, *, keys: bool = False) -> Path:
 def picture(page: Any, name: str, part: Any = None) -> None:
     """A picture of the page for docs/studio.md, where they are asked for by the folder that they go to.
 
-    SFUMATO_PICTURES=docs/studio pytest -m browser tests/e2e/test_studio_journeys_browser.py
+    SFUMATO_PICTURES=docs/studio pytest -m browser tests/e2e/test_studio_*_browser.py
     """
     if PICTURES is None:
         return
