@@ -11,9 +11,10 @@ from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.folder import whole_folder, whole_folders
 
 HOLD = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from sfumato.release.package import folder
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started to ignore
 point = sys.argv[2]
 def hold():
     print("ready", flush=True)
