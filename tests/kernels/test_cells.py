@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.cells import spread_apart
+from sfumato.kernels.cells import cells_apart, count_cells, spread_apart
 
 
 def by_hand(rows, n, columns):
@@ -35,3 +35,18 @@ def test_it_is_what_a_dictionary_counts(most, seed):
 def test_no_table_is_no_work():
     apart, cells = spread_apart(np.zeros((1, 4), np.uint16), np.array([1]), 2, np.zeros((0, 2), np.int64))
     assert len(apart) == len(cells) == 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_cells_that_were_counted_are_as_far_apart_as_their_rows(seed):
+    rng = np.random.default_rng(seed)
+    levels = np.array([3, 4])
+    codes = np.stack([rng.integers(0, k, 30) for k in levels]).astype(np.uint32)
+    tables = np.array([[1, -1], [0, 1]])
+    one, two = count_cells(codes[:, :12], levels, tables), count_cells(codes[:, 12:], levels, tables)
+    pairs = Counter(zip(*codes[:, :12].tolist(), strict=True))
+    assert one[4:].tolist() == [pairs[i, j] for i in range(3) for j in range(4)]
+    apart, cells = spread_apart(codes, levels, 12, tables)
+    for t, part in enumerate((slice(4), slice(4, None))):
+        assert cells_apart(one[part], two[part], 18 / 30) == (pytest.approx(apart[t], rel=1e-12), cells[t])

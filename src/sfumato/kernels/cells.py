@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 
-__all__ = ["spread_apart"]
+__all__ = ["cells_apart", "count_cells", "spread_apart"]
 
 Codes = NDArray[np.uint16] | NDArray[np.uint32]
 Floats = NDArray[np.float64]
@@ -79,10 +79,17 @@ def _spread_apart(codes: Codes, levels: Ints, n: int, tables: Ints, room: int, a
             one[a[i] * step + b[i]] += 1
         for i in range(n, rows):
             two[a[i] * step + b[i]] += 1
-        for k in range(size):
-            if one[k] + two[k]:
-                apart[t] += _apart(one[k], two[k], share)
-                cells[t] += 1
+        apart[t], cells[t] = _all_apart(one[:size], two[:size], share)
+
+
+@compiled
+def _all_apart(one: Ints, two: Ints, share: float) -> tuple[float, int]:
+    total, cells = 0.0, 0
+    for k in range(len(one)):
+        if one[k] + two[k]:
+            total += _apart(one[k], two[k], share)
+            cells += 1
+    return total, cells
 
 
 @compiled
@@ -108,3 +115,62 @@ def _by_sorting(a: Codes, b: Codes, width: int, n: int, share: float) -> tuple[f
         cells += 1
         start = end
     return total, cells
+
+
+def cells_apart(one: Ints, two: Ints, share: float) -> tuple[float, int]:
+    """Measure how far two groups are apart in the cells of a table that was counted: as `spread_apart` does of rows.
+
+    Parameters
+    ----------
+    one, two : ndarray of int64, shape (k,)
+        Rows of each group in each cell.
+    share
+        Share of all rows that are of the second group.
+
+    Examples
+    --------
+    >>> cells_apart(np.array([2, 0, 0]), np.array([0, 2, 0]), 0.5)
+    (1.0, 2)
+    """
+    total, cells = _all_apart(one, two, share)
+    return float(total), int(cells)
+
+
+def count_cells(codes: Codes, levels: Ints, tables: Ints) -> Ints:
+    """Count the rows in each cell of some tables.
+
+    Parameters
+    ----------
+    codes, levels, tables
+        As in `spread_apart`, of one group.
+
+    Returns
+    -------
+    ndarray of int64
+        The cells of one table after the other, those of two columns (i, j) at code i times the levels of j, plus code
+        j. All cells are kept: tables must be small.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 1, 1], [2, 0, 0]], np.uint16)
+    >>> count_cells(codes, np.array([2, 3]), np.array([[0, -1], [0, 1]])).tolist()
+    [1, 2, 0, 0, 1, 2, 0, 0]
+    """
+    wide = [int(levels[i]) * (1 if j < 0 else int(levels[j])) for i, j in tables]
+    out = np.zeros(sum(wide), dtype=np.int64)
+    starts = np.cumsum([0, *wide])[:-1].astype(np.int64)
+    _count_cells(codes if codes.flags.c_contiguous else codes.copy(), levels, tables, starts, out)
+    return out
+
+
+@compiled
+def _count_cells(codes: Codes, levels: Ints, tables: Ints, starts: Ints, out: Ints) -> None:
+    rows = codes.shape[1]
+    none = np.zeros(rows, codes.dtype)
+    for t in range(len(tables)):
+        a = codes[tables[t, 0]]
+        b = codes[tables[t, 1]] if tables[t, 1] >= 0 else none
+        step = np.uint64(levels[tables[t, 1]] if tables[t, 1] >= 0 else 1)
+        own = out[starts[t] :]
+        for i in range(rows):
+            own[a[i] * step + b[i]] += 1

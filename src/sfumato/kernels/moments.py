@@ -199,9 +199,14 @@ def _limbs(x: Floats) -> Iterator[tuple[int, Ints]]:
     place = -(-(int(np.frexp(np.abs(x).max())[1]) + _UNIT) // _BITS) * _BITS
     while rest.any():
         place -= _BITS
-        limb = np.trunc(np.ldexp(rest, _UNIT - place))
+        limb = np.trunc(_shifted(rest, _UNIT - place))
         yield place, limb.astype(np.int64)
-        rest = rest - np.ldexp(limb, place - _UNIT)
+        rest = rest - _shifted(limb, place - _UNIT)
+
+
+def _shifted(x: Floats, by: int) -> Floats:
+    """Times a power of two, as `numpy.ldexp` has it, which is slower where that power is a float."""
+    return x * 2.0**by if -1000 <= by <= 1000 else np.ldexp(x, by)
 
 
 def moments(x: Floats) -> tuple[int, float, float]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Distinct", "complete_rows", "distinct", "row_hash", "scatter", "set_apart"]
+__all__ = ["Distinct", "complete_rows", "distinct", "mostly_distinct", "row_hash", "scatter", "set_apart"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
+_LOOKED_AT = 2_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -113,6 +114,22 @@ def distinct(z: Floats) -> Distinct:
     inverse[order] = np.cumsum(new) - 1
     ends = np.append(np.flatnonzero(new), len(z))
     return Distinct(z[first], inverse, np.diff(ends).astype(np.int64), first.astype(np.int64))
+
+
+def mostly_distinct(z: Floats) -> bool:
+    """Whether so few rows are equal that finding them is not worth the time, as far as a look at some of them tells.
+
+    Parameters
+    ----------
+    z : ndarray, shape (n, p)
+
+    Examples
+    --------
+    >>> mostly_distinct(np.arange(5.0)[:, None]), mostly_distinct(np.zeros((5, 2)))
+    (True, False)
+    """
+    some = z[:: max(len(z) // _LOOKED_AT, 1)]
+    return len(distinct(some).points) >= 0.99 * len(some)
 
 
 def complete_rows(*tables: Floats) -> NDArray[np.bool_]:

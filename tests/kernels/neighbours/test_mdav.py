@@ -68,3 +68,10 @@ def test_equals_the_definition():
     group = mdav(z, 4)
     found = {frozenset(np.flatnonzero(group == g).tolist()) for g in range(group.max() + 1)}
     assert found == {frozenset(g) for g in by_definition(z, 4) if g}
+
+
+def test_means_of_groups_are_the_same_to_the_bit_in_any_order_of_rows():
+    rng = np.random.default_rng(5)
+    z, group = rng.lognormal(size=(400, 2)), rng.integers(0, 20, size=400)
+    order = rng.permutation(400)
+    np.testing.assert_array_equal(group_means(z[order], group[order]), group_means(z, group)[order])

@@ -41,7 +41,7 @@ from sfumato.kernels.neighbours.h_rank_loops import (
 from sfumato.kernels.neighbours.kdtree import Tree, build_tree
 from sfumato.kernels.rows import distinct, scatter
 
-__all__ = ["HiddenRanks", "hidden_ranks", "isolation", "together"]
+__all__ = ["TIE", "HiddenRanks", "hidden_ranks", "isolation", "ranks_of", "together"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,8 +82,8 @@ class HiddenRanks:
     cap: int | None
     kind: Ints
     start: Ints
-    component: Ints
-    total: Ints
+    component: Ints | Floats
+    total: Ints | Floats
 
     def probability(self, t: float) -> Floats:
         """Give P(h ≤ t) for each target, shape (n,).
@@ -175,7 +175,7 @@ def hidden_ranks(
     if ties == "keyed" and (lot is None or len(lot) != len(z)):
         raise DataError("Ties can only be broken by a keyed number of each record: give `lot`, one for each row.")
     if not len(rows):
-        return _ranks(cap, np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros((0, 3), np.int64), rows)
+        return ranks_of(cap, np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros((0, 3), np.int64), rows)
     file = _file(z, y)
     run = _Runner(threads, len(rows))
     asked = _questions(file, given, rows)
@@ -384,10 +384,11 @@ def _expected(file: _File, asked: _Questions, chosen: _Chosen, cap: int | None, 
     component, count, total = (np.concatenate(part) for part in zip(*run(work, size), strict=True))
     number = np.cumsum(flags.ravel()) - 1
     kind = number[2 * asked.of + chosen.own]
-    return _ranks(cap, kind, np.append(0, np.cumsum(count)).astype(np.int64), component, total)
+    return ranks_of(cap, kind, np.append(0, np.cumsum(count)).astype(np.int64), component, total)
 
 
-def _ranks(cap: int | None, kind: Ints, start: Ints, component: Ints, total: Ints) -> HiddenRanks:
+def ranks_of(cap: int | None, kind: Ints, start: Ints, component: Ints | Floats, total: Ints | Floats) -> HiddenRanks:
+    """The distribution of h of targets, from its parts: arguments as in `HiddenRanks`."""
     low, length, records = component.T
     within = length if cap is None else np.clip(cap + 1 - low, 0, length)
     mean = within * (low + (within - 1) / 2)
@@ -396,7 +397,7 @@ def _ranks(cap: int | None, kind: Ints, start: Ints, component: Ints, total: Int
     return HiddenRanks(_per_target(records * mean / length, start, total, kind), cap, kind, start, component, total)
 
 
-def _per_target(value: Floats, start: Ints, total: Ints, kind: Ints) -> Floats:
+def _per_target(value: Floats, start: Ints, total: Ints | Floats, kind: Ints) -> Floats:
     """Sum over the components of each class, as a mean over the attacker's choices, for each target."""
     if not len(kind):
         return np.zeros(0)
@@ -424,7 +425,7 @@ def _keyed(file: _File, asked: _Questions, chosen: _Chosen, cap: int | None, lot
     h = h if cap is None else np.minimum(h, cap + 1)
     each = np.arange(len(h), dtype=np.int64)
     ones = np.ones(len(h), dtype=np.int64)
-    return _ranks(cap, each, np.arange(len(h) + 1), np.column_stack([h, ones, ones]), ones)
+    return ranks_of(cap, each, np.arange(len(h) + 1), np.column_stack([h, ones, ones]), ones)
 
 
 def _unit(words: Words) -> Floats:

@@ -21,9 +21,11 @@ __all__ = [
     "Room",
     "Tied",
     "choose",
+    "closer_and_as_far",
     "find_nearest",
     "intervals",
     "mixtures",
+    "nearest_others",
     "nodes_of",
     "own_is_tied",
     "room_for",
@@ -293,6 +295,27 @@ def to_others(tree: Nodes, room: Room) -> Floats:
     out = np.empty(len(tree.points))
     for i in range(len(out)):
         out[i] = np.sqrt(_nearest_point(tree, tree.points, i, np.inf, 0.0, i, room)[0])
+    return out
+
+
+@compiled
+def nearest_others(tree: Nodes, targets: Floats, room: Room) -> tuple[Floats, Ints]:
+    """Squared distance from each row to the nearest point that is not equal to it, and the records that are."""
+    distance, twins = np.empty(len(targets)), np.zeros(len(targets), np.int64)
+    for t in range(len(targets)):
+        distance[t], _, where = _nearest_point(tree, targets, t, np.inf, 0.0, -1, room)
+        if distance[t] == 0.0:
+            twins[t] = tree.records[where]
+            distance[t] = _nearest_point(tree, targets, t, np.inf, 0.0, where, room)[0]
+    return distance, twins
+
+
+@compiled
+def closer_and_as_far(tree: Nodes, targets: Floats, reach: Floats, enough: int, tie: float, room: Room) -> Ints:
+    """Records closer to each row than the squared distance `reach`, and those as far, shape (m, 2)."""
+    out = np.empty((len(targets), 2), np.int64)
+    for t in range(len(targets)):
+        out[t, 0], out[t, 1] = _mass_closer(tree, targets, t, reach[t], tie, enough, room)
     return out
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 
-__all__ = ["Tree", "build_tree", "crowded", "own_share"]
+__all__ = ["Tree", "build_tree", "crowded", "mass_within", "own_share"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,7 +112,7 @@ def own_share(tree: Tree, targets: Floats, own: Floats, tie: float) -> Floats:
     >>> own_share(tree, np.array([[1.0], [4.0]]), np.array([1.0, 4.0]), 1e-9).tolist()
     [0.5, 0.0]
     """
-    mass = _mass_within(tree, targets, np.square(own * (1 - tie)), np.square(own * (1 + tie)), np.inf)
+    mass = mass_within(tree, targets, np.square(own * (1 - tie)), np.square(own * (1 + tie)), np.inf)
     return np.divide(1.0, mass, out=np.zeros(len(mass)), where=mass > 0)
 
 
@@ -141,11 +141,37 @@ def crowded(tree: Tree, targets: Floats, radius: float, need: int) -> Bools:
     [True, False]
     """
     none, reach = np.full(len(targets), -1.0), np.full(len(targets), radius * radius)
-    return _mass_within(tree, targets, none, reach, need) >= need
+    return mass_within(tree, targets, none, reach, need) >= need
 
 
-def _mass_within(tree: Tree, targets: Floats, closer: Floats, reach: Floats, enough: float) -> Floats:
-    """Mass within the squared distance `reach` of each target, counted until it is `enough`; −1 if any is `closer`."""
+def mass_within(tree: Tree, targets: Floats, closer: Floats, reach: Floats, enough: float = np.inf) -> Floats:
+    """Mass of the points within a distance of each target, the border included; told apart from points nearer still.
+
+    What parts of a table tell adds up: a target has a point nearer where any part says so, else the sum of masses.
+
+    Parameters
+    ----------
+    tree
+        Tree of the points.
+    targets : ndarray, shape (n, p)
+        Faster if targets that are near in space follow each other.
+    closer, reach : ndarray, shape (n,)
+        Squared distances.
+    enough
+        Counting may stop at this mass.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        −1 where some point is nearer than `closer`; 0 where none is within `reach`.
+
+    Examples
+    --------
+    >>> tree = build_tree(np.array([[0.0], [2.0]]), np.array([1, 3]))
+    >>> at = np.array([[1.0], [2.0], [9.0]])
+    >>> mass_within(tree, at, np.full(3, 0.5), np.full(3, 4.0)).tolist()
+    [4.0, -1.0, 0.0]
+    """
     nodes = tree.start, tree.end, tree.left, tree.box, tree.depth
     return np.asarray(_walk(tree.points, tree.mass, *nodes, np.ascontiguousarray(targets), closer, reach, enough))
 
@@ -245,7 +271,7 @@ def _walk(
     reach: Floats,
     enough: float,
 ) -> Floats:
-    """Walk the tree for each target, nearer child first; see `_mass_within`. One loop, so that nothing is called."""
+    """Walk the tree for each target, nearer child first; see `mass_within`. One loop, so that nothing is called."""
     n, p = targets.shape
     out = np.empty(n)
     stack = np.empty(depth + 2, np.int64)
