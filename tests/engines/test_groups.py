@@ -18,3 +18,14 @@ def test_no_rows_have_no_groups_but_the_one_of_all():
     empty = pl.DataFrame(schema={"g": pl.String, "x": pl.Float64})
     assert list(Groups.of(empty, [pl.col("g")], pl.col("x")).each()) == []
     assert [len(values) for _, values in Groups.of(empty, [], pl.col("x")).each()] == [0]
+
+
+def test_several_columns_are_grouped_as_each_by_itself_and_have_their_ends():
+    frame = pl.DataFrame({"g": ["b", "a", "b", None], "x": [2.0, None, 1.0, 5.0], "y": [None, 4.0, 3.0, -1.0]})
+    for by in ([], [pl.col("g")]):
+        both = Groups.of_several(frame, by, [pl.col("x"), pl.col("y")])
+        for groups, n in zip(both, "xy", strict=True):
+            alone = Groups.of(frame, by, pl.col(n))
+            assert [x.tolist() for x in groups.lists()] == [x.tolist() for x in alone.lists()]
+            ends = [(min(x), max(x)) if len(x) else (None, None) for x in groups.lists()]
+            assert list(zip(*groups.ends(), strict=True)) == ends

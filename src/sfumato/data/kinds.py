@@ -15,7 +15,9 @@ The rules, in this order; missing values take no part:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -25,7 +27,7 @@ from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.looking import Looking
 from sfumato.data.roles import Kind
 
-__all__ = ["FEW_NUMBERS", "FEW_TEXTS", "NEARLY_ALL", "Facts", "facts_of", "sniff_kinds"]
+__all__ = ["FEW_NUMBERS", "FEW_TEXTS", "NEARLY_ALL", "Columns", "Facts", "facts_of", "sniff_kinds"]
 
 FEW_NUMBERS = 10
 """Most different whole numbers of a categorical variable."""
@@ -40,7 +42,20 @@ _DECIMAL = (pl.Float32, pl.Float64, pl.Decimal)
 _NAMES = (pl.Categorical, pl.Enum)
 
 
-def sniff_kinds(frame: pl.DataFrame, codebook: Codebook) -> Codebook:
+class Columns(Protocol):
+    """Columns by their names: a table, or what is known of one that is not in memory, see `sfumato.data.sketch`."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Their names, in order."""
+        ...
+
+    def get_column(self, name: str, /) -> pl.Series:
+        """One of them."""
+        ...
+
+
+def sniff_kinds(frame: Columns, codebook: Codebook) -> Codebook:
     """Fill in the kind of every variable whose kind the codebook does not say, by the rules of this module.
 
     Parameters
@@ -244,7 +259,7 @@ class Facts:
         return all(value in labels for value in self.distinct.to_list())
 
 
-def facts_of(frame: pl.DataFrame, name: str, codebook: Codebook, looking: Looking = _USUAL) -> Facts:
+def facts_of(frame: Columns, name: str, codebook: Codebook, looking: Looking = _USUAL) -> Facts:
     """The facts of a column, without the missing codes that are proposed for it."""
     variable = codebook[name] if name in codebook else Variable()
     facts = Facts(frame.get_column(name), variable, looking=looking)

@@ -17,7 +17,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.codes import why_codes
 from sfumato.data.detectors import BY_FORM, BY_NAME, Seeming, first, record_score
-from sfumato.data.kinds import Facts, facts_of, sniff_kinds
+from sfumato.data.kinds import Columns, Facts, facts_of, sniff_kinds
 from sfumato.data.looking import Looking, in_words
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.progress import Progress, quiet
@@ -64,7 +64,7 @@ class Guess:
 
 
 def profile(
-    frame: pl.DataFrame, codebook: Codebook, progress: Progress = quiet, looking: Looking = _USUAL
+    frame: Columns, codebook: Codebook, progress: Progress = quiet, looking: Looking = _USUAL
 ) -> tuple[Guess, ...]:
     """Propose a role and a kind for every column, with the reason.
 
@@ -99,7 +99,7 @@ def profile(
     """
     facts = []
     for number, name in enumerate(frame.columns):
-        progress(f"looking at {name}", number / frame.width)
+        progress(f"looking at {name}", number / len(frame.columns))
         facts.append(facts_of(frame, name, codebook, looking))
     drafts = [first(BY_FORM, f) for f in facts]
     if not codebook.with_role(Role.RECORD):

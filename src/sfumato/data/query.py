@@ -1,8 +1,8 @@
 """The only questions that a method may ask of a data set.
 
-Each answer is a small Polars frame. Missing values (null, NaN, user-missing codes) take no part in `Moments`,
-`Quantiles`, `Largest` and in the weight of `Counts`; in the columns `by` they are a group like any other, null and NaN
-together.
+Each answer is a small Polars frame, the same to the last bit on every engine. Missing values (null,
+NaN, user-missing codes) take no part in `Moments`, `Quantiles`, `Largest` and in the weight of `Counts`; in the columns
+`by` they are a group like any other, null and NaN together, and −0 is 0.
 """
 
 from __future__ import annotations
@@ -12,10 +12,28 @@ from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["COUNT", "WEIGHT", "Counts", "Folded", "Largest", "Moments", "Quantiles", "Query"]
+__all__ = [
+    "CLASSES",
+    "COUNT",
+    "DISTINCT",
+    "SIZE",
+    "WEIGHT",
+    "Classes",
+    "Counts",
+    "Folded",
+    "Largest",
+    "Moments",
+    "Quantiles",
+    "Query",
+    "T",
+]
 
 COUNT = "sfumato:count"
 WEIGHT = "sfumato:weight"
+SIZE = "sfumato:size"
+DISTINCT = "sfumato:distinct"
+T = "sfumato:t"
+CLASSES = "sfumato:classes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,9 @@ class Counts:
 
     Answer: the columns `by`, then `COUNT` (int) and, with `weight`, `WEIGHT` (its sum); sorted by `by`. Their names are
     sfumato's own, so that no column of the data can bear them.
+
+    Off memory at most 5·10^6 groups are told, counted first; beyond that the answer is the error `TooManyGroups`, and
+    `Classes` tells what it can.
     """
 
     by: tuple[str, ...]
@@ -91,4 +112,20 @@ class Folded:
     merge: Callable[[pl.DataFrame], pl.DataFrame]
 
 
-Query = Counts | Moments | Quantiles | Largest | Folded
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """How many classes of records there are of each size: what `Counts` tells of many groups, without their names.
+
+    A class is all records that share the values of `by`.
+
+    Answer: `SIZE` (int: records of a class); with `value` also `DISTINCT` (int: how many different values the class
+    has) and `T` (float: total variation between the shares of the values in the class and in the whole table, from 0 to
+    1, rounded up to 3 decimals); `CLASSES` (int: how many classes are so). Sorted by all columns but the last. Missing
+    values of `value` take no part; a class that has no value has 0 of them and T of 0.
+    """
+
+    by: tuple[str, ...]
+    value: str | None = None
+
+
+Query = Counts | Moments | Quantiles | Largest | Folded | Classes

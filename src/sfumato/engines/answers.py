@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
-from sfumato.data.query import Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.data.query import Classes, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.draws import shortest
 from sfumato.engines.groups import Groups
 from sfumato.errors import DataError
@@ -48,8 +48,8 @@ def moment_rows(variable: str, groups: Groups) -> Iterator[dict[str, Any]]:
 
 
 def keys(by: Sequence[str], schema: Mapping[str, pl.DataType]) -> list[pl.Expr]:
-    """Grouping columns, with NaN as null."""
-    return [pl.col(n).fill_nan(None) if schema[n].is_float() else pl.col(n) for n in by]
+    """Grouping columns, with NaN as null and −0 as 0."""
+    return [pl.col(n).fill_nan(None) + 0.0 if schema[n].is_float() else pl.col(n) for n in by]
 
 
 def present(codebook: Codebook, column: str, dtype: pl.DataType) -> pl.Expr:
@@ -69,8 +69,8 @@ def present(codebook: Codebook, column: str, dtype: pl.DataType) -> pl.Expr:
 def refuse_unknown(query: Query, columns: Iterable[str]) -> None:
     """Refuse a question that names a column which the data do not have."""
     match query:
-        case Counts(by, weight):
-            names = (*by, *((weight,) if weight else ()))
+        case Counts(by, extra) | Classes(by, extra):
+            names = (*by, *((extra,) if extra else ()))
         case Moments(asked, by):
             names = (*asked, *by)
         case Folded(names):

@@ -7,27 +7,40 @@ rows are divided.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.query import WEIGHT, Counts, Folded, Largest, Moments, Quantiles
+from sfumato.data.query import WEIGHT, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, keys, present
 from sfumato.engines.groups import Groups
+from sfumato.engines.ranked import Ranked
 from sfumato.kernels.grid import decimals
 from sfumato.kernels.moments import Sums, parts
-from sfumato.kernels.order_statistics import DIGIT, DIGITS, between, from_ordered, ordered, ranks
 
-__all__ = ["Folding"]
+__all__ = ["ADDED", "Asking", "Folding", "ended"]
 
-_VARIABLE, _PLACE, _DIGIT = "sfumato:variable", "sfumato:place", "sfumato:digit"
-_TIMES, _VALUE, _GROUP = "sfumato:times", "sfumato:value", "sfumato:group"
+_VARIABLE, _PLACE, _VALUE = "sfumato:variable", "sfumato:place", "sfumato:value"
+_GROUP, _NUMBER = "sfumato:group", "sfumato:number"
 _WHOLE = -1  # stands for a place: what is told of all values together
+Ints = NDArray[np.int64]
 Key = tuple[Any, ...]
+Asking = Generator[Folded, pl.DataFrame, pl.DataFrame]
+"""Asks for one fold after the other, and returns the answer."""
+ADDED: Mapping[str, str] = {
+    "first": "sum({})::BIGINT",
+    "second": "sum({})::BIGINT",
+    "n": "sum({})::BIGINT",
+    "low": "min({})",
+    "high": "max({})",
+    "decimals": "max({})",
+}
+"""How a database adds up what is folded for sums; all other columns tell groups and places apart."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +61,70 @@ class Folding:
 
     def weights(self, query: Counts) -> pl.DataFrame:
         """The columns `by` and sums of the weight, sorted."""
+        return self._answered(self.weighing(query))
+
+    def moments(self, query: Moments) -> pl.DataFrame:
+        """As `Moments` has it."""
+        return self._answered(self._moments(query))
+
+    def quantiles(self, query: Quantiles) -> pl.DataFrame:
+        """As `Quantiles` has it: the values of ranks are found digit by digit."""
+        return self._answered(self._ranked(query))
+
+    def largest(self, query: Largest) -> pl.DataFrame:
+        """As `Largest` has it."""
+        return self._answered(self._largest(query))
+
+    def asking(self, query: Query) -> Asking | None:
+        """The folds that a question takes, so that those of several are made in one pass; None where it takes others.
+
+        Of `Counts` these are the weights alone.
+        """
+        match query:
+            case Counts(_, weight) if weight is not None:
+                return self.weighing(query)
+            case Moments():
+                return self._moments(query)
+            case Quantiles():
+                return self._ranked(query)
+            case Largest():
+                return self._largest(query)
+            case Folded():
+                return _once_asked(query)
+        return None
+
+    def _answered(self, asking: Asking) -> pl.DataFrame:
+        try:
+            fold = next(asking)
+            while True:
+                fold = asking.send(self.fold(fold))
+        except StopIteration as end:
+            answer: pl.DataFrame = end.value
+            return answer
+
+    def weighing(self, query: Counts) -> Asking:
+        """The one fold that sums of weights take."""
         assert query.weight is not None
-        sums = self._sums((query.weight,), query.by)
+        found = yield from self._digits((query.weight,), query.by, grid=False)
+        sums = _assembled(found, list(query.by))
         rows = [{**dict(zip(query.by, key, strict=True)), WEIGHT: one.total} for (key, _), one in sums.items()]
         answer = pl.DataFrame(rows, schema=self._keys(query.by) | {WEIGHT: pl.Float64()})
         return answer.sort(query.by) if query.by else answer
 
-    def moments(self, query: Moments) -> pl.DataFrame:
-        """As `Moments` has it."""
+    def _moments(self, query: Moments) -> Asking:
+        return self.told(query, (yield from self.digits(query)))
+
+    def digits(self, query: Moments) -> Asking:
+        """The fold that tells the answer to `Moments`, see `told`."""
+        return self._digits(query.columns, query.by)
+
+    def told(self, query: Moments, digits: pl.DataFrame) -> pl.DataFrame:
+        """As `Moments` has it, from the digits of a question about these columns, and maybe others, in finer groups."""
         by = list(query.by)
-        found = self._digits(query.columns, query.by)
+        found = digits.filter(pl.col(_VARIABLE).is_in(query.columns))
+        if not by:  # of no rows finer groups have no line
+            found = pl.concat([found.select(*_SUMS), *self._nothing(query.columns)])
+        found = _merged(found, by)
         sums = _assembled(found, by)
         whole = found.filter(pl.col(_PLACE) == _WHOLE)
         rows = []
@@ -69,36 +136,7 @@ class Folding:
         place = pl.col("variable").replace_strict(list(query.columns), range(len(query.columns)), default=None)
         return answer.sort(*by, place)
 
-    def quantiles(self, query: Quantiles) -> pl.DataFrame:
-        """As `Quantiles` has it: the values of ranks are found digit by digit."""
-        by = list(query.by)
-        first = self._counted(query.column, by, 0, None)
-        sizes = {row[:-1]: row[-1] for row in _grouped(first, by, [pl.col(_TIMES).sum()]).iter_rows()}
-        wanted = {key: {r for p in query.probs for r in ranks(n, p)[:2]} for key, n in sizes.items() if n}
-        at = {(key, rank): (0, rank) for key, those in wanted.items() for rank in those}
-        counts = first
-        for step in range(DIGITS):
-            at = _nearer(counts, by, at)
-            if step + 1 < DIGITS:
-                prefixes = list({(*key, prefix) for (key, _), (prefix, _) in at.items()})
-                schema = self._keys(by) | {_DIGIT: pl.UInt64()}
-                counts = self._counted(query.column, by, step + 1, pl.DataFrame(prefixes, schema=schema, orient="row"))
-        places = list(at)
-        values = from_ordered(np.array([at[one][0] for one in places], dtype=np.uint64)).tolist()
-        value = dict(zip(places, values, strict=True))
-        rows = []
-        for key, n in sizes.items():
-            for prob in query.probs:
-                found = None
-                if n:
-                    low, high, share = ranks(n, prob)
-                    found = between(value[key, low], value[key, high], share)
-                rows.append((*key, prob, found))
-        answer = pl.DataFrame(rows, schema=self._keys(by) | {"prob": pl.Float64(), "value": pl.Float64()}, orient="row")
-        return answer.sort(by, maintain_order=True) if by else answer
-
-    def largest(self, query: Largest) -> pl.DataFrame:
-        """As `Largest` has it."""
+    def _largest(self, query: Largest) -> Asking:
         by, top = list(query.by), query.top
         value = self._present(query.column)
 
@@ -109,12 +147,15 @@ class Folding:
             down = frames.sort(_VALUE, descending=True)
             return down.group_by(by, maintain_order=True).head(top) if by else down.head(top)
 
-        found = self.fold(Folded(_once(*by, query.column), f, merge)).sort(
-            *by, _VALUE, descending=[*([False] * len(by)), True]
-        )
+        found = yield Folded(_once(*by, query.column), f, merge)
+        found = found.sort(*by, _VALUE, descending=[*([False] * len(by)), True])
         counted = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
         rank = (counted.over(by) if by else counted).alias("rank")
         return found.select(*by, rank, pl.col(_VALUE).alias("value"))
+
+    def _ranked(self, query: Quantiles) -> Asking:
+        types = pl.Schema(self._keys(query.by))
+        return Ranked(query, keys(query.by, self.schema), self._present(query.column), types).asking()
 
     def _keys(self, by: Sequence[str]) -> dict[str, Any]:
         return {n: self.schema[n] for n in by}
@@ -122,49 +163,38 @@ class Folding:
     def _present(self, column: str) -> pl.Expr:
         return present(self.codebook, column, self.schema[column])
 
-    def _sums(self, columns: Sequence[str], by: Sequence[str]) -> dict[tuple[Key, str], Sums]:
-        return _assembled(self._digits(columns, by), list(by))
+    def _digits(self, columns: Sequence[str], by: Sequence[str], grid: bool = True) -> Asking:
+        """What tells the moments of columns: a row for all values of a group, and one for each place of its sums.
 
-    def _digits(self, columns: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-        """What tells the moments of columns: a row for all values of a group, and one for each place of its sums."""
-        values = {n: self._present(n) for n in columns}
-        shape = pl.Schema(self._keys(by) | _SUMS)
-
-        def f(batch: pl.DataFrame) -> pl.DataFrame:
-            grouped = ((n, Groups.of(batch, keys(by, self.schema), value)) for n, value in values.items())
-            frames = [frame.match_to_schema(shape) for n, groups in grouped for frame in _of_groups(n, groups)]
-            return pl.concat([shape.to_frame(), *frames])
-
-        def merge(frames: pl.DataFrame) -> pl.DataFrame:
-            added = pl.col("first", "second", "n").sum()
-            ends = [pl.col("low").min(), pl.col("high").max(), pl.col("decimals").max()]
-            return frames.group_by(*by, _VARIABLE, _PLACE).agg(added, *ends).match_to_schema(shape)
-
-        return self.fold(Folded(_once(*by, *columns), f, merge))
-
-    def _counted(self, column: str, by: Sequence[str], step: int, wanted: pl.DataFrame | None) -> pl.DataFrame:
-        """How often each digit stands in a place, after the digits that are wanted before it."""
-        value = self._present(column)
-        below = np.uint64(64 - DIGIT * (step + 1))
+        Without `grid` nobody looks for the decimal places of its values, which takes longer than their sums.
+        """
+        names, values = list(columns), [self._present(n) for n in columns]
+        grouped = keys(by, self.schema)
 
         def f(batch: pl.DataFrame) -> pl.DataFrame:
-            some = batch.select(*keys(by, self.schema), value.alias(_VALUE))
-            groups = some.select(by).unique() if by else None
-            some = some.drop_nulls(_VALUE)
-            words = pl.Series(_DIGIT, ordered(some[_VALUE].to_numpy()) >> below, pl.UInt64)
-            some = some.drop(_VALUE).with_columns(words)
-            if wanted is None:
-                none = pl.DataFrame(height=1) if groups is None else groups
-                empty = none.with_columns(pl.lit(None, pl.UInt64).alias(_DIGIT), pl.lit(0, pl.Int64).alias(_TIMES))
-                return pl.concat([empty, _times(some, by)])
-            before = some.with_columns((pl.col(_DIGIT) // (1 << DIGIT)).alias(_GROUP))
-            matched = before.join(wanted.rename({_DIGIT: _GROUP}), on=[*by, _GROUP], how="semi", nulls_equal=True)
-            return _times(matched.drop(_GROUP), by)
+            return _of_groups(names, Groups.of_several(batch, grouped, values), grid)
 
-        def merge(frames: pl.DataFrame) -> pl.DataFrame:
-            return frames.group_by(*by, _DIGIT).agg(pl.col(_TIMES).sum())
+        return (yield Folded(_once(*by, *columns), f, lambda frames: _merged(frames, by)))
 
-        return self.fold(Folded(_once(*by, column), f, merge))
+    def _nothing(self, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """What is told of no values."""
+        if columns:
+            rows = pl.Schema({n: self.schema[n] for n in columns}).to_frame()
+            yield _of_groups(columns, Groups.of_several(rows, [], [self._present(n) for n in columns]))
+
+
+def ended(asking: Asking, last: pl.DataFrame) -> pl.DataFrame:
+    """The answer, from that of the last fold."""
+    try:
+        asking.send(last)
+    except StopIteration as end:
+        answer: pl.DataFrame = end.value
+        return answer
+    raise AssertionError("one fold more was asked for")
+
+
+def _once_asked(query: Folded) -> Asking:
+    return (yield query)
 
 
 _SUMS: dict[str, Any] = {
@@ -177,31 +207,55 @@ _SUMS: dict[str, Any] = {
     "high": pl.Float64(),
     "decimals": pl.Int64(),
 }
+_OWN = {_GROUP: pl.Int64(), _NUMBER: pl.Int64()}
+_WHOLES = pl.Schema(_OWN | {n: _SUMS[n] for n in ("n", "low", "high", "decimals")})
+_TALLIES = pl.Schema(_OWN | {n: _SUMS[n] for n in (_PLACE, "first", "second")})
 
 
-def _of_groups(variable: str, groups: Groups) -> Iterator[pl.DataFrame]:
-    """Rows of what tells moments, for the groups of a batch."""
-    each = [values for _, values in groups.each()]
-    yield groups.keys.with_columns(
-        pl.lit(variable).alias(_VARIABLE),
-        pl.lit(_WHOLE, pl.Int32).alias(_PLACE),
-        pl.lit(0, pl.Int64).alias("first"),
-        pl.lit(0, pl.Int64).alias("second"),
-        pl.Series("n", [len(values) for values in each], pl.Int64),
-        pl.Series("low", [values.min() if len(values) else None for values in each], pl.Float64),
-        pl.Series("high", [values.max() if len(values) else None for values in each], pl.Float64),
-        pl.Series("decimals", [decimals(values) for values in each], pl.Int64),
+def _of_groups(variables: Sequence[str], groups: Sequence[Groups], grid: bool = True) -> pl.DataFrame:
+    """Rows of what tells moments, for the groups of a batch, after their keys."""
+    if not groups:
+        return pl.Schema(_SUMS).to_frame()
+    wholes, tallies = [], []
+    for number, one in enumerate(groups):
+        low, high = one.ends()
+        places = [decimals(x) if grid else None for x in one.lists()]
+        own = {"n": one.sizes, "low": low, "high": high, "decimals": places}
+        wholes.append(pl.DataFrame({_GROUP: np.arange(len(one.starts)), _NUMBER: number, **own}, schema=_WHOLES))
+        sums = _added(one)
+        group, place, first, second = (np.concatenate([part[i] for part in sums]) for i in range(4))
+        own = {_GROUP: group, _NUMBER: np.full(len(group), number), _PLACE: place, "first": first, "second": second}
+        tallies.append(pl.DataFrame(own, schema=_TALLIES))
+    whole = pl.concat(wholes).with_columns(
+        pl.lit(_WHOLE, pl.Int32).alias(_PLACE), pl.lit(0, pl.Int64).alias("first"), pl.lit(0, pl.Int64).alias("second")
     )
+    rows = pl.concat([whole, pl.concat(tallies).with_columns(pl.lit(0, pl.Int64).alias("n"))], how="diagonal")
+    named = pl.Series(_VARIABLE, list(variables), pl.String)[rows[_NUMBER]]
+    told = rows.with_columns(named).select(*_SUMS)
+    keys = groups[0].keys
+    return pl.concat([keys[rows[_GROUP]], told], how="horizontal") if keys.width else told
+
+
+def _added(groups: Groups) -> list[tuple[Ints, Ints, Ints, Ints]]:
+    """Groups, place, and what stands there in the sums of values and of squares; by place, added up over all values."""
+    found: dict[int, tuple[Ints, Ints]] = {}
     for group, place, first, second in parts(groups.values, groups.starts):
-        key = groups.keys[group.tolist()] if groups.keys.width else pl.DataFrame(height=1)
-        yield key.with_columns(
-            pl.lit(variable).alias(_VARIABLE),
-            pl.lit(place, pl.Int32).alias(_PLACE),
-            pl.Series("first", first, pl.Int64),
-            pl.Series("second", second, pl.Int64),
-            pl.lit(0, pl.Int64).alias("n"),
-            *(pl.lit(None, _SUMS[n]).alias(n) for n in ("low", "high", "decimals")),
-        )
+        if place not in found:
+            found[place] = np.zeros(len(groups.starts), np.int64), np.zeros(len(groups.starts), np.int64)
+        found[place][0][group] += first
+        found[place][1][group] += second
+    empty = np.zeros(0, dtype=np.int64)
+    told = [(empty, empty, empty, empty)]
+    for place, (first, second) in found.items():
+        some = np.flatnonzero(first | second)
+        told.append((some, np.full(len(some), place), first[some], second[some]))
+    return told
+
+
+def _merged(frames: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    added = pl.col("first", "second", "n").sum()
+    ends = [pl.col("low").min(), pl.col("high").max(), pl.col("decimals").max()]
+    return frames.group_by(*by, _VARIABLE, _PLACE).agg(added, *ends).select(*by, *_SUMS)
 
 
 def _assembled(found: pl.DataFrame, by: Sequence[str]) -> dict[tuple[Key, str], Sums]:
@@ -214,31 +268,5 @@ def _assembled(found: pl.DataFrame, by: Sequence[str]) -> dict[tuple[Key, str], 
     return sums
 
 
-def _times(some: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    return some.group_by(*by, _DIGIT).agg(pl.len().cast(pl.Int64).alias(_TIMES))
-
-
 def _once(*columns: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(columns))
-
-
-def _grouped(frame: pl.DataFrame, by: Sequence[str], what: Sequence[pl.Expr]) -> pl.DataFrame:
-    return frame.group_by(by).agg(what) if by else frame.select(what)
-
-
-def _nearer(
-    counts: pl.DataFrame, by: Sequence[str], at: Mapping[tuple[Key, int], tuple[int, int]]
-) -> dict[tuple[Key, int], tuple[int, int]]:
-    """One digit more of the value of each rank: the digits so far, and its rank among values that begin with them."""
-    bars: dict[tuple[Key, int], list[tuple[int, int]]] = defaultdict(list)
-    for row in counts.drop_nulls(_DIGIT).sort(_DIGIT).iter_rows():
-        *group, digits, times = row
-        bars[tuple(group), digits >> DIGIT].append((digits, times))
-    found = {}
-    for (key, rank), (prefix, rest) in at.items():
-        for digits, times in bars[key, prefix]:
-            if rest < times:
-                found[key, rank] = digits, rest
-                break
-            rest -= times
-    return found

@@ -39,23 +39,53 @@ class Groups:
     values: NDArray[np.float64]
     starts: NDArray[np.int64]
 
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many values each group has, shape (g,)."""
+        return np.diff(self.starts, append=len(self.values))
+
     @classmethod
     def of(cls, frame: pl.DataFrame, by: Sequence[pl.Expr], value: pl.Expr, order: bool = False) -> Groups:
         """Group the values of an expression; in the order of the keys, and within groups if `order` says so."""
-        each = value.alias(_VALUE)
-        some = pl.col(_VALUE).drop_nulls()
-        some = some.sort() if order else some
+        return cls.of_several(frame, by, [value], order)[0]
+
+    @classmethod
+    def of_several(
+        cls, frame: pl.DataFrame, by: Sequence[pl.Expr], values: Sequence[pl.Expr], order: bool = False
+    ) -> list[Groups]:
+        """Group the values of several expressions at once."""
+        each = [value.alias(f"{_VALUE}{i}") for i, value in enumerate(values)]
+        some = [pl.col(f"{_VALUE}{i}").drop_nulls() for i in range(len(each))]
+        some = [x.sort() for x in some] if order else some
         if not by:
-            values = frame.lazy().select(each).select(some).collect().to_series().to_numpy()
-            return cls(pl.DataFrame(height=1), values, np.zeros(1, dtype=np.int64))
+            columns = (frame.lazy().select(x).select(own).collect() for x, own in zip(each, some, strict=True))
+            one, start = pl.DataFrame(height=1), np.zeros(1, dtype=np.int64)
+            return [cls(one, column.to_series().to_numpy(), start) for column in columns]
         names = [key.meta.output_name() for key in by]
-        lists = frame.lazy().select(*by, each).group_by(names).agg(some).sort(names).collect()
-        sizes = lists[_VALUE].list.len().to_numpy().astype(np.int64)
-        flat = lists.filter(sizes > 0)[_VALUE].explode().to_numpy()
-        return cls(lists.select(names), flat, np.cumsum(sizes) - sizes)
+        lists = frame.lazy().select(*by, *each).group_by(names).agg(some).sort(names).collect()
+        keys, found = lists.select(names), []
+        for held in lists.select(pl.exclude(names)).iter_columns():
+            sizes = held.list.len().to_numpy().astype(np.int64)
+            flat = held.filter(sizes > 0).explode().to_numpy()
+            found.append(cls(keys, flat, np.cumsum(sizes) - sizes))
+        return found
+
+    def lists(self) -> Iterator[NDArray[np.float64]]:
+        """Values of each group."""
+        starts, ends = self.starts.tolist(), [*self.starts[1:].tolist(), len(self.values)]
+        return (self.values[low:high] for low, high in zip(starts, ends, strict=False))
+
+    def ends(self) -> tuple[pl.Series, pl.Series]:
+        """Smallest and largest value of each group, shape (g,), missing where there is none."""
+        filled = np.flatnonzero(self.sizes)
+        ends = []
+        for which in (np.minimum, np.maximum):
+            found = np.full(len(self.starts), np.nan)
+            found[filled] = which.reduceat(self.values, self.starts[filled]) if len(filled) else []
+            ends.append(pl.Series(found, nan_to_null=True))
+        return ends[0], ends[1]
 
     def each(self) -> Iterator[tuple[dict[str, Any], NDArray[np.float64]]]:
         """Keys and values of each group."""
-        starts, ends = self.starts.tolist(), [*self.starts[1:].tolist(), len(self.values)]
         rows = self.keys.to_dicts() if self.keys.width else [{}]
-        return ((row, self.values[low:high]) for row, low, high in zip(rows, starts, ends, strict=False))
+        return zip(rows, self.lists(), strict=False)

@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.query import COUNT, WEIGHT, Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.data.query import COUNT, WEIGHT, Classes, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, keys, moment_rows, present, refuse_unknown
+from sfumato.engines.classes import class_sizes, class_values, empty_classes
 from sfumato.engines.groups import Groups
 from sfumato.errors import DataError
 from sfumato.kernels.moments import exact_sums
@@ -19,7 +20,7 @@ from sfumato.kernels.order_statistics import quantile
 
 __all__ = ["PolarsDataset"]
 
-_ROW = "sfumato:position"
+_ROW, _KEY, _VALUE = "sfumato:position", "sfumato:key", "sfumato:value"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class PolarsDataset:
                 return self._largest(query)
             case Folded():
                 return self._folded(query)
+            case Classes():
+                return self._classes(query)
 
     def map(
         self,
@@ -139,6 +142,21 @@ class PolarsDataset:
         groups = self._groups(query.weight, query.by)
         totals = [sums.total for sums in exact_sums(groups.values, groups.starts)]
         return answer.with_columns(pl.Series(WEIGHT, totals, pl.Float64))
+
+    def _classes(self, query: Classes) -> pl.DataFrame:
+        by, value = query.by, query.value
+        if self.frame.is_empty():
+            return empty_classes(value)
+        if value is None:
+            return class_sizes(self._counts(Counts(by)))
+        dtype = self.frame.schema[value]
+        held = pl.when(~self.codebook.missing(value, dtype)).then(pl.col(value)).alias(_VALUE)
+        classes = [key.alias(f"{_KEY}{i}") for i, key in enumerate(keys(by, self.frame.schema))]
+        some = self.frame.lazy().select(held, *classes)
+        count = pl.len().cast(pl.Int64).alias(COUNT)
+        names = [f"{_KEY}{i}" for i in range(len(by))]
+        counts, whole = some.group_by(*names, _VALUE).agg(count), some.group_by(_VALUE).agg(count)
+        return class_values(counts.collect(), names, _VALUE, whole.collect())
 
     def _groups(self, column: str, by: Sequence[str], order: bool = False) -> Groups:
         """Values of one column, group by group in the order of `by`."""

@@ -12,7 +12,7 @@ import polars.selectors as cs
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.parquet import scan_parquet
 from sfumato.data.files.table import checked, listed, opening
-from sfumato.data.query import COUNT, Counts, Folded, Largest, Moments, Quantiles, Query
+from sfumato.data.query import COUNT, Classes, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import keys, refuse_unknown
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
@@ -90,6 +90,8 @@ class ScannedDataset:
                 columns = {*by, weight}
             case Moments(asked, by):
                 columns = {*by, *asked}
+            case Classes(by, value):
+                columns = {*by, *((value,) if value else ())}
             case Folded(asked):
                 columns = set(asked)
             case Quantiles(column, _, by) | Largest(column, by, _):

@@ -6,7 +6,7 @@ Parameters are public (they stand in the plan); states are confidential; what an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -28,6 +28,8 @@ from sfumato.errors import DataError
 __all__ = [
     "HIDDEN",
     "ROW",
+    "VIEW",
+    "WAS",
     "DrawBy",
     "Method",
     "Stage",
@@ -42,6 +44,12 @@ HIDDEN = "sfumato:"
 
 ROW = f"{HIDDEN}row"
 """Column that numbers the records of one run, so that tables are joined and never aligned by position."""
+
+WAS = f"{HIDDEN}was:"
+"""Prefix of the columns in which true values travel beside released ones, where tables are not joined."""
+
+VIEW = f"{HIDDEN}view:"
+"""Prefix of the columns in which what an attacker could compute travels: then the view's name, a colon, the column."""
 
 
 DrawBy = Literal["record", "household"]
@@ -245,17 +253,21 @@ class Method(Described):
         """What the custodian should be told before anything else. Names columns and thresholds, no figure of theirs."""
         return ()
 
-    def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
+    def reconstructions(self, states: tuple[Any, ...]) -> Mapping[str, Mapping[str, pl.Expr]]:
         """Columns that an attacker could compute from the release, to be attacked as well as it.
 
-        Each frame holds `ROW` and the columns of which the attacker has a better view.
+        Asked after each stage, before the next one runs; most steps have none.
 
         Parameters
         ----------
-        frames
-            The table after each stage.
         states
-            The state of each stage.
+            The state of each stage so far.
+
+        Returns
+        -------
+        mapping
+            By the name of the view and of the column of which the attacker has a better one: how it is computed from
+            the table as the stage left it.
         """
         return {}
 

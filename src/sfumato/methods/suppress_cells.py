@@ -15,8 +15,10 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.described import Described
 from sfumato.data.disclosure import Suppressed
 from sfumato.data.hierarchy import as_texts
-from sfumato.data.query import COUNT, Counts
+from sfumato.data.query import COUNT, Counts, Folded
+from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
+from sfumato.draws import sortable
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
 from sfumato.kernels.classes.cell_suppression import suppress_cells
 from sfumato.kernels.classes.missing_keys import relying_on_wildcards
@@ -27,6 +29,7 @@ __all__ = ["Subset", "SuppressCells"]
 
 _SPLIT = f"{HIDDEN}split"
 """Number of the pattern of a record whose pattern loses values in some of its records only; null elsewhere."""
+_TIE, _WAY = f"{HIDDEN}tie", f"{HIDDEN}way"
 
 
 class Subset(Described):
@@ -135,6 +138,8 @@ class SuppressCells(Method):
                 def some(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFrame:
                     return _some(batch, split, draws)
 
+                if codebook.the(Role.RECORD) is not None:
+                    return _drawn(split)
                 return Stage(transform=some, by=(_SPLIT,))
             case _:
                 return None
@@ -269,7 +274,52 @@ def _whole(batch: pl.DataFrame, state: _Split, draws: StepDraws) -> pl.DataFrame
     told = told.join(state.whole, on=list(state.names), how="left", nulls_equal=True, maintain_order="left")
     lost = {n: told[f"{HIDDEN}{n}"].fill_null(False) for n in state.keys}
     kept = (pl.when(~lost[n]).then(pl.col(n)).otherwise(None).alias(n) for n in state.keys)
-    return batch.with_columns(*kept, told[_SPLIT])
+    tie = draws.tie_break(batch)
+    drawn = () if tie is None else (pl.Series(_TIE, sortable(tie)),)
+    return batch.with_columns(*kept, told[_SPLIT], *drawn)
+
+
+def _drawn(split: _Split) -> Stage:
+    """Take out what some records of a pattern lose: those with the smallest draws, found wherever they lie."""
+    ways = [
+        (pattern, way, records, keys) for pattern, of in split.ways.items() for way, (records, keys) in enumerate(of)
+    ]
+    rows = [(pattern, way, records) for pattern, way, records, _ in ways]
+    cuts = pl.DataFrame(rows, {_SPLIT: pl.Int64, _WAY: pl.Int64, "records": pl.Int64}, orient="row")
+    cuts = cuts.with_columns(pl.col("records").cum_sum().over(_SPLIT).alias("up to"))
+    most = cuts.group_by(_SPLIT).agg(pl.col("up to").max())
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        return merge(batch.filter(pl.col(_SPLIT).is_not_null()))
+
+    def merge(frames: pl.DataFrame) -> pl.DataFrame:
+        beside = frames.sort(_TIE).join(most, on=_SPLIT, maintain_order="left")
+        return beside.filter(pl.int_range(pl.len()).over(_SPLIT) < pl.col("up to")).drop("up to")
+
+    def fit(answers: Sequence[pl.DataFrame]) -> pl.DataFrame:
+        smallest = answers[0].sort(_SPLIT, _TIE)
+        rank = smallest.with_columns(pl.int_range(1, pl.len() + 1).over(_SPLIT).alias("rank"))
+        found = rank.join(cuts, on=_SPLIT).filter(
+            pl.col("rank").is_between(pl.col("up to") - pl.col("records") + 1, pl.col("up to"))
+        )
+        return found.select(_SPLIT, _TIE, _WAY)
+
+    def some(batch: pl.DataFrame, state: pl.DataFrame, draws: StepDraws) -> pl.DataFrame:
+        way = batch.select(_SPLIT, _TIE).join(state, on=[_SPLIT, _TIE], how="left", maintain_order="left")
+        lost = {n: [(pattern, number) for pattern, number, _, keys in ways if n in keys] for n in split.keys}
+        gone = {n: _among(way, places) for n, places in lost.items() if places}
+        kept = (pl.when(~mask).then(pl.col(n)).otherwise(None).alias(n) for n, mask in gone.items())
+        return batch.with_columns(kept).drop(_SPLIT, _TIE)
+
+    return Stage(transform=some, queries=(Folded((_SPLIT, _TIE), f, merge),), fit=fit)
+
+
+def _among(way: pl.DataFrame, places: Sequence[tuple[int, int]]) -> pl.Series:
+    """Whether each record is one of those of a pattern that lose a key."""
+    told = pl.DataFrame(places, {_SPLIT: pl.Int64, _WAY: pl.Int64}, orient="row").with_columns(
+        pl.lit(True).alias("lost")
+    )
+    return way.join(told, on=[_SPLIT, _WAY], how="left", maintain_order="left")["lost"].fill_null(False)
 
 
 def _some(batch: pl.DataFrame, split: _Split, draws: StepDraws) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import polars as pl
@@ -13,9 +14,21 @@ from sfumato.data.disclosure import Suppressed
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
-from sfumato.methods.base import Method, Stage, StepDraws
+from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws
+from sfumato.methods.strata import LOOKED_UP, category
 
 __all__ = ["SuppressStrata"]
+
+
+_GONE = f"{HIDDEN}gone"
+
+
+@dataclass(frozen=True)
+class Small:
+    """The strata that are too small, a row each, and how many records they hold."""
+
+    strata: pl.DataFrame
+    records: int
 
 
 class SuppressStrata(Method):
@@ -52,23 +65,28 @@ class SuppressStrata(Method):
         return True
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
-        """One pass over whole strata, after a look at how much would go."""
+        """A look at the sizes of strata, and one pass over any batches."""
 
-        def fit(frames: Sequence[pl.DataFrame]) -> int:
-            counts = frames[0][COUNT].to_numpy()
-            small = int(counts[counts < self.min_count].sum())
-            if small > self.max_suppressed * counts.sum():
+        def fit(frames: Sequence[pl.DataFrame]) -> Small:
+            counts = frames[0]
+            small = counts.filter(pl.col(COUNT) < self.min_count)
+            records = int(small[COUNT].sum())
+            if records > self.max_suppressed * int(counts[COUNT].sum()):
                 raise DataError(
                     f"suppress_strata would leave out more than the share {self.max_suppressed:g} of the records "
                     f"(max_suppressed). Use fewer or broader columns in by ({', '.join(self.by)}), a smaller "
                     f"min_count, or allow a larger share."
                 )
-            return small
+            return Small(small.select(self.by), records)
 
-        def transform(batch: pl.DataFrame, state: int, draws: StepDraws) -> pl.DataFrame:
-            return batch if batch.height >= self.min_count else batch.clear()
+        def transform(batch: pl.DataFrame, state: Small, draws: StepDraws) -> pl.DataFrame:
+            if state.strata.is_empty():
+                return batch
+            keys = batch.select(category(n, batch.schema[n]) for n in self.by)
+            gone = keys.join(state.strata.with_columns(pl.lit(True).alias(_GONE)), on=self.by, **LOOKED_UP)
+            return batch.filter(gone[_GONE].is_null())
 
-        return None if states else Stage(transform=transform, queries=(Counts(self.by),), fit=fit, by=self.by)
+        return None if states else Stage(transform=transform, queries=(Counts(self.by),), fit=fit)
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
         """The rule."""
@@ -78,8 +96,8 @@ class SuppressStrata(Method):
 
     def suppressed(self, states: tuple[Any, ...]) -> Suppression:
         """The records that went."""
-        return Suppression(records=states[0])
+        return Suppression(records=states[0].records)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many went."""
-        return (f"{states[0]} records were left out.",)
+        return (f"{states[0].records} records were left out.",)

@@ -20,7 +20,7 @@ try:  # The lock tells a file that is being written from one that a killed run l
 except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["UNFINISHED", "refuse_link", "replacing", "unfinished", "without_links"]
+__all__ = ["UNFINISHED", "refuse_link", "replacing", "system_says", "unfinished", "without_links"]
 
 UNFINISHED: set[object] = set()
 """Has one member for each file or folder that is being written now: a process that is stopped removes them first."""
@@ -214,6 +214,17 @@ def _reason(error: BaseException, folder: Path) -> str:
         if number is None
         else os.strerror(number)
     )
+
+
+def system_says(error: OSError) -> str:
+    """What the system says of a fault; libraries that raise its errors add words of their own.
+
+    Examples
+    --------
+    >>> system_says(OSError(errno.ENOSPC, "Error writing a cell. Detail: No space left on device"))
+    'No space left on device'
+    """
+    return "the file system failed" if error.errno is None else os.strerror(error.errno)
 
 
 def _system_error(error: BaseException | None) -> int | None:

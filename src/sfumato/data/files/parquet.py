@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from sfumato.data.files.atomic import replacing
 from sfumato.data.files.table import Table, checked, checked_names, finite, opening, peek
 from sfumato.errors import FileError
 
-__all__ = ["read_parquet", "scan_parquet", "write_parquet"]
+__all__ = ["codebook_in", "read_parquet", "scan_parquet", "write_parquet"]
 
 _KEY, _LABEL = "sfumato", "sfumato:label"
 
@@ -47,7 +46,7 @@ def read_parquet(path: Path) -> Table:
             raise ValueError
         frame = checked(pl.read_parquet(path, glob=False, hive_partitioning=False))
         told = pl.read_parquet_metadata(path)
-    return Table(frame, _known(told, frame.schema, path), ".parquet", label=told.get(_LABEL))
+    return Table(frame, codebook_in(told.get(_KEY), frame.schema, path), ".parquet", label=told.get(_LABEL))
 
 
 def scan_parquet(path: Path) -> tuple[pl.LazyFrame, Codebook]:
@@ -75,11 +74,22 @@ def scan_parquet(path: Path) -> tuple[pl.LazyFrame, Codebook]:
         rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         schema = rows.collect_schema()
         told = pl.read_parquet_metadata(path)
-    return rows, _known(told, schema, path)
+    return rows, codebook_in(told.get(_KEY), schema, path)
 
 
-def _known(told: Mapping[str, str], schema: pl.Schema, path: Path) -> Codebook:
-    stored = told.get(_KEY)
+def codebook_in(stored: str | None, schema: pl.Schema, path: Path) -> Codebook:
+    """What a file's stored codebook says of its columns; nothing where it has none.
+
+    Raises
+    ------
+    FileError
+        Where it is damaged.
+
+    Examples
+    --------
+    >>> list(codebook_in(None, pl.Schema({"age": pl.Int64()}), Path("a.parquet")))
+    ['age']
+    """
     return (Codebook() if stored is None else _codebook(stored, schema, path)).only(schema)
 
 

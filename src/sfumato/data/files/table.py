@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ import polars.selectors as cs
 from sfumato.data.codebook import Codebook
 from sfumato.errors import DataError, FileError, SfumatoError
 
-__all__ = ["Table", "about", "checked", "checked_names", "finite", "listed", "opening", "peek", "unheld"]
+__all__ = ["Table", "about", "checked", "checked_names", "finite", "listed", "opening", "peek", "unheld", "unread"]
 
 _FLAT = (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time, pl.Duration, pl.Null)
 
@@ -167,12 +167,23 @@ def checked(frame: pl.DataFrame) -> pl.DataFrame:
     String
     """
     checked_names(frame.columns)
-    nested = [n for n, t in frame.schema.items() if not (t.is_numeric() or isinstance(t, _FLAT))]
-    if nested:
+    if nested := unread(frame.schema):
         raise DataError(f"{listed(nested).capitalize()}: lists, records, bytes or objects. Only flat columns are read.")
     if not frame.width or not frame.height:
         raise DataError("The table has no rows. A table needs a header and at least one row.")
     return finite(frame.with_columns(pl.col(pl.Null).cast(pl.String)))
+
+
+def unread(schema: Mapping[str, pl.DataType]) -> list[str]:
+    """Columns whose values are not flat.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> unread(pl.Schema({"a": pl.List(pl.Int64())}))
+    ['a']
+    """
+    return [n for n, t in schema.items() if not (t.is_numeric() or isinstance(t, _FLAT))]
 
 
 def unheld(codebook: Codebook, held: Sequence[str], suffix: str) -> tuple[str, ...]:

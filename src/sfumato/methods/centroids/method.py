@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -157,6 +157,6 @@ class Centroids(CentroidParameters):
             "part.",
         )
 
-    def reconstructions(self, frames: Sequence[pl.DataFrame], states: tuple[Any, ...]) -> dict[str, pl.DataFrame]:
+    def reconstructions(self, states: tuple[Any, ...]) -> Mapping[str, Mapping[str, pl.Expr]]:
         """The centroids before rescaling: the scale can be found from columns on a lattice, so it protects nothing."""
-        return {"unscaled": rebuilt(frames[2], states[2])}
+        return {"unscaled": rebuilt(states[2])} if len(states) == 3 else {}

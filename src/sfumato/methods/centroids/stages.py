@@ -26,7 +26,7 @@ from sfumato.kernels.neighbours.blocks import blocks
 from sfumato.kernels.neighbours.centroids import Groups, nearest_groups
 from sfumato.kernels.rows import distinct, row_hash
 from sfumato.kernels.strata import Ladder, merge_small
-from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
+from sfumato.methods.base import HIDDEN, Stage, StepDraws
 from sfumato.methods.centroids.moments import Kept, rounded
 from sfumato.methods.centroids.parameters import CentroidParameters
 
@@ -279,7 +279,7 @@ class Averaging:
         """The new rows of a batch."""
         active = list(state.sd)
         if not active or batch.is_empty():
-            return batch.with_columns(pl.lit(None, pl.Float64).alias(h(n)) for n in active for h in (_z, _squared))
+            return batch.with_columns(pl.lit(None, pl.Float64).alias(h(n)) for h in (_z, _squared) for n in active)
         z = numbers(batch, active, self.codebook)
         raw = row_hash(np.nan_to_num(z, nan=np.inf)) if self.method.blur else None
         for j, n in enumerate(active):
@@ -430,6 +430,6 @@ class Restoring:
         return frame.select(pl.coalesce("new", "old")).to_series().alias(column)
 
 
-def rebuilt(frame: pl.DataFrame, state: Standardised) -> pl.DataFrame:
-    """The unscaled centroids in the columns' own units, with the numbers of the records."""
-    return frame.select(ROW, *((pl.col(_z(n)) * state.sd[n] + state.mean[n]).alias(n) for n in state.sd))
+def rebuilt(state: Standardised) -> dict[str, pl.Expr]:
+    """The unscaled centroids in the columns' own units, by column."""
+    return {n: pl.col(_z(n)) * state.sd[n] + state.mean[n] for n in state.sd}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -52,6 +52,21 @@ class Ruled:
     column: str
     value: Scalar | None
 
+    @property
+    def text(self) -> str:
+        """What it is called in notes."""
+        return f"if {self.condition.text}: {self.column}"
+
+    def broken(self, frame: pl.DataFrame, codebook: Codebook) -> int:
+        """How many records of a table break it."""
+        wanted = pl.Series(self.column, [self.value], dtype=frame.schema[self.column], strict=False)
+        holds = self.condition.polars(codebook, frame.schema).fill_null(False).cast(pl.Boolean)
+        return (
+            frame.select(holds.alias("holds"), pl.col(self.column).ne_missing(wanted.first()).alias("other"))
+            .filter("holds", "other")
+            .height
+        )
+
 
 @dataclass(frozen=True)
 class Synthesis:
@@ -93,7 +108,6 @@ class Synthesis:
     strength: str
     parametric: frozenset[str] = frozenset()
     sweeps: int = SWEEPS
-    broken: dict[str, int] = field(default_factory=dict, compare=False)
 
     def copied(
         self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words, units: Words | None
@@ -246,11 +260,7 @@ class Synthesis:
         coding = codings[rule.column]
         wanted = pl.Series(rule.column, [rule.value], dtype=coding.dtype, strict=False)
         state, number = _told(coding, wanted)
-        where = holds(frame)
-        other = ~frame[rule.column].eq_missing(wanted).to_numpy() & where
-        text = f"if {rule.condition.text}: {rule.column}"
-        self.broken[text] = self.broken.get(text, 0) + int(other.sum())
-        return Forced(where, applies, state, number)
+        return Forced(holds(frame), applies, state, number)
 
 
 _FEW = 20

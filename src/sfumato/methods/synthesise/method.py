@@ -412,7 +412,7 @@ class Synthesise(Method):
         """How often the original breaks a rule; which columns were taken for the household's."""
         broken = states[0]["broken"].items()
         rules = tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
-        if not self.households:
+        if not self.households or not states[0]["shared"]:  # drawn on another machine, which tells nothing back
             return rules
         first, *more = states[0]["shared"]
         shared = [n for n in first if all(n in own for own in more)]

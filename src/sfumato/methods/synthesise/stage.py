@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import Expression
-from sfumato.data.query import COUNT, Counts
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.draws import Draws
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, ROW, Stage, StepDraws
+from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS, Stage, StepDraws
 from sfumato.methods.synthesise.copies import Synthesis
 
 __all__ = ["MISSING", "Making", "Replaces", "shared_out"]
@@ -67,10 +68,24 @@ class Making:
 
     def stage(self) -> Stage:
         """One pass over the whole table."""
-        return Stage(self.transform, (Counts(()),), self.fit, by=())
+        return Stage(
+            self.transform, (Counts(()), *([self._breaking()] if self.synthesis.rules else [])), self.fit, by=()
+        )
+
+    def _breaking(self) -> Folded:
+        """The question how many records of the original break each rule."""
+        rules, book, where = self.synthesis.rules, self.codebook, self.where
+        names = (*(n for rule in rules for n in (rule.column, *rule.condition.names)), *(where.names if where else ()))
+
+        def f(batch: pl.DataFrame) -> pl.DataFrame:
+            if where is not None:
+                batch = batch.filter(where.polars(book, batch.schema).fill_null(False).cast(pl.Boolean))
+            return pl.DataFrame({str(i): [rule.broken(batch, book)] for i, rule in enumerate(rules)})
+
+        return Folded(tuple(dict.fromkeys(names)), f, lambda frames: frames.sum())
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
-        """What is disclosed; what rules the original breaks is added by the pass."""
+        """What is disclosed, and how often the original breaks rules."""
         records = int(answers[0].item(0, COUNT))
         ratio = (self.rows or records) / records if records and self.kind == "full" else 1.0
         told = Synthetic(
@@ -81,12 +96,17 @@ class Making:
             proper=self.synthesis.proper,
             by=self.by,
         )
-        return {"told": told, "broken": self.synthesis.broken}
+        broken: Counter[str] = Counter()
+        for i, rule in enumerate(self.synthesis.rules):
+            broken[rule.text] += int(answers[1].item(0, str(i)))
+        return {"told": told, "broken": broken}
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
         """The copies, each whole, one after the other."""
         unit = self._units(batch, draws)
-        if self.kind == "full":
+        if batch.is_empty():  # of no records only the columns are wanted
+            copies = [self._like_copies(batch)] * self.synthesis.copies
+        elif self.kind == "full":
             copies = self._anew(batch, draws.draws, unit)
         else:
             rows = self._chosen(batch)
@@ -98,6 +118,14 @@ class Making:
             copy.select(number, pl.all()) if several else copy for copy, number in zip(copies, numbers, strict=True)
         ]
         return self._numbered(pl.concat(told), batch)
+
+    def _like_copies(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """A copy without rows."""
+        if self.kind != "full":
+            return batch
+        made = {*self.synthesis.given, *self.synthesis.columns, *self.by, self.record}
+        ids = [] if self.record is None else [pl.col(self.record).cast(pl.Int64)]
+        return batch.select(n for n in batch.columns if n in made).with_columns(ids)
 
     def _units(self, batch: pl.DataFrame, draws: StepDraws) -> Words:
         """The unit of each record; nobody's where rows are nobody's and no weights are drawn."""
@@ -177,7 +205,9 @@ class Making:
     def _numbered(self, copies: pl.DataFrame, batch: pl.DataFrame) -> pl.DataFrame:
         """With the run's own numbers: rows that are nobody's have none of the original's."""
         start = batch.height if self.kind == "full" else 0
-        for name in (n for n in batch.columns if n.startswith(HIDDEN)):
+        if self.kind == "full":
+            batch = batch.drop(n for n in batch.columns if n.startswith((WAS, VIEW)))  # nobody's rows were nothing
+        for name in (n for n in batch.columns if n.startswith(HIDDEN) and not n.startswith((WAS, VIEW))):
             if name != ROW or self.kind == "full":
                 new = pl.Series(name, np.arange(start, start + copies.height), dtype=batch.schema[name])
                 copies = copies.with_columns(new)

