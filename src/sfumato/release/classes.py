@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sfumato.data.codebook import Codebook
@@ -69,7 +69,9 @@ def classes_of(keys: Sequence[str], strata: Sequence[str]) -> tuple[Classes, ...
     return tuple(Classes(group, tuple(by)) for group, by in groups if by)
 
 
-def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed:
+def exposed(
+    plan: Plan, codebook: Codebook, pair: Pair | None = None, *, shares: Mapping[str, float] | None = None
+) -> Exposed:
     """The classes of a release.
 
     Parameters
@@ -80,10 +82,13 @@ def exposed(plan: Plan, codebook: Codebook, pair: Pair | None = None) -> Exposed
         Of the release.
     pair
         The table before and after masking, to see what masking left as it was.
+    shares
+        Or the share of the values of numeric keys that it left so, where that was counted.
     """
     places = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
     compared = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if n not in places)
     left = tuple(n for n in compared if pair is not None and _left(pair, codebook, n))
+    left += tuple(n for n in plan.masked if n not in places and (shares or {}).get(n, 0) > _MOST_LEFT)
     known = [n for n in codebook if codebook[n].role == Role.KEY or n in plan.keys]
     keys = [n for n in known if n not in plan.masked or n in left]
     strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]

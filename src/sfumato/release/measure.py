@@ -15,7 +15,7 @@ from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, STRATA, Subject
 from sfumato.progress import Progress, split, within
 
-__all__ = ["EFFORT", "measure", "sensitive_categories"]
+__all__ = ["EFFORT", "NO_CLASSES", "measure", "sensitive_categories"]
 
 EFFORT = 100.0
 """How long measuring takes beside the steps, for the share of progress: about as long as its longest measures."""

@@ -17,7 +17,7 @@ from sfumato.draws import Draws, Purpose, units, written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.plan.plan import Plan
 
-__all__ = ["in_release_order"]
+__all__ = ["in_release_order", "near"]
 
 _DIGITS = 9
 """Numbers that agree in so many digits are told apart last, so that processors' last bits do not move records."""
@@ -63,13 +63,19 @@ def _copy_by_copy(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 def _by_values(frame: pl.DataFrame) -> pl.Series:
     """The rows sorted by their values, column by column, missing ones first: rows that still tie are equal."""
-    near = [_near(pl.col(n), t) for n, t in frame.schema.items()]
+    first = [near(pl.col(n), t) for n, t in frame.schema.items()]
     bits = [pl.col(n).cast(pl.Float64).reinterpret(signed=True) for n, t in frame.schema.items() if t.is_float()]
-    return frame.select(pl.arg_sort_by(*near, *bits)).to_series()
+    return frame.select(pl.arg_sort_by(*first, *bits)).to_series()
 
 
-def _near(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """What is compared first: numbers in their leading digits, categories by their text."""
+def near(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """What is compared first: numbers in their leading digits, categories by their text.
+
+    Examples
+    --------
+    >>> pl.DataFrame({"a": [0.1 + 0.2]}).select(near(pl.col("a"), pl.Float64()))["a"].to_list()
+    [0.3]
+    """
     if dtype.is_float():
         return column.round_sig_figs(_DIGITS)
     return column.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else column

@@ -30,7 +30,7 @@ from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
-from sfumato.release.classes import exposed, missing_rule, refusals
+from sfumato.release.classes import Exposed, exposed, missing_rule, refusals
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
@@ -47,7 +47,17 @@ from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
 
-__all__ = ["Measured", "measure_run", "numbered", "protect", "without_traces"]
+__all__ = [
+    "Measured",
+    "measure_run",
+    "numbered",
+    "other_types",
+    "pair_of",
+    "protect",
+    "refuse_together",
+    "subject_of",
+    "without_traces",
+]
 
 _DRAWING = 4.0
 """How long pictures take, as efforts of steps and measures are counted."""
@@ -146,7 +156,7 @@ def numbered(plan: Plan, data: PolarsDataset, *, released: bool = True) -> Polar
     """
     frame = plan.dated(data.frame)
     book = plan.codebook(frame, data.codebook)
-    _refuse_together(
+    refuse_together(
         lambda: plan.check(book, released=released),
         lambda: plan.check_kinds(frame),
         lambda: plan.check_roles(frame, data.codebook) if released else None,
@@ -156,7 +166,7 @@ def numbered(plan: Plan, data: PolarsDataset, *, released: bool = True) -> Polar
     return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
 
 
-def _refuse_together(*checks: Callable[[], None]) -> None:
+def refuse_together(*checks: Callable[[], None]) -> None:
     """Raise what several checks find as one error."""
     problems: list[Problem] = []
     for check in checks:
@@ -208,10 +218,10 @@ def measure_run(
     """
     told = ran.disclosure.synthetic
     if told is None:
-        return _measure_one(plan, ran, _pair(plan, ran), None, progress, how, only, earlier, rehearsed)
+        return _measure_one(plan, ran, pair_of(plan, ran), None, progress, how, only, earlier, rehearsed)
     measured: list[Measured] = []
     each = _copies(ran)
-    copies = Copies(tuple(_pair(plan, copy) for copy in each), told.kind == "partial")
+    copies = Copies(tuple(pair_of(plan, copy) for copy in each), told.kind == "partial")
 
     def of(copy: Ran[PolarsDataset], pair: Pair) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
@@ -244,6 +254,36 @@ def _measure_one(
     earlier: Before | None,
     rehearsed: Rehearsed | None,
 ) -> Measured:
+    seen = exposed(plan, ran.after.codebook.without(ROW), pair)
+    subject = replace(
+        subject_of(plan, ran, pair, how, seen, only),
+        earlier=() if earlier is None else earlier.releases,
+        rehearsal=None if rehearsed is None else rehearsed.known,
+        copies=copies,
+    )
+    notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
+    found = Findings(notes=notes) + measure(subject, progress, only=only)
+    return Measured(found, pair, subject.how, seen.keys, subject.intruder)
+
+
+def subject_of(
+    plan: Plan, ran: Ran[PolarsDataset], pair: Pair, how: Measuring, seen: Exposed, only: Set[str] | None = None
+) -> Subject:
+    """What measures look at.
+
+    Parameters
+    ----------
+    plan, ran
+        The plan, and what its run left behind.
+    pair
+        The tables side by side, see `pair_of`.
+    how
+        How things are measured, as far as somebody said.
+    seen
+        The classes of the release.
+    only
+        The figures that are asked for; None: all.
+    """
     if how.attacking is None:
         how = replace(how, attacking=attacking_for(plan.limits))
     if how.intruding is None:
@@ -251,30 +291,21 @@ def _measure_one(
         how = replace(how, intruding=intruding_for(plan.limits, knowledge(plan.knows), usual))
     if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
         how = _with_model(how, pair)
-    book = ran.after.codebook.without(ROW)
-    seen = exposed(plan, book, pair)
-    how = replace(how, missing=missing_rule(plan))
-    subject = Subject(
+    return Subject(
         _unnumbered(ran.after),
         given=_unnumbered(ran.given),
         before=_unnumbered(ran.before),
         pair=pair,
         classes=seen.classes,
-        sensitive=sensitive_categories(book),
+        sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
         disclosure=ran.disclosure,
-        how=how,
+        how=replace(how, missing=missing_rule(plan)),
         unscaled=_unscaled(pair, ran),
         suppression=ran.suppression,
-        earlier=() if earlier is None else earlier.releases,
         truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
         intruder=_intruder(plan, ran, pair),
-        rehearsal=None if rehearsed is None else rehearsed.known,
-        copies=copies,
         asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
     )
-    notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
-    found = Findings(notes=notes) + measure(subject, progress, only=only)
-    return Measured(found, pair, how, seen.keys, subject.intruder)
 
 
 def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
@@ -294,7 +325,7 @@ def _unnumbered(data: PolarsDataset) -> PolarsDataset:
     return replace(data, frame=data.frame.drop(ROW), codebook=data.codebook.without(ROW))
 
 
-def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
+def pair_of(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     """The table as it enters the first masking step beside the result, joined on the run's own record numbers.
 
     Columns that were coarsened in between, or changed their type, are left out of the first: they cannot be compared.
@@ -303,7 +334,7 @@ def _pair(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     after = ran.after.frame
     if (told := ran.disclosure.synthetic) is not None and told.kind == "full":
         return _of_nobodys(ran)
-    other_type = [n for n in plan.late_changes if _changed_type(ran.before.frame, after, n)]
+    other_type = other_types(plan, ran.before.frame.schema, after.schema)
     left_out = dict.fromkeys((*plan.coarsened_late, *other_type))
     before = ran.before.frame.drop(left_out, strict=False)
     whole, notes = None, []
@@ -340,12 +371,19 @@ def _of_nobodys(ran: Ran[PolarsDataset]) -> Pair:
     return Pair(before, after.select(n for n in after.columns if n != record), known, (), (), False)
 
 
-def _changed_type(before: pl.DataFrame, after: pl.DataFrame, column: str) -> bool:
-    """Whether a column holds numbers before or after, and something else in the other table."""
-    if column not in before.columns or column not in after.columns:
-        return False
-    one, two = before.schema[column], after.schema[column]
-    return pl.Null not in (one, two) and _counts(one) != _counts(two)
+def other_types(plan: Plan, before: pl.Schema, after: pl.Schema) -> list[str]:
+    """The columns that hold numbers before or after masking, and something else in the other table.
+
+    Parameters
+    ----------
+    plan
+        The plan that was run.
+    before, after
+        Types of the columns.
+    """
+    both = [n for n in plan.late_changes if n in before and n in after]
+    known = [n for n in both if pl.Null not in (before[n], after[n])]
+    return [n for n in known if _counts(before[n]) != _counts(after[n])]
 
 
 def _with_released_ids(plan: Plan, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

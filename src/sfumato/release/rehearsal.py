@@ -107,7 +107,7 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
     nobodys = False
     try:
         for step in steps:
-            released, states, _ = run_step(step, released, apart, **told)
+            released, states = run_step(step, released, apart, **told)
             nobodys |= any(isinstance(part, Synthetic) and part.kind == "full" for part in step.disclose(states))
             if step.masks:
                 masked |= {*step.changes}

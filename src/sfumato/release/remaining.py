@@ -8,7 +8,7 @@ all stay, as part of the questionnaire. Missing codes stay, since they say how t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -18,13 +18,15 @@ from sfumato.data.codebook import Codebook, Variable
 __all__ = ["remaining", "remaining_lists"]
 
 
-def remaining(frame: pl.DataFrame, codebook: Codebook, known: Codebook, columns: Collection[str]) -> Codebook:
+def remaining(
+    frame: pl.DataFrame | Mapping[str, pl.Series], codebook: Codebook, known: Codebook, columns: Collection[str]
+) -> Codebook:
     """Give the codebook without labels, order and hierarchy of categories that nobody in a release has.
 
     Parameters
     ----------
     frame, codebook
-        The release.
+        The release; of a table that is not in memory the categories that these columns hold.
     known
         The codebook of the data that it was made of. What a step itself wrote into an order, such as the bands of
         `recode`, stands in the plan and stays.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Dataset, rows
+from sfumato.data.dataset import Dataset, ask_all, rows, with_codebook
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
 from sfumato.data.query import COUNT, Counts
@@ -17,11 +18,11 @@ from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.errors import EmptyRelease
-from sfumato.methods.base import ROW, Method, Stage, StepDraws
+from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS, Method, Stage, StepDraws
 from sfumato.progress import Progress, quiet, split
 from sfumato.report.report import StepDone
 
-__all__ = ["Ran", "repeat_step", "run_step", "run_steps"]
+__all__ = ["Ran", "first_late", "off_memory", "repeat_step", "run_step", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
 
@@ -43,7 +44,8 @@ class Ran(Generic[D]):
     disclosure
         What analysts are told.
     reconstructions
-        What an attacker could compute from the result, by name: columns, with the numbers of the records.
+        What an attacker could compute from the result, by name: columns, with the numbers of the records. Off memory
+        it stands in hidden columns of the result.
     suppression
         How many records and cells steps took out, from `given` on.
     """
@@ -65,6 +67,7 @@ def run_steps(
     *,
     table: str = "",
     plan: str = "",
+    was: Sequence[str] = (),
 ) -> Ran[D]:
     """Run steps one after another.
 
@@ -81,6 +84,9 @@ def run_steps(
     table, plan
         Name of the table in a plan of several, and digest of its plan: pseudonyms of this table alone are keyed on
         both.
+    was
+        Columns whose values, as they enter the first step that masks (where none does, that coarsens), travel beside
+        the released ones in hidden columns `WAS`; what an attacker could compute then stays in hidden columns `VIEW`.
 
     Raises
     ------
@@ -89,11 +95,12 @@ def run_steps(
     """
     given: D | None = None
     before: D | None = None
-    heights = [_height(data)]
+    heights: list[int | None] = []
     done: list[StepDone] = []
     disclosed: list[Disclosed] = []
-    reconstructions: dict[str, pl.DataFrame] = {}
     gone = Suppression()
+    views = ROW in data.codebook or bool(was)
+    first = first_late(steps)
     parts = split(progress, [step.effort for step in steps])
     for i, (step, part) in enumerate(zip(steps, parts, strict=True)):
         part(f"step {i + 1} of {len(steps)}: {step.name}", 0)
@@ -101,39 +108,108 @@ def run_steps(
             given = data
         if step.masks and before is None:
             before = data
-        data, states, frames = run_step(step, data, draws, table=table, plan=plan)
-        heights.append(_height(data))
-        _refuse_empty(steps, data, heights)
+        if i == first and was:
+            data = _carrying(data, was)
+        entering = data
+        data, states, height = _run_step(step, data, draws, table, plan, views)
+        if off_memory(data) and _no_column(data):
+            _refuse_no_record(steps, [*heights, _height(entering)])
+        heights.append(height)
+        _refuse_no_column(steps[: i + 1], data)
         said = step.disclose(states)
         disclosed = _told(disclosed, step, said)
         if given is not None:
-            gone += replace(step.suppressed(states), of=heights[-2])
+            gone += replace(step.suppressed(states), of=height or 0)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
         notes, warnings = step.notes(states), step.warnings(states)
         done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings, step.coarsens))
-        if step.masks and ROW in data.codebook:
-            for name, view in step.reconstructions(frames, states).items():
-                earlier = reconstructions.get(name)
-                reconstructions[name] = (
-                    view if earlier is None else earlier.drop(view.columns[1:], strict=False).join(view, on=ROW)
-                )
+        if height == 0 or not off_memory(data):
+            _refuse_no_record(steps, [*heights, _height(data)])
+    heights.append(_height(data))
+    _refuse_no_record(steps, heights)
+    if given is not None and off_memory(data) and gone != Suppression(of=gone.of):
+        gone = replace(gone, of=_height(given))
     given = given or data
-    return Ran(given, before or given, data, tuple(done), Disclosure(tuple(disclosed)), reconstructions, gone)
+    after, reconstructions = _apart(data) if ROW in data.codebook else (data, {})
+    before = before or (after if given is data else given)
+    given = after if given is data else given
+    return Ran(given, before, after, tuple(done), Disclosure(tuple(disclosed)), reconstructions, gone)
+
+
+def first_late(steps: Sequence[Method]) -> int:
+    """The number of the first step that masks; where none does, of the first that coarsens; else how many there are.
+
+    Examples
+    --------
+    >>> first_late([])
+    0
+    """
+    masking = [i for i, step in enumerate(steps) if step.masks]
+    coarsening = [i for i, step in enumerate(steps) if step.coarsens]
+    return (masking or coarsening or [len(steps)])[0]
+
+
+def off_memory(data: Dataset) -> bool:
+    """Whether looking at the rows of a data set once more is costly: they are not in memory.
+
+    Examples
+    --------
+    >>> from sfumato.engines.polars import PolarsDataset
+    >>> off_memory(PolarsDataset(pl.DataFrame({"a": [1]}), Codebook()))
+    False
+    """
+    return hasattr(data, "write_parts")
+
+
+def _carrying(data: D, columns: Sequence[str]) -> D:
+    """The data with values of some columns once more, in hidden columns."""
+    there = [n for n in columns if n in data.codebook]
+    return data.map(lambda batch: batch.with_columns(pl.col(n).alias(f"{WAS}{n}") for n in there))
+
+
+def _apart(data: D) -> tuple[D, dict[str, pl.DataFrame]]:
+    """Data in memory without what an attacker could compute, and that by its name, with the numbers of the records."""
+    hidden = [n for n in data.codebook if n.startswith(VIEW)]
+    if not hidden or off_memory(data):
+        return data, {}
+    frame = rows(data, [ROW, *hidden])
+    named: dict[str, list[pl.Expr]] = {}
+    for n in hidden:
+        name, column = n.removeprefix(VIEW).split(":", 1)
+        named.setdefault(name, []).append(pl.col(n).alias(column))
+    return data.map(lambda batch: batch.drop(hidden)), {
+        name: frame.select(ROW, *columns) for name, columns in named.items()
+    }
 
 
 def _height(data: Dataset) -> int:
     return int(data.ask(Counts(())).item(0, COUNT))
 
 
-def _refuse_empty(steps: Sequence[Method], data: Dataset, heights: Sequence[int]) -> None:
-    """Refuse to go on with nothing, and name the steps that left it out; `heights` are those before and after each."""
-    done = steps[: len(heights) - 1]
-    if not [name for name in data.codebook if name != ROW]:
+def _refuse_no_column(done: Sequence[Method], data: Dataset) -> None:
+    """Refuse to go on with no column, and name the steps that dropped them."""
+    if _no_column(data):
         named = _named([i for i, step in enumerate(done) if step.name == "drop"], done)
         raise EmptyRelease(f"No column is left to release. Look at {named}: keep at least one column.")
-    if heights[0] and not heights[-1]:
-        named = _named([i for i in range(len(done)) if heights[i + 1] < heights[i]], done)
-        raise EmptyRelease(f"No record is left to release. Look at {named}: leave out fewer records.")
+
+
+def _no_column(data: Dataset) -> bool:
+    return all(name.startswith(HIDDEN) for name in data.codebook)
+
+
+def _refuse_no_record(steps: Sequence[Method], heights: Sequence[int | None]) -> None:
+    """Refuse to go on with no record, and name the steps that left them out.
+
+    `heights` are those before each step, where they were counted, and the one after the last.
+    """
+    if heights[-1] or heights[0] == 0 or len(heights) < 2:
+        return
+    known = [(i, height) for i, height in enumerate(heights) if height is not None]
+    fell = [(i, j) for (i, high), (j, low) in pairwise(known) if low < high]
+    if heights[0] is None:
+        fell = [(0, known[0][0]), *fell]
+    named = _named([step for i, j in fell for step in range(i, j)], steps)
+    raise EmptyRelease(f"No record is left to release. Look at {named}: leave out fewer records.")
 
 
 def _named(numbers: Sequence[int], steps: Sequence[Method]) -> str:
@@ -191,9 +267,7 @@ def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[
         yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
-def run_step(
-    step: Method, data: D, draws: Draws, *, table: str = "", plan: str = ""
-) -> tuple[D, tuple[Any, ...], list[pl.DataFrame]]:
+def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str = "") -> tuple[D, tuple[Any, ...]]:
     """Run the stages of one step.
 
     Parameters
@@ -205,19 +279,41 @@ def run_step(
 
     Returns
     -------
-    data, states, frames
-        The data afterwards; what each stage learned; of a step that masks the rows after each stage.
+    data, states
+        The data afterwards; what each stage learned.
+    """
+    return _run_step(step, data, draws, table, plan, False)[:2]
+
+
+def _run_step(
+    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool
+) -> tuple[D, tuple[Any, ...], int | None]:
+    """As `run_step`, with how many records entered, where that was counted: off memory in a pass that is made anyway.
+
+    With `views` what an attacker could compute is kept in hidden columns.
     """
     book = data.codebook
     own = _draws_of(step, book, draws, table, plan)
     states: tuple[Any, ...] = ()
-    frames: list[pl.DataFrame] = []
+    height = None if off_memory(data) else _height(data)
     while (stage := step.stage(book, states)) is not None:
-        state = stage.fit([data.ask(query) for query in stage.queries])
+        if not states and stage.queries and height is None:
+            answers = ask_all(data, [Counts(()), *stage.queries])
+            height = int(answers.pop(0).item(0, COUNT))
+        else:
+            answers = ask_all(data, stage.queries)
+        state = stage.fit(answers)
         data = _passed(stage, state, own, data)
         states = (*states, state)
-        frames.append(rows(data) if step.masks else pl.DataFrame())
-    return data.map(lambda batch: batch, codebook=step.describe(book, states)), states, frames
+        if views and step.masks and (told := step.reconstructions(states)):
+            data = _viewed(data, told)
+    return with_codebook(data, step.describe(book, states)), states, height
+
+
+def _viewed(data: D, told: Mapping[str, Mapping[str, pl.Expr]]) -> D:
+    """The data with what an attacker could compute; of a column that has such a view already the later one."""
+    columns = {f"{VIEW}{name}:{n}": x for name, view in told.items() for n, x in view.items()}
+    return data.map(lambda batch: batch.with_columns(x.alias(n) for n, x in columns.items()))
 
 
 def repeat_step(step: Method, data: D, states: tuple[Any, ...], draws: Draws, *, table: str = "", plan: str = "") -> D:
@@ -240,7 +336,7 @@ def repeat_step(step: Method, data: D, states: tuple[Any, ...], draws: Draws, *,
         stage = step.stage(book, states[:i])
         assert stage is not None, "there is a stage for each state"
         data = _passed(stage, state, own, data)
-    return data.map(lambda batch: batch, codebook=step.describe(book, states))
+    return with_codebook(data, step.describe(book, states))
 
 
 def _draws_of(step: Method, book: Codebook, draws: Draws, table: str, plan: str) -> StepDraws:

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 
+from sfumato.data.dataset import Parted
+from sfumato.data.query import SIZE, Classes, Moments
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import MAKE_SECRET
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.k_anonymity import k_anonymity
 from sfumato.measures.saying import FEW_ALIKE, listed
-from sfumato.methods.base import Method
+from sfumato.methods.base import HIDDEN, Method
 from sfumato.methods.coarsen_date import CoarsenDate
+from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import missing_rule
@@ -23,10 +26,11 @@ __all__ = ["warnings_of"]
 
 _CATEGORIES = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC)
 _MOST_NAMED = 10
+Table = PolarsDataset | Parted
 
 
 def warnings_of(
-    plan: Plan, before: PolarsDataset, after: PolarsDataset, keys: Sequence[str], secret: Secret, drawn: Set[str]
+    plan: Plan, before: Table, after: Table, keys: Sequence[str], secret: Secret, drawn: Set[str]
 ) -> Iterator[str]:
     """Give the warnings.
 
@@ -50,7 +54,7 @@ def warnings_of(
     if not any(after.codebook.the(Role.RECORD) in step.changes for step in plan.steps if step.replaces):
         yield from _real_number(after)
     yield from _one_household(plan, before)
-    yield from told_places(plan, before, after)
+    yield from _told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
     yield from _alone_by_others(plan, after, keys)
@@ -79,11 +83,30 @@ def _lost_pseudonyms(secret: Secret, steps: Sequence[Method]) -> Iterator[str]:
         )
 
 
-def _one_household(plan: Plan, before: PolarsDataset) -> Iterator[str]:
+def _told_places(plan: Plan, before: Table, after: Table) -> Iterator[str]:
+    """As `told_places`; a step that exchanges households sees a whole table, so that it is small enough to be read."""
+    if not any(isinstance(step, SwapHouseholds) for step in plan.steps):
+        return
+    whole = (
+        data if isinstance(data, PolarsDataset) else PolarsDataset(pl.concat(data.batches()), data.codebook)
+        for data in (before, after)
+    )
+    yield from told_places(plan, *whole)
+
+
+def _several(data: Table, household: str) -> bool:
+    """Whether some household has several records."""
+    if isinstance(data, PolarsDataset):
+        return bool(data.frame[household].drop_nulls().is_duplicated().any())
+    sizes = data.map(lambda batch: batch.select(household).drop_nulls()).ask(Classes((household,)))
+    return bool((sizes[SIZE] > 1).any())
+
+
+def _one_household(plan: Plan, before: Table) -> Iterator[str]:
     """Say that thresholds of records are no thresholds of people where a household has several."""
     household = before.codebook.the(Role.HOUSEHOLD)
     steps = [step for step in plan.steps if step.counts_records]
-    if household is None or not steps or not before.frame[household].drop_nulls().is_duplicated().any():
+    if household is None or not steps or not _several(before, household):
         return
     named = [f"{name} ({listed(columns)})" for name, columns in _by_name(steps).items()]
     yield (
@@ -102,11 +125,17 @@ def _by_name(steps: Sequence[Method]) -> dict[str, list[str]]:
     return found
 
 
-def _told_by_dates(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+def _leaving(data: Table) -> list[str]:
+    """The columns that leave."""
+    return [n for n in data.codebook if not n.startswith(HIDDEN)]
+
+
+def _told_by_dates(plan: Plan, after: Table) -> Iterator[str]:
     """Say that dates leave beside what is left of others of the same people, which gives some of these back."""
     steps = [step for step in plan.steps if isinstance(step, CoarsenDate)]
-    coarse = dict.fromkeys(n for step in steps for n in step.columns if n in after.columns)
-    fine = [n for n, dtype in after.frame.schema.items() if n not in coarse and dtype in (pl.Date, pl.Datetime)]
+    coarse = dict.fromkeys(n for step in steps for n in step.columns if n in after.codebook)
+    types = after.frame.schema if isinstance(after, PolarsDataset) else after.schema
+    fine = [n for n in _leaving(after) if n not in coarse and types[n] in (pl.Date, pl.Datetime)]
     ages = {step.beside: step.columns for step in steps if step.beside in fine}
     for reference, columns in ages.items():
         yield (
@@ -123,14 +152,14 @@ def _told_by_dates(plan: Plan, after: PolarsDataset) -> Iterator[str]:
         )
 
 
-def _told_by_derived(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+def _told_by_derived(plan: Plan, after: Table) -> Iterator[str]:
     """Say that columns leave which were computed from exact values of others that were coarsened afterwards."""
     for i, step in enumerate(plan.steps):
         if not isinstance(step, CoarsenDate | TopCode):
             continue
         made = [s for s in plan.steps[:i] if s.name == "derive" and set(s.reads) & set(step.columns)]
         later = {n for s in plan.steps[i:] if s.masks or s.coarsens for n in s.changes}
-        told = [n for s in made for n in s.changes if n in after.columns and n not in later]
+        told = [n for s in made for n in s.changes if n in after.codebook and n not in later]
         if told:
             yield (
                 f"{listed(told)} was computed from {listed(step.columns)} before {step.name} changed it, and leaves "
@@ -138,31 +167,47 @@ def _told_by_derived(plan: Plan, after: PolarsDataset) -> Iterator[str]:
             )
 
 
-def _real_number(after: PolarsDataset) -> Iterator[str]:
+def _real_number(after: Table) -> Iterator[str]:
     """Say that the released ids may be numbers that others know."""
     record = after.codebook.the(Role.RECORD)
-    if record is not None and record in after.columns and _looks_real(after.frame[record]):
+    if record is not None and record in after.codebook and _looks_real(after, record):
         yield (
             f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
             "from the real world (a hospital, pupil or insurance number), drop it before anybody receives the release."
         )
 
 
-def _looks_real(ids: pl.Series) -> bool:
+def _looks_real(data: Table, record: str) -> bool:
     """Whether ids are text, or numbers far above how many there are."""
-    if not ids.dtype.is_numeric():
+    if isinstance(data, PolarsDataset):
+        ids = data.frame[record]
+        rows, high = ids.len(), float(ids.max() or 0) if ids.dtype.is_numeric() else 0.0  # type: ignore[arg-type]
+        return not ids.dtype.is_numeric() or (rows > 0 and high > _far(rows))
+    if not data.schema[record].is_numeric():
         return True
-    return ids.len() > 0 and float(ids.max() or 0) > 100 * ids.len() + 10_000  # type: ignore[arg-type]
+    told = data.ask(Moments((record,))).row(0, named=True)
+    return bool(told["n"]) and told["high"] > _far(told["n"])
 
 
-def _alone_by_others(plan: Plan, after: PolarsDataset, keys: Sequence[str]) -> Iterator[str]:
+def _far(rows: int) -> float:
+    return 100 * rows + 10_000
+
+
+def _fewest(data: Table, by: Sequence[str], missing: str) -> float:
+    """Records of the smallest class; enough where there is none. Off memory a missing value is one of its own."""
+    if isinstance(data, PolarsDataset):
+        return k_anonymity(data, by, missing=missing) or FEW_ALIKE
+    return float(data.ask(Classes(tuple(by)))[SIZE].min() or FEW_ALIKE) if by else FEW_ALIKE  # type: ignore[arg-type]
+
+
+def _alone_by_others(plan: Plan, after: Table, keys: Sequence[str]) -> Iterator[str]:
     """Say that categories of role other, which no figure counts, would tell people apart."""
     book, missing = after.codebook, missing_rule(plan)
     categories = [n for n in book.with_role(Role.OTHER) if book[n].kind in _CATEGORIES]
     others = [n for n in categories if n not in plan.masked and n not in keys]
-    if not others or (k_anonymity(after, keys, missing=missing) or FEW_ALIKE) < FEW_ALIKE:
+    if not others or _fewest(after, keys, missing) < FEW_ALIKE:
         return
-    if (k_anonymity(after, (*keys, *others), missing=missing) or FEW_ALIKE) < FEW_ALIKE:
+    if _fewest(after, (*keys, *others), missing) < FEW_ALIKE:
         named = others if len(others) <= _MOST_NAMED else [*others[:_MOST_NAMED], "others"]
         yield (
             f"Some people would be nearly alone if an intruder also knew {listed(named)} (role other: they leave as "
@@ -170,9 +215,9 @@ def _alone_by_others(plan: Plan, after: PolarsDataset, keys: Sequence[str]) -> I
         )
 
 
-def _without_consent(plan: Plan, after: PolarsDataset) -> Iterator[str]:
+def _without_consent(plan: Plan, after: Table) -> Iterator[str]:
     """Say that what people may want kept private is open to everybody, and nobody said that they agreed."""
-    sensitive = [n for n in after.codebook.with_role(Role.SENSITIVE) if n in after.columns]
+    sensitive = after.codebook.with_role(Role.SENSITIVE)
     if plan.access == "open" and not plan.consent and sensitive:
         named = sensitive if len(sensitive) <= _MOST_NAMED else [*sensitive[:_MOST_NAMED], "others"]
         yield (

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.disclosure import COPY, Disclosed, Disclosure
 from sfumato.data.files import read_written
+from sfumato.data.files.table import opening
 from sfumato.data.roles import Role
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.release.package.datapackage import field_type
-from sfumato.release.package.papers import Papers, read_papers
+from sfumato.release.package.papers import Papers, read_papers, refuse_missing_parts
 
-__all__ = ["Opened", "open_releases"]
+__all__ = ["Opened", "open_releases", "scan_parts"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Opened:
     complete: bool = False
 
 
-def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
+def open_releases(folders: Sequence[Path], table: str | None = None, columns: Collection[str] | None = None) -> Opened:
     """Open release folders; several are joined on their record id, and people that all have stay.
 
     Parameters
@@ -51,6 +52,8 @@ def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
         What `protect` wrote, one or more.
     table
         Of releases of several tables, which one of each.
+    columns
+        The columns that are needed; of a release in parts no others are read but those that its disclosure needs.
 
     Raises
     ------
@@ -63,7 +66,7 @@ def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
     -----
     Releases of the same variable under different strengths are refused: leave the variable out of all but one.
     """
-    first, *others = [_opened(Path(folder), table) for folder in folders]
+    first, *others = [_opened(Path(folder), table, columns) for folder in folders]
     if others and any(each.disclosure.synthetic for each in (first, *others)):
         raise DataError("Synthetic copies are fitted by themselves: they cannot be joined with another release.")
     for other in others:
@@ -71,17 +74,53 @@ def open_releases(folders: Sequence[Path], table: str | None = None) -> Opened:
     return first
 
 
-def _opened(folder: Path, table_name: str | None) -> Opened:
+def _opened(folder: Path, table_name: str | None, columns: Collection[str] | None) -> Opened:
     papers = read_papers(folder, table_name)
-    table = read_written(papers.data)
-    _refuse_other_schema(papers, table.frame)
-    book = Codebook({**table.codebook, **papers.codebook}).only(table.frame.columns)
-    return Opened(table.frame, book, papers.disclosure, True)
+    if papers.parts:
+        frame, known = _of_parts(papers, columns), Codebook()
+    else:
+        table = read_written(papers.data)
+        _refuse_other_schema(papers, table.frame.schema)
+        frame, known = table.frame, table.codebook
+    book = Codebook({**known, **papers.codebook}).only(frame.columns)
+    return Opened(frame, book, papers.disclosure, True)
 
 
-def _refuse_other_schema(papers: Papers, frame: pl.DataFrame) -> None:
+def _of_parts(papers: Papers, columns: Collection[str] | None) -> pl.DataFrame:
+    """Of a release in parts the columns that are needed, all of them where nobody said which."""
+    refuse_missing_parts(papers)
+    rows = scan_parts(papers)
+    schema = rows.collect_schema()
+    _refuse_other_schema(papers, schema)
+    needed = set(schema) if columns is None else {*columns, *_by_disclosure(papers)}
+    with opening(papers.data, "Parquet"):
+        return rows.select(n for n in schema if n in needed).collect(engine="streaming")
+
+
+def scan_parts(papers: Papers) -> pl.LazyFrame:
+    """The parts of a release, not yet read.
+
+    Raises
+    ------
+    FileError
+        Where one is damaged.
+    """
+    with opening(papers.data, "Parquet"):
+        rows = pl.scan_parquet(list(papers.parts), glob=False, hive_partitioning=False)
+        rows.collect_schema()
+    return rows
+
+
+def _by_disclosure(papers: Papers) -> set[str]:
+    """Columns without which what is disclosed of others says nothing: strata, weights, copies, ids."""
+    roles = papers.codebook.with_role(Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+    strata = [n for part in papers.disclosure for n in (*getattr(part, "by", ()), *getattr(part, "where", {}))]
+    return {COPY, *roles, *strata}
+
+
+def _refuse_other_schema(papers: Papers, schema: Mapping[str, pl.DataType]) -> None:
     """Refuse data whose columns or types are not those that the papers describe: the disclosure is not theirs."""
-    found = {n: field_type(dtype) for n, dtype in frame.schema.items()}
+    found = {n: field_type(dtype) for n, dtype in schema.items()}
     other = [n for n in {**papers.types, **found} if not _alike(papers.types.get(n), found.get(n))]
     if other:
         raise DataError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from sfumato.data.files import read_written
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.kernels.grid import significant
-from sfumato.kernels.moments import moments
-from sfumato.release.package.papers import Papers, read_papers
+from sfumato.kernels.moments import Sums
+from sfumato.release.package.analysis import scan_parts
+from sfumato.release.package.papers import Papers, read_papers, refuse_missing_parts
 
 __all__ = ["Card", "Entry", "read_card"]
 
@@ -126,16 +127,20 @@ def read_card(folder: Path, table: str | None = None) -> Card:
         Where the data are not those that the papers describe.
     """
     papers = read_papers(folder, table)
-    frame = read_written(papers.data).frame
-    if set(frame.columns) != set(papers.columns):
+    if papers.parts:
+        refuse_missing_parts(papers)
+    whole = scan_parts(papers) if papers.parts else read_written(papers.data).frame.lazy()
+    schema = whole.collect_schema()
+    if set(schema) != set(papers.columns):
         raise DataError(f"{papers.data.name} does not have the columns that datapackage.json describes.")
-    entries = (entry for part in papers.disclosure for entry in _entries(part, frame, papers))
+    rows = [pl.scan_parquet(part, glob=False, hive_partitioning=False) for part in papers.parts] or [whole]
+    entries = (entry for part in papers.disclosure for entry in _entries(part, rows, schema, papers))
     return Card(papers, tuple(entries))
 
 
-def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[Entry]:
+def _entries(part: Disclosed, rows: Sequence[pl.LazyFrame], schema: pl.Schema, papers: Papers) -> Iterator[Entry]:
     for i, n in enumerate(part.columns):
-        if n not in frame.columns:
+        if n not in schema:
             continue
         where = part.where if isinstance(part, Additive | Misclassified) else {}
         sd, reliability = None, None
@@ -144,25 +149,31 @@ def _entries(part: Disclosed, frame: pl.DataFrame, papers: Papers) -> Iterator[E
             row = part.covariance[i]
             sd = significant(row[i] ** 0.5)
             correlated = tuple(m for j, m in enumerate(part.columns) if j != i and row[j])
-            reliability = _reliability(part, i, frame, papers)
+            reliability = _reliability(part, i, rows, schema, papers)
         sentence = _sentence(part, n)
         if isinstance(part, Averaged | Exchanged | Shuffled | Swapped):
-            left = part.left(frame.schema[n].is_numeric() or frame.schema[n].is_temporal())
+            left = part.left(schema[n].is_numeric() or schema[n].is_temporal())
             sentence += f" {left}" if left else ""
         yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence)
 
 
-def _reliability(part: Additive, i: int, frame: pl.DataFrame, papers: Papers) -> float | None:
+def _reliability(
+    part: Additive, i: int, rows: Sequence[pl.LazyFrame], schema: pl.Schema, papers: Papers
+) -> float | None:
     """1 − noise variance / released variance, where values were neither clipped nor noise grown."""
     n = part.columns[i]
-    if n in part.bounds or n in part.grows or any(name not in frame.columns for name in part.where):
+    if n in part.bounds or n in part.grows or any(name not in schema for name in part.where):
         return None  # a stratum that the release does not show cannot be picked out
-    for name, value in part.where.items():
-        frame = frame.filter(pl.col(name).cast(pl.String).eq_missing(pl.lit(None if value is None else str(value))))
-    x = numbers(frame, [n], papers.codebook)[:, 0]
-    _, _, variance = moments(x[x == x])
+    there = [
+        pl.col(name).cast(pl.String).eq_missing(pl.lit(None if value is None else str(value)))
+        for name, value in part.where.items()
+    ]
+    sums = Sums()
+    for table in rows:  # a part at a time, so that no more is in memory
+        x = numbers((table.filter(*there) if there else table).select(n).collect(), [n], papers.codebook)[:, 0]
+        sums = sums + Sums.of(x[x == x])
     noise = part.covariance[i][i]
-    return significant(1 - noise / variance) if variance > noise else None
+    return significant(1 - noise / sums.variance) if sums.variance > noise else None
 
 
 def _sentence(part: Disclosed, column: str) -> str:

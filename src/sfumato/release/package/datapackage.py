@@ -57,9 +57,10 @@ class Resource:
     name
         Its name: `data` where it is the only one.
     file
-        Name of the data file in the release.
+        Name of the data file in the release, or of each of its parts.
     frame, codebook
-        The released table and what is known about its variables, by the names in the file.
+        The released table (of one in parts, one without rows) and what is known about its variables, by the names in
+        the file.
     disclosure
         What analysts must know.
     names
@@ -69,7 +70,7 @@ class Resource:
     """
 
     name: str
-    file: str
+    file: str | Sequence[str]
     frame: pl.DataFrame
     codebook: Codebook
     disclosure: Disclosure
@@ -78,7 +79,8 @@ class Resource:
 
     def to_plain(self) -> dict[str, Any]:
         """The table for programs."""
-        suffix = "." + self.file.rpartition(".")[2]
+        path = self.file if isinstance(self.file, str) else list(self.file)
+        suffix = "." + (path if isinstance(path, str) else path[0]).rpartition(".")[2]
         frame = self.frame
         schema: dict[str, Any] = {
             "fields": [_field(n, frame.schema[n], self.codebook[n]) for n in frame.columns],
@@ -94,7 +96,7 @@ class Resource:
             ]
         return {
             "name": self.name,
-            "path": self.file,
+            "path": path,
             "format": suffix[1:],
             "mediatype": _MEDIA.get(suffix, "application/octet-stream"),
             "encoding": "utf-8",

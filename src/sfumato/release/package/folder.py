@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from sfumato.data.files.atomic import refuse_link, unfinished, without_links
+from sfumato.data.files.atomic import refuse_link, system_says, unfinished, without_links
 from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.papers import all_papers
 
@@ -44,14 +44,21 @@ def refuse_existing(target: Path, overwrite: bool) -> None:
 def _is_release(folder: Path) -> bool:
     """Whether a folder holds what a release holds and nothing else."""
     names = {path.name for path in folder.iterdir()}
+    if "data" in names and (folder / "data").is_dir() and _holds_parts(folder / "data"):
+        names.remove("data")
     others = {n for n in names if n not in _DOCUMENTS and not n.startswith("data.")}
     return not names or ("datapackage.json" in names and others <= _described(folder))
+
+
+def _holds_parts(folder: Path) -> bool:
+    """Whether a folder holds parts of a release and nothing else."""
+    return all(re.fullmatch(r"part-[0-9]{5,}\.parquet", path.name) for path in folder.iterdir())
 
 
 def _described(folder: Path) -> set[str]:
     """Names of the data files that a release of several tables tells of; none where that cannot be read."""
     try:
-        return {papers.data.name for papers in all_papers(folder)}
+        return {papers.data.name for papers in all_papers(folder) if not papers.parts}
     except FileError:
         return set()
 
@@ -116,7 +123,7 @@ def _working(target: Path) -> Iterator[Path]:
 
 
 def _unwritten(target: Path, error: OSError) -> FileError:
-    return FileError(f"{str(target)!r} cannot be written: {error.strerror}.")
+    return FileError(f"{str(target)!r} cannot be written: {system_says(error)}.")
 
 
 def _settle(pairs: Sequence[tuple[Path, Path]], overwrite: bool) -> None:
@@ -146,7 +153,7 @@ def _settle(pairs: Sequence[tuple[Path, Path]], overwrite: bool) -> None:
 
 
 def _to_disk(work: Path) -> None:
-    for path in [*work.iterdir(), work]:
+    for path in [*work.rglob("*"), work]:
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
@@ -26,8 +27,10 @@ __all__ = [
     "papers_of",
     "read_package",
     "read_papers",
+    "refuse_missing_parts",
 ]
 
+_PART = re.compile(r"data(-[0-9a-f]+)?/part-[0-9]{5,}\.parquet")
 PACKAGE, PLAN = "datapackage.json", "plan.yaml"
 NOT_OURS = "{path!r} is not a description as sfumato writes it into a release."
 
@@ -43,7 +46,7 @@ class Papers:
     created, version
         The day, and the version of sfumato that made it.
     data
-        The data file.
+        The data file; of a release in parts the folder that holds them.
     types
         Frictionless type of each of its columns, in order.
     codebook
@@ -60,6 +63,8 @@ class Papers:
         How the release is accessed: `open`, `safeguarded`, `controlled`; None where nobody said.
     consent
         What people agreed to; None where nobody said.
+    parts
+        The files of a release in parts, in order; none where the data are one file.
     """
 
     title: str
@@ -74,6 +79,7 @@ class Papers:
     table: str = ""
     access: str | None = None
     consent: str | None = None
+    parts: tuple[Path, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -166,7 +172,7 @@ def _refuse(text: str) -> NoReturn:
 
 
 def papers_beside(data: Path) -> Papers | None:
-    """The papers of a data file that lies in a release folder; None where there are none of this file."""
+    """The papers of a data file, or folder of parts, that lies in a release; None where there are none of it."""
     if not (data.parent / PACKAGE).is_file():
         return None
     return next((papers for papers in all_papers(data.parent) if papers.data.name == data.name), None)
@@ -198,9 +204,7 @@ def _text(value: Any) -> str | None:
 def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any], several: bool) -> Papers:
     run = package["sfumato"]
     own = resource["sfumato"] if several else run
-    name = str(resource["path"])
-    if Path(name).name != name:  # a path may not lead out of the folder
-        raise ValueError(name)
+    data, parts = _files(path.parent, resource["path"])
     types = {str(f["name"]): str(f["type"]) for f in resource["schema"]["fields"]}
     names = {str(name): str(planned) for name, planned in own.get("names", {}).items()}
     if not names.keys() <= types.keys() or len({names.get(n, n) for n in types}) < len(types):
@@ -209,7 +213,7 @@ def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any],
         title=str(package["title"]),
         created=str(package["created"]),
         version=str(run["version"]),
-        data=path.parent / name,
+        data=data,
         types=types,
         codebook=Codebook.from_plain(own["codebook"]),
         disclosure=Disclosure.from_plain(own["disclosure"]),
@@ -218,4 +222,34 @@ def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any],
         table=str(resource["name"]) if several else "",
         access=_text(package.get("access")),
         consent=_text(package.get("consent")),
+        parts=parts,
     )
+
+
+def _files(folder: Path, told: Any) -> tuple[Path, tuple[Path, ...]]:
+    """The data file; or the folder of the parts, and these. No path may lead out of the release."""
+    if isinstance(told, str):
+        if Path(told).name != told:
+            raise ValueError(told)
+        return folder / told, ()
+    named = [PurePosixPath(name) for name in told]
+    inner = {name.parent for name in named}
+    if len(inner) != 1 or len(set(named)) < len(named) or not all(_PART.fullmatch(str(name)) for name in named):
+        raise ValueError(told)
+    return folder / inner.pop(), tuple(folder / name for name in named)
+
+
+def refuse_missing_parts(papers: Papers) -> None:
+    """Refuse a release of which parts are missing, or that holds others.
+
+    Raises
+    ------
+    FileError
+        It names the folder.
+    """
+    there = {part.name for part in papers.data.glob("*.parquet")} if papers.parts else set()
+    if there != {part.name for part in papers.parts}:
+        raise FileError(
+            f"{str(papers.data)!r} does not hold the parts that datapackage.json names: some are missing, or others "
+            "were added. Take the release as it was handed over."
+        )

@@ -1,0 +1,115 @@
+"""What a batch of a run's result holds of true and released values, and sums of what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.dataset import Dataset
+from sfumato.data.pair import numbers
+from sfumato.data.query import Moments
+from sfumato.methods.base import VIEW, WAS
+from sfumato.plan.plan import Plan
+from sfumato.release.parted.run import PartedRun
+
+__all__ = [
+    "REBUILT",
+    "Place",
+    "Sums",
+    "book_of",
+    "compared",
+    "is_number",
+    "reader",
+    "rebuilt",
+    "rebuilt_column",
+    "released_column",
+    "sums_of",
+    "true_column",
+]
+
+Floats = NDArray[np.float64]
+Place = Callable[[PartedRun, str], str]
+"""The column of a run's result that holds a value of a named column."""
+REBUILT = f"{VIEW}unscaled:"
+"""Before the names of columns that hold what an attacker could rebuild."""
+
+
+class Sums(NamedTuple):
+    """What is told of a column; None where there are too few values."""
+
+    n: int
+    mean: float | None
+    variance: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def average(self) -> float:
+        """The mean, 0 where there is no value."""
+        return self.mean or 0.0
+
+
+def is_number(dtype: pl.DataType) -> bool:
+    """Whether values of a type are compared as numbers."""
+    return dtype.is_numeric() or dtype == pl.Boolean
+
+
+def book_of(ran: PartedRun) -> Codebook:
+    """What is known of the columns before and after."""
+    return Codebook({**ran.before.codebook, **ran.after.codebook})
+
+
+def true_column(ran: PartedRun, name: str) -> str:
+    """The column of the result that holds what `name` was."""
+    return f"{WAS}{name}" if f"{WAS}{name}" in ran.after.schema else name
+
+
+def released_column(ran: PartedRun, name: str) -> str:
+    """The column of the result that holds what is released of `name`."""
+    return name
+
+
+def rebuilt_column(ran: PartedRun, name: str) -> str:
+    """The column of the result that holds what an attacker could rebuild of `name`."""
+    return f"{REBUILT}{name}" if f"{REBUILT}{name}" in ran.after.schema else name
+
+
+def rebuilt(ran: PartedRun, columns: Sequence[str]) -> bool:
+    """Whether an attacker could rebuild any of the columns."""
+    return any(n.startswith(REBUILT) and n.removeprefix(REBUILT) in columns for n in ran.after.schema)
+
+
+def compared(plan: Plan, ran: PartedRun) -> tuple[str, ...]:
+    """Numbers that masking changed, and that are numbers still: as a pair in memory has them."""
+    before, after = ran.before, ran.after
+    coarsened = set(plan.coarsened_late)
+    both = [n for n in dict.fromkeys((*plan.masked, *plan.coarsened_comparably)) if n not in coarsened]
+    there = [n for n in both if n in before.schema and n in after.schema]
+    masked = [n for n in there if before.codebook[n].numeric or after.codebook[n].numeric]
+    return tuple(n for n in masked if is_number(before.schema[n]) and after.schema[n].is_numeric())
+
+
+def reader(ran: PartedRun, columns: Sequence[str], where: Place) -> Callable[[pl.DataFrame], Floats]:
+    """Gives the numbers of a batch that `where` names, as floats with NaN for missing, in the order of `columns`."""
+    named, book = [pl.col(where(ran, n)).alias(n) for n in columns], book_of(ran)
+
+    def values(batch: pl.DataFrame) -> Floats:
+        return numbers(batch.select(named), columns, book)
+
+    return values
+
+
+def sums_of(data: Dataset, made: Callable[[pl.DataFrame], dict[str, Floats]], names: Sequence[str]) -> dict[str, Sums]:
+    """Number, mean, variance and ends of each of the columns that are made of the rows; NaN is no value."""
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        found = made(batch)
+        return pl.DataFrame({n: pl.Series(found[n], dtype=pl.Float64, nan_to_null=True) for n in names})
+
+    told = data.map(f, codebook=Codebook({}).only(names)).ask(Moments(tuple(names)))
+    return {str(row[0]): Sums(*row[1:]) for row in told.select("variable", *Sums._fields).iter_rows()}

@@ -1,0 +1,162 @@
+"""What is measured of rows that are not in memory is what the memory engine measures."""
+
+import pytest
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.query import Counts
+from sfumato.data.roles import Role
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import TooManyGroups
+from sfumato.measures.measuring import Measuring
+from sfumato.plan.plan import Plan
+from sfumato.progress import quiet
+from sfumato.release.classes import Exposed
+from sfumato.release.measure import measure
+from sfumato.release.parted.measure import LEFT_OUT, SAMPLED, STRATA_SAMPLED, TOO_MANY, measure_parted
+from sfumato.release.parted.protect import protect_parted
+from sfumato.release.parted.run import run_parted
+from sfumato.release.parted.sample import strata_of
+from sfumato.release.protect import pair_of, protect, subject_of
+from sfumato.release.secret import Secret
+from tests.methods.tables import PEOPLE_BOOK, people
+from tests.release.parted.scattered import Scattered
+
+SECRET = Secret(bytes(range(32)))
+ROLES = {"h": Role.KEY, "town": Role.SENSITIVE}
+STEPS = {
+    "noise": [{"do": "noise", "columns": ["x", "y"], "by": ["g"], "share": 0.1}],
+    "rows left out": [
+        {"do": "noise", "columns": ["x"], "sd": 2},
+        {"do": "suppress_strata", "by": ["h", "town"], "min_count": 10, "max_suppressed": 0.9},
+    ],
+    "pram": [{"do": "pram", "columns": ["g"], "retention": 0.8}],
+    "centroids": [{"do": "centroids", "columns": ["x", "y"], "k": 5, "by": ["g"], "rescale": True}],
+}
+EXACT = {
+    *("mean", "sd", "quantile", "correlation", "delta", "il1s", "unchanged", "interval_disclosure", "k_anonymity"),
+    *("out_of_range", "suppressed_records", "uniques_sample"),
+}
+
+
+def figures(findings):
+    return {(f.measure, f.variable, f.group, f.at, f.attack): (f.value, f.baseline) for f in findings}
+
+
+def plan_of(steps):
+    variables = {n: v.model_copy(update={"label": None}) for n, v in PEOPLE_BOOK.items()}
+    variables |= {n: variables[n].model_copy(update={"role": role}) for n, role in ROLES.items()}
+    return Plan(variables=variables, steps=steps)
+
+
+def refuse_other(told, expected):
+    """A figure and its baseline are equal, or there is none of them in either."""
+    for key, pair in told.items():
+        for one, other in zip(pair, expected[key], strict=True):
+            assert (one is None) == (other is None), key
+            assert one is None or one == pytest.approx(other, rel=1e-9, abs=1e-12), key
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_a_small_table_is_measured_as_in_memory(steps):
+    frame, plan = people(500), plan_of(steps)
+    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
+    parted = protect_parted(plan, Scattered.of(frame), SECRET).report.findings
+    assert set(figures(parted)) == set(figures(memory))
+    refuse_other(figures(parted), figures(memory))
+    assert set(parted.notes) == set(memory.notes)
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_of_a_large_table_what_sums_tell_is_of_all_rows(steps):
+    frame, plan = people(500), plan_of(steps)
+    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
+    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=200)
+    exact = {key: value for key, value in figures(found).items() if key[0] in EXACT}
+    assert {SAMPLED, LEFT_OUT} <= set(found.notes)
+    assert set(exact) == {key for key in memory if key[0] in EXACT}
+    refuse_other(exact, memory)
+
+
+def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
+    frame, plan = people(500), plan_of(STEPS["noise"])
+    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    told = []
+    for rows in (frame, frame.reverse()):
+        entering = Scattered.of(rows, plan.codebook(rows, Codebook()))
+        ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+        told.append(figures(measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=200)))
+    refuse_other(told[0], told[1])
+    key = ("linkage_nearest", None, "overall", None, "nearest")
+    assert told[0][key][0] >= memory[key][0] - 0.1  # 200 of 500: the standard error of a share is at most .035
+
+
+def test_who_knows_the_stratum_is_tried_in_whole_strata():
+    """With room for all strata it is what all records give."""
+    frame, plan = people(500), plan_of(STEPS["noise"])
+    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
+    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=499)
+    largest = frame["g"].value_counts()["count"].max()
+    assert largest < 499
+    few = strata_of(ran, ["g"], 499)
+    whole = strata_of(ran, ["g"], 500)
+    assert whole.after.frame.height == 500
+    counts = few.after.frame["g"].value_counts().rows()
+    assert all(dict(frame["g"].value_counts().rows())[g] == n for g, n in counts)
+    assert STRATA_SAMPLED in found.notes
+    told = figures(found)
+    every = figures(measure(subject(plan, whole), quiet, only={"linkage_nearest"}))
+    key = ("linkage_nearest", None, "stratum", None, "nearest")
+    assert every[key] == pytest.approx(memory[key])
+    assert told[key][0] > 0
+
+
+def subject(plan, ran):
+    pair = pair_of(plan, ran)
+    return subject_of(plan, ran, pair, Measuring(), Exposed(()))
+
+
+def test_of_too_many_classes_the_smallest_is_told(monkeypatch):
+    def refuse(self, query):
+        if isinstance(query, Counts) and "h" in query.by:
+            raise TooManyGroups(query.by, 5)
+        return ask(self, query)
+
+    frame = people(500)
+    plan = Plan(variables={"id": {"role": "record"}, "h": {"role": "key"}}, steps=[])
+    ran = run_parted(plan, Scattered.of(frame, plan.codebook(frame, Codebook())), Draws(SECRET.value), quiet)
+    ask = Scattered.ask
+    monkeypatch.setattr(Scattered, "ask", refuse)
+    found = measure_parted(plan, ran, Measuring(), quiet, most=100)
+    assert TOO_MANY in found.notes
+    assert {(f.measure, f.value) for f in found} >= {("k_anonymity", float(frame["h"].value_counts()["count"].min()))}
+
+
+def test_each_synthetic_copy_is_measured_by_itself():
+    """Three copies of a person are no three people alike."""
+    steps = [{"do": "synthesise", "columns": ["x", "town"], "where": "x > 9", "copies": 3}]
+    frame, plan = people(300), plan_of(steps)
+    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
+    bound = plan.bound(entering.codebook)
+    ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
+    told = figures(measure_parted(bound, ran, Measuring(), quiet, most=100))
+    assert {"k_anonymity", "table_ratio", "unchanged", "mean"} <= {key[0] for key in told}
+    refuse_other(told, memory)
+
+
+def test_what_breaks_a_rule_is_told_wherever_copies_are_drawn():
+    """A question of the step tells it: workers elsewhere have no other way to."""
+    frame = people(300)
+    rules = [{"if": "x > 12", "column": "n", "value": 1}]
+    step = {"do": "synthesise", "columns": ["x", "n"], "where": "x > 9", "rules": rules}
+    plan = plan_of([step])
+    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.steps[0].notes
+    entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
+    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    assert ran.steps[0].notes == memory
+    assert any("break this rule" in note for note in memory)

@@ -1,0 +1,100 @@
+"""People who are looked for among all records, told batch by batch, are found as in memory."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.data.codebook import Codebook
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.attacking import Attacking
+from sfumato.measures.measuring import Measuring
+from sfumato.progress import quiet
+from sfumato.release.classes import Exposed
+from sfumato.release.measure import measure
+from sfumato.release.parted.measure import among_all
+from sfumato.release.parted.run import run_parted
+from sfumato.release.parted.sample import sample_of
+from sfumato.release.protect import pair_of, protect, subject_of
+from tests.methods.tables import people
+from tests.release.parted.scattered import Scattered
+from tests.release.parted.test_measure import SECRET, STEPS, figures, plan_of, refuse_other
+
+NAMES = {"linkage_nearest", "risk1", "risk2", "h_rank"}
+
+
+def gaps(frame):
+    """Some values missing, some equal to others."""
+    gone = pl.Series(np.random.default_rng(0).random(frame.height) < 0.1)
+    return frame.with_columns(x=pl.when(~gone).then("x"), y=pl.col("y").round(0))
+
+
+def two_valued(frame):
+    return frame.with_columns(y=(pl.col("y") > pl.col("y").mean()).cast(pl.Float64))
+
+
+def looked_for(frame, steps, how, most, wanted):
+    """What a sample of `most` records tells, and with `wanted` people looked for among all."""
+    entering = Scattered.of(frame, plan_of(steps).codebook(frame, Codebook()))
+    plan = plan_of(steps).bound(entering.codebook)
+    ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
+    sample = sample_of(ran, most)
+    subject = subject_of(plan, sample, pair_of(plan, sample), how, Exposed(()))
+    subject = replace(subject, classes=(), sensitive=())
+    sampled = measure(subject, quiet, only={"linkage_nearest", "risk1", "h_rank"})
+    return sampled, among_all(ran, subject, sampled, quiet, wanted)
+
+
+NOISE = {"do": "noise", "columns": ["x", "y"]}
+TRIED = {
+    **{name: STEPS[name] for name in ("noise", "rows left out", "centroids")},
+    "strata that nobody knows": [
+        {"do": "pram", "columns": ["g"], "retention": 0.8},
+        NOISE | {"by": ["g"], "share": 0.1},
+    ],
+    "noise that is not normal": [NOISE | {"sd": 2, "distribution": "laplace"}],
+    "indicators of a category": [NOISE | {"columns": ["x", "g"], "share": 0.2, "dummies": {"g": ["a", "b"]}}],
+    "ids that do not leave": [NOISE | {"sd": 2}, {"do": "drop", "columns": ["id"]}],
+}
+
+
+@pytest.mark.parametrize("change", [None, gaps, two_valued], ids=["", "gaps", "two values"])
+@pytest.mark.parametrize("steps", TRIED.values(), ids=TRIED)
+def test_everybody_is_found_as_in_memory(steps, change):
+    frame = people(500) if change is None else change(people(500))
+    memory = protect(plan_of(steps), PolarsDataset(frame, Codebook()), SECRET).report.findings
+    _, found = looked_for(frame, steps, Measuring(), 500, 500)
+    expected = {key: value for key, value in figures(memory).items() if key[0] in NAMES}
+    told = {key: value for key, value in figures(found).items() if key[0] in NAMES}
+    assert set(told) == set(expected)
+    refuse_other(told, expected)
+
+
+def test_the_metric_is_the_one_asked_for():
+    how = Measuring(attacking=Attacking(metric="euclidean"))
+    frame = gaps(people(500))
+    memory = protect(plan_of(STEPS["noise"]), PolarsDataset(frame, Codebook()), SECRET, how=how).report.findings
+    _, found = looked_for(frame, STEPS["noise"], how, 500, 500)
+    refuse_other(
+        {key: value for key, value in figures(found).items() if key[0] == "h_rank"},
+        {key: value for key, value in figures(memory).items() if key[0] == "h_rank"},
+    )
+
+
+def test_of_some_people_the_share_of_everybody_is_told():
+    """Among 2,000 records a sample of 300 finds far more people than there are; people among all find as many."""
+    frame = people(2_000)
+    memory = figures(protect(plan_of(STEPS["noise"]), PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    sampled, found = looked_for(frame, STEPS["noise"], Measuring(), 300, 300)
+    for key in (
+        ("linkage_nearest", None, "stratum", None, "nearest"),
+        ("h_rank", None, "all", 0, "nearest"),
+        ("h_rank", None, "all", 0, "predicted"),
+    ):
+        error = 4 * np.sqrt(memory[key][0] * (1 - memory[key][0]) / 300)
+        assert abs(figures(found)[key][0] - memory[key][0]) < error
+        assert figures(sampled)[key][0] > memory[key][0] + error
+    lines = [f for f in found if f.measure in ("linkage_nearest", "risk2")]
+    assert all(f.interval[0] <= f.value <= f.interval[1] for f in lines)
