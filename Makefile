@@ -62,7 +62,7 @@ build: $(READY) vendor  ## Build the wheel and the source archive into dist/, an
 
 lock:  ## Resolve the requirements anew (needs uv).
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11 \
-	    pyproject.toml --all-extras --group dev -o requirements/dev.txt
+	    pyproject.toml --all-extras --group dev --no-emit-package pyspark --no-emit-package py4j -o requirements/dev.txt
 
 clean:  ## Remove everything that was built.
 	rm -rf .venv demo site dist build src/sfumato/web/static/vendor .pytest_cache .mypy_cache .ruff_cache .hypothesis

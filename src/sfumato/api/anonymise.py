@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.files.hierarchies import HierarchyFiles
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.plain_errors import plain_errors
@@ -84,7 +84,7 @@ def anonymise(
         found = plain_errors(error, {"keys": keys, **asked})
         said = (": ".join([*map(str, path), sentence]) for path, sentence in found)
         raise DataError("; ".join(said)) from None
-    table = read(data)
+    table = read_whole(data, "Searching for the best codings")
     if unknown := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
         raise DataError(f"There is no column {', '.join(map(repr, unknown))}. Columns: {', '.join(table.columns)}.")
     return search(table, with_step(plan_for(plan, None, table) or Plan(title=_title(table)), step, given), progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.errors import PlanError, Problem, SfumatoError
 from sfumato.plan.plan import Plan
 from sfumato.release.protect import numbered
@@ -38,7 +38,7 @@ def check(plan: Plan, data: Any) -> tuple[Problem, ...]:
     [4]
     """
     try:
-        numbered(plan, read(data))
+        numbered(plan, read_whole(data, "Checking a plan here"))
     except PlanError as error:
         return error.problems
     except SfumatoError as error:

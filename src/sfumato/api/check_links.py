@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.links import Links, links_between
 from sfumato.errors import DataError
 from sfumato.progress import Progress, quiet, split, within
@@ -69,7 +69,7 @@ def check_links(
     No parish and no herd tells a farm, but both together do, so that every interview has its place.
     """
     sources = (a, b, *more)
-    tables = [read(source).frame for source in sources]
+    tables = [read_whole(source, "Searching for links").frame for source in sources]
     called = _names(sources, names)
     _refuse_strange(unlinkable, [set(table.columns) for table in tables])
     _refuse_unknown(declared, [set(table.columns) for table in tables])

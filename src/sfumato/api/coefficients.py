@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Finding, Findings
@@ -193,7 +193,7 @@ def coefficients(
     opened = open_releases([Path(release)])
     after, told = as_planned(PolarsDataset(opened.frame, opened.codebook, papers.data.suffix), papers)
     copies = apart(after, told)
-    tables = Prepared.prepare(read(before), copies[0], plan)
+    tables = Prepared.prepare(read_whole(before, "Comparing models"), copies[0], plan)
     alike, notes = tables.comparable()
     pair = alike.pair(None, None, None, None)
     if model is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.finding import Findings
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
@@ -49,7 +49,7 @@ def compare(
     >>> compare(table, table).of("u_main").value
     0.0
     """
-    first, second = read(before), read(after)
+    first, second = read_whole(before, "Comparing two tables"), read_whole(after, "Comparing two tables")
     told = None
     if (papers := papers_of(second)) is not None and papers.disclosure.synthetic is not None:
         second, told = as_planned(second, papers)

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.disclosure import Disclosure
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
@@ -49,14 +49,19 @@ def opened_before(earlier: Any, truth: Any, plan: Plan | None, now: PolarsDatase
         if truths:
             raise FileError("True values (--truth, truth=) are for earlier releases: name these too (--earlier).")
         return None
-    return before([_release(each) for each in releases], [read(each) for each in truths], plan, now)
+    return before(
+        [_release(each) for each in releases],
+        [read_whole(each, "Measuring earlier releases") for each in truths],
+        plan,
+        now,
+    )
 
 
 def _release(source: Any) -> tuple[PolarsDataset, Disclosure]:
     """An earlier release, with what it tells."""
     if isinstance(source, str | PathLike) and Path(source).is_dir():
         source = read_papers(Path(source)).data
-    data = read(source)
+    data = read_whole(source, "Measuring earlier releases")
     papers = papers_of(data)
     return (data, Disclosure()) if papers is None else as_planned(data, papers)
 
@@ -66,6 +71,6 @@ def of_plan(plan: Plan) -> Before | None:
     if not plan.earlier:
         return None
     releases = [_release(each.release) for each in plan.earlier]
-    truths = [read(each.truth) for each in plan.earlier]
+    truths = [read_whole(each.truth, "Measuring earlier releases") for each in plan.earlier]
     opened = before(releases, [truths[0], *truths], plan)
     return Before(opened.releases)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.disclosure import Disclosed, Disclosure
+from sfumato.data.formula import parse_formula
 from sfumato.errors import FileError
 from sfumato.inference.copies import Combine, fit_copies
 from sfumato.inference.covariates.moments import Hidden
@@ -109,7 +110,11 @@ def fit(
     >>> [round(b, 1) for b in fit("y ~ x", table, Disclosure([Additive(("x",), [[1.0]])])).tidy()["estimate"]]
     [-1.3, 2.3]
     """
-    opened = _opened(data, disclosure, table)
+    columns = {*parse_formula(formula).columns, *(n for n in (weight, cluster, group, slope) if n is not None)}
+    columns |= {
+        n for part in Disclosure.of_any(disclosure) for n in (*getattr(part, "by", ()), *getattr(part, "where", ()))
+    }
+    opened = _opened(data, disclosure, table, columns)
     told = opened.disclosure.synthetic
     parts = iter(split(progress, [1.0] * (told.copies if told else 1)))
 
@@ -139,7 +144,10 @@ def fit(
 
 
 def _opened(
-    data: Any, disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None, name: str | None = None
+    data: Any,
+    disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None,
+    name: str | None,
+    columns: Collection[str],
 ) -> Opened:
     """Data with their disclosure, from release folders or from a table."""
     several = isinstance(data, list | tuple)
@@ -151,7 +159,9 @@ def _opened(
             raise FileError(f"{str(path)!r} {what}. Give the folder that `sfumato protect` wrote.")
     told = Disclosure.of_any(disclosure)
     if not paths or not paths[0].is_dir():
-        table = read(data)
+        table = read_whole(
+            data, "Fitting a model", "give the folder of a release, of which only the columns of the formula are read"
+        )
         return Opened(table.frame, table.codebook, told)
-    opened = open_releases(paths, name)
+    opened = open_releases(paths, name, columns)
     return opened if disclosure is None else replace(opened, disclosure=told, complete=False)

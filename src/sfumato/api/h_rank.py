@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.disclosure import Disclosure
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.attacking import Metric
@@ -117,4 +117,4 @@ def _table(source: Any) -> PolarsDataset:
     if isinstance(source, np.ndarray):
         array = source.astype(float).reshape(len(source), -1)
         source = pl.DataFrame({f"x{j + 1}": array[:, j] for j in range(array.shape[1])})
-    return read(source)
+    return read_whole(source, "An attack on all records")

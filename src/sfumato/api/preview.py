@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.api.standing_out import Codes, sizes
 from sfumato.api.standing_out import numbered as coded
 from sfumato.data.roles import Role
@@ -158,7 +158,7 @@ class Previewer:
     """
 
     def __init__(self, data: Any, most_seconds: float = MOST_SECONDS, most_records: int = MOST_RECORDS) -> None:
-        self._data = read(data)
+        self._data = read_whole(data, "A preview of a plan")
         self._most_seconds, self._most_records = most_seconds, most_records
         self._kept: OrderedDict[tuple[str, str, int], _Ran] = OrderedDict()
         self._classes: OrderedDict[tuple[str, str, int], ClassesSeen | None] = OrderedDict()

@@ -7,12 +7,17 @@ from os import PathLike
 from typing import Any, TypedDict, Unpack, overload
 
 from sfumato.api.earlier import of_plan
-from sfumato.api.read import read
+from sfumato.api.opening import Opening, engine_name
+from sfumato.api.read import read_or_open, read_whole
+from sfumato.data.dataset import Parted
+from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
+from sfumato.release.parted.protect import protect_parted
+from sfumato.release.parted.release import PartedRelease
 from sfumato.release.protect import protect as run_plan
 from sfumato.release.release import Release
 from sfumato.release.secret import Secret
@@ -21,6 +26,13 @@ from sfumato.release.several.release import TablesRelease
 from sfumato.render.html import render
 
 __all__ = ["protect"]
+
+
+_SEVERAL = (
+    "A plan of several tables",
+    "read each with engine='memory', or protect each with a plan of its own, with pseudonymise under one secret where "
+    "they must join",
+)
 
 
 class _Options(TypedDict, total=False):
@@ -37,6 +49,8 @@ def protect(
     plan: Plan | str | PathLike[str], data: Mapping[str, Any], **options: Unpack[_Options]
 ) -> TablesRelease: ...
 @overload
+def protect(plan: Plan | str | PathLike[str], data: Parted, **options: Unpack[_Options]) -> PartedRelease: ...
+@overload
 def protect(plan: Plan | str | PathLike[str], data: Any, **options: Unpack[_Options]) -> Release: ...
 def protect(
     plan: Plan | str | PathLike[str],
@@ -48,7 +62,7 @@ def protect(
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
-) -> Release | TablesRelease:
+) -> Release | PartedRelease | TablesRelease:
     """Protect a table, or several, as a plan says, and measure risk and utility.
 
     Parameters
@@ -72,9 +86,11 @@ def protect(
 
     Returns
     -------
-    Release or TablesRelease
+    Release, PartedRelease or TablesRelease
         With `.data`, `.report`, `.disclosure` and `.write(folder)`; of several tables with `.tables`, which holds the
-        release of each, `.links`, `.report` and `.write(folder)`. Both have `.ok`.
+        release of each, `.links`, `.report` and `.write(folder)`. All have `.ok`. Of data that stay where they are (a
+        folder of Parquet parts, a PostgreSQL address, a Spark frame) the rows are made when `.write(folder)` writes
+        them, in parts.
 
     Raises
     ------
@@ -98,6 +114,10 @@ def protect(
     if isinstance(data, Mapping) or plan.tables:
         if not isinstance(data, Mapping):
             raise DataError(f"The plan is of several tables: give the data of each by name: {', '.join(plan.tables)}.")
-        tables = {name: read(table) for name, table in data.items()}
+        tables = {name: read_whole(table, *_SEVERAL) for name, table in data.items()}
         return protect_tables(plan, tables, secret, how=how, renderer=render, progress=progress)
-    return run_plan(plan, read(data), secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)
+    table = read_or_open(data)
+    if not isinstance(table, PolarsDataset):
+        engine = engine_name(table, Opening())
+        return protect_parted(plan, table, secret, how=how, renderer=render, progress=progress, engine=engine)
+    return run_plan(plan, table, secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.api.sketch import RARE
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.grouping import Broader, category
@@ -145,7 +145,7 @@ def suits(data: Any, name: str) -> Literal["bands", "categories", ""]:
     >>> suits(pl.DataFrame({"age": range(90)}), "age"), suits(pl.DataFrame({"sex": ["f", "m"]}), "sex")
     ('bands', 'categories')
     """
-    table = read(data)
+    table = read_whole(data, "Trying codings")
     variable, column = _variable(table.codebook, name), _column(table.frame, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
         return ""
@@ -176,7 +176,7 @@ def valued(data: Any, name: str) -> tuple[Valued, ...]:
     >>> [(one.text, one.records) for one in valued(towns, "town")]
     [('Leeds', 3), ('Bath', 2), ('York', 1)]
     """
-    table = read(data)
+    table = read_whole(data, "Trying codings")
     variable, column = _variable(table.codebook, name), _present(table.frame, table.codebook, name)
     if column.dtype.is_temporal() or column.dtype.is_nested():
         raise DataError(f"Column {name!r} holds no categories: dates are made coarser by coarsen_date.")
@@ -349,7 +349,7 @@ def banded(
     >>> [(one.label, one.records) for one in seen.bands]
     [('below 30', 10), ('30 to below 78', 48), ('78 and over', None)]
     """
-    table = read(data)
+    table = read_whole(data, "Trying codings")
     column = _present(table.frame, table.codebook, name)
     _refuse_texts(column, name)
     numbers = column.to_frame().select(shortest(pl.col(_VALUE), column.dtype)).to_series().to_numpy()
@@ -394,7 +394,7 @@ def cuts(data: Any, name: str, bands: Bands) -> tuple[float, ...]:
     >>> cuts(pl.DataFrame({"age": range(20, 80)}), "age", Bands(n=3))
     (40.0, 60.0)
     """
-    table = read(data)
+    table = read_whole(data, "Trying codings")
     column = _column(table.frame, name)
     _refuse_texts(column, name)
     counts = table.frame.select(pl.Series(name, column)).group_by(name).agg(pl.len().alias(COUNT)).sort(name)

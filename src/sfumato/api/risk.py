@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.api.earlier import opened_before
-from sfumato.api.read import read
+from sfumato.api.opening import in_memory
+from sfumato.api.read import read_or_open, read_whole
 from sfumato.api.searching import asked_for, writing
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.data.roles import Role
+from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import Model
@@ -30,10 +32,17 @@ from sfumato.release.named import Named
 from sfumato.release.package.papers import in_a_release, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
+from sfumato.release.parted.assess import risk_parted
 from sfumato.release.secret import Secret
 from sfumato.release.several.choose import plan_for
 
 __all__ = ["risk"]
+
+_BOTH = (
+    "Comparing a table with another, or with earlier releases",
+    "`protect` measures a release as it makes it; else compare a part of both, read with --engine memory "
+    "(engine='memory')",
+)
 
 
 def risk(
@@ -179,7 +188,14 @@ def risk(
         how = Measuring(missing=missing or CATEGORY, fraction=fraction, special=searching, log_linear=log_linear)
         return assess.risk_of_scan(ScannedDataset.open(Path(data)), named, how, progress)
     intruding = _intruding(scenario, present, control, protected)
-    first, second = read(data), None if protected is None else read(protected)
+    first = read_or_open(data)
+    second = None if protected is None else read_whole(protected, *_BOTH)
+    if not isinstance(first, PolarsDataset):
+        if any(each is not None for each in (protected, earlier, truth, control, records, disclosure)):
+            in_memory(first, *_BOTH)
+        how = Measuring(missing=missing or missing_rule(_plan(plan, table)), fraction=fraction)
+        how = replace(how, special=searching, log_linear=log_linear)
+        return risk_parted(first, by=by, plan=_plan(plan, table), named=named, how=how, progress=progress)
     plan, released = plan_for(plan, table, second, first), False
     keys_told: tuple[str, ...] = ()
     told_by_papers = Disclosure()
@@ -215,7 +231,7 @@ def risk(
         released=released,
         disclosure=disclosure if second is not None or disclosure is not None else told_by_papers,
         earlier=past,
-        control=None if control is None else read(control),
+        control=None if control is None else read_whole(control, *_BOTH),
         named=named,
         told=keys_told,
         how=replace(how, attacking=attacking),
@@ -247,6 +263,13 @@ def _intruding(
         Intruding((), present)
         raise DataError("--present (present=) is for --scenario cross_match and trawl: name the scenario.")
     return asked
+
+
+def _plan(plan: Plan | str | PathLike[str] | None, table: str | None) -> Plan:
+    """The plan of the one table."""
+    if plan is None:
+        return Plan()
+    return (plan if isinstance(plan, Plan) else Plan.load(plan)).the_table(table)
 
 
 def _names(given: Sequence[str] | str | None) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.extended import shown
 from sfumato.data.hierarchy import as_texts, text_of
@@ -134,7 +134,7 @@ def sketch(data: Any, name: str, variable: Variable, *, everything: bool = False
     >>> [(bar.label, bar.records) for bar in drawn.bars], drawn.others
     ([('Leeds', 9), ('York', 6)], 1)
     """
-    values, missing = _present(read(data)[name], variable)
+    values, missing = _present(read_whole(data, "Drawing a column")[name], variable)
     if values.is_empty():
         return Sketch("nothing", missing=missing)
     if variable.role in _PRIVATE or variable.kind == Kind.TEXT:
@@ -174,7 +174,7 @@ def gaps(data: Any, name: str, variable: Variable, *, everything: bool = False) 
     """
     if not variable.hierarchy:
         return None
-    values, _ = _present(read(data)[name], variable)
+    values, _ = _present(read_whole(data, "Drawing a column")[name], variable)
     texts = values.to_frame().select(as_texts(pl.col(_VALUE), values.dtype)).to_series()
     listed = {text_of(leaf) for leaf in variable.hierarchy}
     counts = [(str(text), int(n)) for text, n in texts.value_counts(sort=True).iter_rows() if text not in listed]

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.individual_risk import individual_risk
@@ -171,7 +171,9 @@ def standing_out(
         raise DataError("Name at least one key: a column that others may know of a person.")
     if fraction is not None and not 0 < fraction <= 1:
         raise DataError("The fraction is the share of the population in the file: above 0 and at most 1.")
-    table = _named(read(data), Named(tuple(keys), tuple(sensitive), weight, None))
+    table = _named(
+        read_whole(data, "Listing the records that stand out"), Named(tuple(keys), tuple(sensitive), weight, None)
+    )
     found = counted(table, keys, sensitive, weight_of(table.codebook))
     if not found.height:
         raise DataError("The file holds no record, so nobody stands out.")
@@ -223,7 +225,8 @@ def counted(
 
     Examples
     --------
-    >>> table = read(pl.DataFrame({"sex": ["f", "m", "m"]}))
+    >>> import sfumato as sf
+    >>> table = sf.read(pl.DataFrame({"sex": ["f", "m", "m"]}))
     >>> counted(table, ["sex"]).sort("records").rows()
     [(1, 0), (2, 1)]
     """
@@ -282,7 +285,8 @@ def numbered(data: PolarsDataset, name: str, *, coded_missing: bool = False) -> 
 
     Examples
     --------
-    >>> numbered(read(pl.DataFrame({"children": [5, None, 3, 5]})), "children").tolist()
+    >>> import sfumato as sf
+    >>> numbered(sf.read(pl.DataFrame({"children": [5, None, 3, 5]})), "children").tolist()
     [1, -1, 0, 1]
     """
     column, dtype = pl.col(name), data.frame.schema[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.secret import Secret
@@ -67,4 +67,12 @@ def tabulate(
     """
     whole = plan if isinstance(plan, Plan) else Plan.load(plan)
     known = Secret.known(secret)
-    return run(whole.the_table(plan_table), read(data), by, value, secret=known, progress=progress, **options)
+    return run(
+        whole.the_table(plan_table),
+        read_whole(data, "Making a table of totals"),
+        by,
+        value,
+        secret=known,
+        progress=progress,
+        **options,
+    )

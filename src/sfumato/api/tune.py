@@ -7,7 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from sfumato.api.read import read
+from sfumato.api.read import read_whole
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.conditions import Condition, parse_condition, parse_figure
@@ -102,7 +102,7 @@ def tune(
     (True, True)
     """
     limits = [limit] if isinstance(limit, str | Limit) else limit or ()
-    whole, rows = plan if isinstance(plan, Plan) else Plan.load(plan), read(data)
+    whole, rows = plan if isinstance(plan, Plan) else Plan.load(plan), read_whole(data, "Tuning")
     one = plan_for(whole, table, rows)
     found = tuning.tune(
         one,

@@ -38,7 +38,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         status = EXIT
-    gc.freeze()
+    if "duckdb" not in sys.modules:  # its library tells, at exit, of all that was not searched for
+        gc.freeze()
     sys.exit(status)
 
 

@@ -19,6 +19,7 @@ from sfumato.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Engine,
     Family,
     FileOrder,
     Fraction,
@@ -28,6 +29,8 @@ from sfumato.cli.options import (
     Keys,
     LogLinear,
     MaxSize,
+    MaxStratum,
+    Memory,
     Metric,
     MissingKeys,
     Model,
@@ -45,8 +48,10 @@ from sfumato.cli.options import (
     SkipRows,
     SpecialUniques,
     Table,
+    Temp,
     Weight,
     names,
+    path_of,
 )
 
 __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
@@ -56,7 +61,13 @@ COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --m
 
 
 def risk(
-    data: Annotated[Path, typer.Argument(help="The data file, or the original of a protected one.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The data file, or the original of a protected one; a folder of Parquet parts; "
+            "postgresql://[user@][host]/database/schema.table."
+        ),
+    ],
     keys: Keys = None,
     sensitive: Sensitive = None,
     weight: Weight = None,
@@ -99,6 +110,10 @@ def risk(
     score: Score = "factorial",
     log_linear: LogLinear = None,
     records: Records = None,
+    engine: Engine = None,
+    memory: Memory = "1GB",
+    temp: Temp = None,
+    max_stratum: MaxStratum = None,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
     secret_file: SecretFile = None,
@@ -120,16 +135,21 @@ def risk(
     both tell together is measured: sfumato risk new/data.csv --earlier old --truth cohort.csv --record id
     """
     from sfumato.api.risk import risk as measure
-    from sfumato.cli.talk import finish, open_table, refuse_same, say
+    from sfumato.cli.talk import finish, open_source, open_table, refuse_same, say
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
 
-    refuse_same(records, data, protected, plan, secret_file, *(earlier or ()), *(truth or ()))
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    refuse_same(records, path_of(data), protected, plan, secret_file, *(earlier or ()), *(truth or ()))
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    path = path_of(data)
     scanned = (
-        records is None and keys is not None and data.suffix.lower() == ".parquet"
+        records is None
+        and keys is not None
+        and engine is None
+        and path is not None
+        and path.suffix.lower() == ".parquet"
     )  # read no more than the columns that are needed
-    first = data if scanned else open_table(data, how)
+    first = path if scanned and path is not None and not path.is_dir() else open_source(data, how)
     second = None if protected is None else open_table(protected, how)
     with working() as progress:
         found = measure(

@@ -29,10 +29,12 @@ def demo(
     say([f"1. Inventing {records} people: {data}"])
     _invent(records, data)
     say(["", f"2. sfumato init {data} --out {plan}"])
-    init([data], out=plan)
+    init([str(data)], out=plan)
     say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
-    protect(plan, data=data, out=release, internal_report=internal, overwrite=True, model=model, family="logistic")
+    protect(
+        plan, data=str(data), out=str(release), internal_report=internal, overwrite=True, model=model, family="logistic"
+    )
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
     keys = "sex,region,education,smoker"

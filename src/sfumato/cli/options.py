@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -20,6 +20,7 @@ __all__ = [
     "Decimal",
     "Delimiter",
     "Encoding",
+    "Engine",
     "Family",
     "FileOrder",
     "Fraction",
@@ -29,6 +30,8 @@ __all__ = [
     "Keys",
     "LogLinear",
     "MaxSize",
+    "MaxStratum",
+    "Memory",
     "Metric",
     "MissingKeys",
     "Model",
@@ -46,8 +49,10 @@ __all__ = [
     "SkipRows",
     "SpecialUniques",
     "Table",
+    "Temp",
     "Weight",
     "names",
+    "path_of",
 ]
 
 _READING = "Reading"
@@ -181,6 +186,35 @@ Table = Annotated[
     str | None,
     typer.Option(help="Which table, of a plan or a release of several. Else the one that the file is of, if it tells."),
 ]
+_WHERE = "Data that stay where they are"
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENGINE",
+        help="Where rows are worked on: memory (the way of files), duckdb (of folders of Parquet parts and of "
+        "PostgreSQL), or a Spark cluster: spark://HOST:PORT, local[N], yarn, k8s://...",
+        rich_help_panel=_WHERE,
+    ),
+]
+Memory = Annotated[
+    str, typer.Option(metavar="SIZE", help="How much memory duckdb takes, for instance 4GB.", rich_help_panel=_WHERE)
+]
+Temp = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Where duckdb puts what does not fit into memory; it is not encrypted there. Else the system's folder.",
+        rich_help_panel=_WHERE,
+    ),
+]
+MaxStratum = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Most records of a stratum that a step may need as a whole, by default 2,000,000.",
+        rich_help_panel=_WHERE,
+    ),
+]
 W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of risk1.")]
 W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
 Model = Annotated[str | None, typer.Option(help="The user's model, for instance 'asthma ~ bmi + C(sex)'.")]
@@ -193,7 +227,7 @@ class Reading:
 
     Parameters
     ----------
-    delimiter, encoding, decimal, header, skip_rows, sheet
+    delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum
         As `sfumato.api.read.read` takes them.
     """
 
@@ -203,6 +237,25 @@ class Reading:
     header: bool | None = None
     skip_rows: int = 0
     sheet: str | None = None
+    engine: str | None = None
+    memory: str = "1GB"
+    temp: Path | None = None
+    max_stratum: int | None = None
+
+    def of_files(self) -> dict[str, Any]:
+        """What is said of a file in memory."""
+        return {n: getattr(self, n) for n in ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet")}
+
+
+def path_of(source: str | Path | None) -> Path | None:
+    """The path of a source or target, where it is one and no address.
+
+    Examples
+    --------
+    >>> path_of("postgresql:///study/public.cohort") is None, path_of("parts").name
+    (True, 'parts')
+    """
+    return None if source is None or (isinstance(source, str) and "://" in source) else Path(source)
 
 
 def names(text: str | None) -> list[str] | None:

@@ -13,14 +13,19 @@ from sfumato.cli.options import (
     Decimal,
     Delimiter,
     Encoding,
+    Engine,
     Family,
     Header,
     Json,
+    MaxStratum,
+    Memory,
     Model,
     Reading,
     SecretFile,
     Sheet,
     SkipRows,
+    Temp,
+    path_of,
 )
 
 __all__ = ["EXAMPLE", "protect"]
@@ -30,10 +35,13 @@ EXAMPLE = "Example: sfumato protect plan.yaml cohort.csv --out release --secret-
 
 def protect(
     plan: Annotated[Path, typer.Argument(help="The plan.")],
-    out: Annotated[Path, typer.Option(help="The release folder to write.")],
+    out: Annotated[str, typer.Option(help="The release folder to write; or an address, file:///path.")],
     data: Annotated[
-        Path | None,
-        typer.Argument(help="The data file; of a plan of several tables the folder of its files, else the plan's own."),
+        str | None,
+        typer.Argument(
+            help="The data file; a folder of Parquet parts; postgresql://[user@][host]/database/schema.table; of a "
+            "plan of several tables the folder of its files, else the plan's own."
+        ),
     ] = None,
     secret_file: SecretFile = None,
     internal_report: Annotated[
@@ -41,6 +49,13 @@ def protect(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing release.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although a limit is exceeded.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell how each step would run, from counts alone; write nothing.")
+    ] = False,
+    engine: Engine = None,
+    memory: Memory = "1GB",
+    temp: Temp = None,
+    max_stratum: MaxStratum = None,
     model: Model = None,
     family: Family = None,
     w1: W1 = 0.01,
@@ -57,28 +72,37 @@ def protect(
 
     Where a limit of the plan is exceeded nothing is written, and the exit status is 1. Of a plan of several tables
     every two released ones are searched for links: one that the plan does not declare stops the release as well.
+
+    A folder of Parquet parts and a table of PostgreSQL stay where they are, whatever their size: the release is then
+    written in parts.
     """
+    from sfumato.api.opening import Opening, engine_name
     from sfumato.api.protect import protect as run
-    from sfumato.cli.protecting import open_tables, tell
+    from sfumato.cli.protecting import closing_all, open_tables, rehearsed, tell, written
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
     from sfumato.progress import split
-    from sfumato.release.package.folder import refuse_existing
+    from sfumato.release.parted.write import refuse_target
     from sfumato.release.secret import Secret
 
-    steps, secret = Plan.load(plan), Secret.find(secret_file)
-    refuse_existing(out, overwrite)
-    refuse_same(internal_report, data, plan, secret_file)
-    tables = open_tables(steps, plan, data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
-    with telling_unlisted(internal_report), working() as progress:
-        running, writing = split(progress, (9, 1))
-        release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
-        writing("writing the release", 0)
-        try:
-            notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
-        except LimitExceeded as error:
-            tell(release, None, (), json)
-            raise error from None
-    tell(release, out, notes, json)
+    steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
+    refuse_target(out, overwrite)
+    refuse_same(internal_report, path_of(data), plan, secret_file)
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    with closing_all(open_tables(steps, plan, data, reading)) as tables:
+        name = engine_name(tables, Opening(engine))
+        if dry_run:
+            rehearsed(steps, tables, name, max_stratum, json)
+            return
+        with telling_unlisted(internal_report), working() as progress:
+            running, writing = split(progress, (9, 1))
+            release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
+            writing("writing the release", 0)
+            try:
+                notes, parts = written(release, out, overwrite, force, internal_report)
+            except LimitExceeded as error:
+                tell(release, None, (), json, name, 0)
+                raise error from None
+        tell(release, out, notes, json, name, parts)

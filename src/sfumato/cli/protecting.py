@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sfumato.cli.options import Reading
-from sfumato.cli.talk import open_table, print_json, say
+from sfumato.cli.options import Reading, path_of
+from sfumato.cli.talk import open_source, open_table, print_json, say
+from sfumato.cli.working import working
+from sfumato.data.dataset import Parted
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
+from sfumato.release.parted.check import refuse_several
+from sfumato.release.parted.release import PartedRelease
+from sfumato.release.parted.steps import check_strata, how_steps_run
+from sfumato.release.parted.write import has_scheme
 from sfumato.release.release import Release
 from sfumato.release.several.release import TablesRelease
 
-__all__ = ["open_tables", "tell"]
+__all__ = ["closing_all", "open_tables", "rehearsed", "tell", "written"]
 
 
-def open_tables(plan: Plan, path: Path, data: Path | None, how: Reading) -> PolarsDataset | Mapping[str, PolarsDataset]:
-    """Read the data of a plan: a file, or the file of each table, every file once.
+Tables = PolarsDataset | Parted | Mapping[str, PolarsDataset]
+
+
+def open_tables(plan: Plan, path: Path, data: str | None, how: Reading) -> Tables:
+    """Read the data of a plan: a file, or the file of each table, every file once; or open what stays where it is.
 
     Parameters
     ----------
@@ -38,7 +48,9 @@ def open_tables(plan: Plan, path: Path, data: Path | None, how: Reading) -> Pola
         if data is None:
             raise FileError(f"The data file is missing: sfumato protect {path} DATA --out FOLDER.")
         return _opened(plan, data, how)
-    folder = path.parent if data is None else data
+    if how.engine not in (None, "memory") or (data is not None and path_of(data) is None):
+        refuse_several(plan)
+    folder = path.parent if data is None else Path(data)
     if not folder.is_dir():
         raise FileError(
             f"{str(folder)!r} is no folder: the plan is of several tables, so give the folder that holds their files."
@@ -52,17 +64,77 @@ def open_tables(plan: Plan, path: Path, data: Path | None, how: Reading) -> Pola
     return {name: read[table.file] for name, table in plan.tables.items()}
 
 
-def _opened(plan: Plan, file: Path, how: Reading) -> PolarsDataset:
-    table = open_table(file, how)
-    _guessed(plan, table, file.name)
+def _opened(plan: Plan, source: str, how: Reading) -> PolarsDataset | Parted:
+    table = open_source(source, how)
+    if isinstance(table, PolarsDataset):
+        _guessed(plan, table, Path(source).name)
     return table
+
+
+@contextmanager
+def closing_all(tables: Tables) -> Iterator[Tables]:
+    """Remove, in the end, what an engine has put aside."""
+    try:
+        yield tables
+    finally:
+        if not isinstance(tables, PolarsDataset | Mapping):
+            tables.close()
+
+
+def written(
+    release: Release | PartedRelease | TablesRelease, out: str, overwrite: bool, force: bool, internal: Path | None
+) -> tuple[tuple[str, ...], int]:
+    """Write a release; give what is to be said of it, and in how many parts it is."""
+    if isinstance(release, PartedRelease):
+        parts = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
+        return (), len(parts)
+    if has_scheme(out):
+        raise FileError("Releases from memory are written to a folder. Give its path, or take --engine duckdb.")
+    notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
+    return notes, len(release.tables) if isinstance(release, TablesRelease) else 1
+
+
+def rehearsed(plan: Plan, tables: Tables, engine: str, max_stratum: int | None, as_json: bool) -> None:
+    """Tell how each step would run; nothing is written, and rows are only counted."""
+    from rich.console import Console
+
+    from sfumato.api.opening import MAX_STRATUM
+    from sfumato.release.parted.check import entered
+    from sfumato.release.protect import numbered
+
+    if isinstance(tables, Mapping):
+        raise FileError("--dry-run is of a plan of one table: its steps run in memory, one table after the other.")
+    with working() as progress:
+        progress("checking the plan", 0)
+        data = numbered(plan, tables) if isinstance(tables, PolarsDataset) else entered(plan, tables)
+        bound = plan.bound(data.codebook)
+        if not isinstance(tables, PolarsDataset):
+            check_strata(bound, data, max_stratum or MAX_STRATUM)
+    steps = how_steps_run(bound, data.codebook)
+    if as_json:
+        print_json({"engine": engine, "steps": [step.to_plain() for step in steps], "ok": True})
+        return
+    console = Console()
+    console.print(f"Engine: {engine}", highlight=False)
+    for number, step in enumerate(steps, start=1):
+        over = "whole strata" if step.how == "stratum" else "batches"
+        looks = f"{step.passes} pass{'es' if step.passes > 1 else ''}"
+        console.print(f"{number}. {step.do}: over {over}, {looks} over the rows", highlight=False)
+    say(["The plan can run. Nothing was written."])
 
 
 def _guessed(plan: Plan, table: PolarsDataset, name: str) -> None:
     say([f"{name}: {guess}" for guess in plan.guesses(table.frame, table.codebook)])
 
 
-def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, ...], as_json: bool) -> None:
+def tell(
+    release: Release | PartedRelease | TablesRelease,
+    out: str | None,
+    notes: tuple[str, ...],
+    as_json: bool,
+    engine: str = "memory",
+    parts: int = 1,
+) -> None:
     """Print what came of it."""
     from rich.console import Console
 
@@ -71,9 +143,9 @@ def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, .
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
             say([f"{name}: {warning}" for warning in one.report.warnings])
-    say([*release.report.warnings, *notes])
+    say([*(release.guesses if isinstance(release, PartedRelease) else ()), *release.report.warnings, *notes])
     if as_json:
-        place = {"release": None if out is None else str(out), "ok": release.ok}
+        place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
         print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))
     elif isinstance(release, TablesRelease):
         console = Console()
@@ -85,7 +157,7 @@ def tell(release: Release | TablesRelease, out: Path | None, notes: tuple[str, .
     else:
         summary(release.report, Console())
     if out is not None:
-        folders = release.folders(out) if isinstance(release, TablesRelease) else [out]
+        folders = list(map(str, release.folders(Path(out)))) if isinstance(release, TablesRelease) else [out]
         say([f"Release written: {folder} (open report.html there)" for folder in folders])
 
 

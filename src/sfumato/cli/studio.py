@@ -34,7 +34,6 @@ def studio(
     It speaks to this machine and to you alone: the address that it prints opens it once, and Enter prints a new one. It
     runs until it is stopped (Ctrl-C).
     """
-    import dataclasses
     import os
     import sys
 
@@ -42,7 +41,7 @@ def studio(
     from sfumato.release.secret import Secret
 
     run_studio, each_line, leave = _server()
-    how = dataclasses.asdict(Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet).of_files()
 
     def begun(new: Callable[[], str], private: Path) -> None:
         first = new()

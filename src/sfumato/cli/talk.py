@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from sfumato.cli.options import Reading
+from sfumato.data.dataset import Parted
 from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset
@@ -19,6 +20,7 @@ from sfumato.errors import FileError
 
 __all__ = [
     "finish",
+    "open_source",
     "open_table",
     "print_findings",
     "print_json",
@@ -51,10 +53,25 @@ def refuse_same(output: Path | None, *inputs: Path | None) -> None:
 
 def open_table(path: Path, how: Reading) -> PolarsDataset:
     """Read a table and tell what was found out about its file."""
+    from sfumato.api.opening import in_memory
+    from sfumato.api.read import SAMPLE
+
+    return in_memory(open_source(str(path), how), "This command", SAMPLE)
+
+
+def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
+    """Read a table, or open one that stays where it is, and tell what was found out about its file."""
+    from sfumato.api.opening import Opening, opened, stays_where_it_is
     from sfumato.api.read import read
     from sfumato.cli.working import working
 
+    path = Path(source)
     with working() as progress:
+        if stays_where_it_is(source, how.engine):
+            progress("opening the data", 0)
+            table = opened(source, Opening(how.engine, how.memory, how.temp, how.max_stratum))
+            say(table.notes if isinstance(table, PolarsDataset) else ())
+            return table
         progress(f"reading {path.name}", 0)
         data = read(
             path,

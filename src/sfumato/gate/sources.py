@@ -17,6 +17,8 @@ from sfumato.data.files import read_table
 from sfumato.data.files.atomic import replacing
 from sfumato.data.kinds import sniff_kinds
 from sfumato.draws import Draws
+from sfumato.engines.postgresql_session import Place
+from sfumato.engines.postgresql_table import PostgresTable
 from sfumato.errors import DataError, DataStopped, FileError, MissingExtra
 from sfumato.gate.config import Config, DatasetConfig, TableSource
 from sfumato.gate.derived import Described, Version
@@ -96,20 +98,24 @@ def copied(config: Config, dataset: str, name: str, source: str | TableSource) -
 
 def database_table(config: Config, source: TableSource) -> pl.DataFrame:
     """All rows of a table of a database; nothing of its address is shown where it cannot be had."""
+    schema, _, name = source.table.rpartition(".")
+    if source.url.startswith("postgresql:"):
+        opened = PostgresTable.open(Place(source.url, schema or "public", name))
+        try:
+            return pl.concat(list(opened.batches()))
+        finally:
+            opened.close()
     try:
         from sqlalchemy import MetaData, Table, create_engine, make_url, select
         from sqlalchemy.exc import NoSuchTableError, SQLAlchemyError
     except ImportError:  # pragma: no cover - tests have the extra
         raise MissingExtra("A table of a database", "server") from None
     address = make_url(source.url)
-    if address.drivername == "postgresql":
-        address = address.set(drivername="postgresql+psycopg")
-    elif address.database:
+    if address.database:
         path = config.path(address.database)
         if not path.exists():
             raise FileError(f"There is no database {path.name!r}.")
         address = address.set(database=str(path))
-    schema, _, name = source.table.rpartition(".")
     try:
         engine = create_engine(address)
         with engine.connect() as connection:
@@ -118,8 +124,6 @@ def database_table(config: Config, source: TableSource) -> pl.DataFrame:
         engine.dispose()
     except NoSuchTableError:
         raise DataError(f"The database has no table {source.table!r}.") from None
-    except ImportError:
-        raise MissingExtra("A table in PostgreSQL", "postgres") from None
     except (SQLAlchemyError, pl.exceptions.PolarsError):
         raise FileError(f"The table {source.table!r} cannot be read from its database.") from None
     return frame

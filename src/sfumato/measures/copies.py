@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sfumato.data.pair import Pair
 
-__all__ = ["ONE_COPY", "UNMOVED", "Copies"]
+__all__ = ["ONE_COPY", "UNMOVED", "Copies", "neighbours"]
 
 T = TypeVar("T")
 
@@ -19,6 +19,24 @@ ONE_COPY = (
     "one alone. Make more copies."
 )
 UNMOVED = "{measure} has no value for {what}: all copies are equal in it, and none is the original."
+
+
+def neighbours(copies: int) -> list[tuple[int, int]]:
+    """Numbers of the copies that are compared: each with the next, and the last with the first.
+
+    Ten pairs at most. They tell as much as all pairs do but for a sixth of the precision, at a fraction of the work.
+
+    Parameters
+    ----------
+    copies
+        How many there are.
+
+    Examples
+    --------
+    >>> neighbours(3), neighbours(2)
+    ([(0, 1), (1, 2), (2, 0)], [(0, 1)])
+    """
+    return [(i, (i + 1) % copies) for i in range(copies if copies > 2 else copies - 1)][:MOST_PAIRS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +62,9 @@ class Copies:
         value: T = self._known[key]
         return value
 
-    @property
-    def neighbours(self) -> Sequence[tuple[int, int]]:
-        """Numbers of the copies that are compared: each with the next, and the last with the first.
-
-        Ten pairs at most. They tell as much as all pairs do but for a sixth of the precision, at a fraction of the
-        work.
-
-        Examples
-        --------
-        >>> Copies((None,) * 3).neighbours, Copies((None,) * 2).neighbours  # type: ignore[arg-type]
-        ([(0, 1), (1, 2), (2, 0)], [(0, 1)])
-        """
-        m = len(self.pairs)
-        return [(i, (i + 1) % m) for i in range(m if m > 2 else m - 1)][:MOST_PAIRS]
-
     def against(self) -> Iterator[Pair]:
         """Pairs of copies, the one in the place of the original; they hold what was computed of them while used."""
-        for i, j in self.neighbours:
+        for i, j in neighbours(len(self.pairs)):
             one, other = self.pairs[i].tables, self.pairs[j].tables
             # who has an id is told by it; rows of others stand side by side where they do so with the original's
             aligned = one.aligned and other.aligned and one.record is None

@@ -144,7 +144,7 @@ class Subject:
     @property
     def released(self) -> pl.DataFrame:
         """The rows of the released table, for measures of records."""
-        return rows(self.after)
+        return rows(self.after.data if isinstance(self.after, Remembered) else self.after)
 
     @property
     def provides(self) -> frozenset[str]:

@@ -28,7 +28,7 @@ from sfumato.data.files.hierarchies import HierarchyFiles, digest
 from sfumato.data.files.infer import infer
 from sfumato.data.files.named import AS_RUN
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.kinds import Facts, sniff_kinds
+from sfumato.data.kinds import Columns, Facts, sniff_kinds
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import Kind, Role
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
@@ -337,7 +337,7 @@ class Plan(Described):
         """SHA-256 of the plan; it changes with any parameter."""
         return hashlib.sha256(self.to_yaml().encode()).hexdigest()
 
-    def codebook(self, frame: pl.DataFrame, known: Codebook) -> Codebook:
+    def codebook(self, frame: Columns, known: Codebook) -> Codebook:
         """What is known about the variables of a table: the plan's word first, then the file's.
 
         A kind that both leave open is told from the data.
@@ -348,7 +348,7 @@ class Plan(Described):
                 both[n] = both[n].model_copy(update={"hierarchy": hierarchy.to_variable()})
         return sniff_kinds(frame, Codebook(both))
 
-    def check_kinds(self, frame: pl.DataFrame) -> None:
+    def check_kinds(self, frame: Columns) -> None:
         """Refuse kinds that the plan states and the data do not have.
 
         Raises
@@ -360,7 +360,7 @@ class Plan(Described):
         problems = [
             self._problem(f"column {n!r} is said to be {variable.kind}, but {why}", "variables", n)
             for n, variable in stated.items()
-            if (why := unfit(frame[n], variable)) is not None
+            if (why := unfit(frame.get_column(n), variable)) is not None
             and not (variable.kind == Kind.DATE and self._read_by_its_step(n))
         ]
         if problems:
@@ -382,7 +382,7 @@ class Plan(Described):
         first = next(touched, None)
         return first is not None and first.name in ("drop", "coarsen_date")
 
-    def check_roles(self, frame: pl.DataFrame, known: Codebook) -> None:
+    def check_roles(self, frame: Columns, known: Codebook) -> None:
         """Refuse to release columns that look like identifiers and whose role nobody has said.
 
         Any role that the plan states, `other` too, is a word on the matter; so is what the file knows.
@@ -419,7 +419,7 @@ class Plan(Described):
                 codebook = step.describe(codebook)
         return codebook
 
-    def guesses(self, frame: pl.DataFrame, known: Codebook) -> tuple[str, ...]:
+    def guesses(self, frame: Columns, known: Codebook) -> tuple[str, ...]:
         """A sentence for every variable whose role or kind the plan does not say."""
         book = self.codebook(frame, known)
         return tuple(f"{n}: taken as {v.role}, {v.kind}" for n, v in book.items() if n not in self.variables)

@@ -4,6 +4,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.engines.duckdb import DuckDBDataset
+from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.out_of_range import findings, out_of_range
 
 VALUES = np.array([-1.0, 0.0, 60.0, 120.0, 121.0, np.nan])
@@ -45,3 +47,12 @@ def test_a_column_without_values():
     found = findings(sf.read(pl.DataFrame({"age": [-9, -9]}), codebook=BOOK))
     assert found[0].value is None
     assert "'age'" in found.notes[0]
+
+
+def test_counts_add_up_over_any_batches():
+    frame = pl.DataFrame({"age": [-3, 5, -9, 130, 7, -1, None], "sex": list("fmfmfmf")})
+    engines = (DuckDBDataset.of(frame, BOOK), PolarsDataset(frame, BOOK, batch_rows=2))
+    whole = findings(PolarsDataset(frame, BOOK))
+    assert whole[0].value == 3 / 5
+    for data in engines:
+        assert findings(data, given=data) == findings(PolarsDataset(frame, BOOK), given=PolarsDataset(frame, BOOK))

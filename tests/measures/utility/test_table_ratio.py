@@ -1,5 +1,6 @@
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -133,6 +134,14 @@ def test_it_is_half_of_the_mean_of_copies_against_one_another():
     assert found == pytest.approx(apart(cells[0], cells[1]) / (among / 2))
 
 
+def test_a_column_that_only_copies_have_is_no_part_of_what_they_differ_by():
+    """As one that was coarsened after values were drawn: it is compared with no original."""
+    plain = partial(3, 3)
+    known = [replace(p, after=p.after.select(pl.lit("z").alias("late"), pl.all())) for p in plain.pairs]
+    wider = Copies(tuple(known), True)
+    assert findings(wider.pairs[0], wider) == findings(plain.pairs[0], plain)
+
+
 def test_one_copy_of_true_people_has_no_figure():
     copies = partial(1, 1)
     found = findings(copies.pairs[0], copies)
@@ -160,6 +169,13 @@ def test_a_value_on_a_cut_belongs_below_it():
     """numpy's fifths of 0 … 5 are 1, 2, 3, 4."""
     one = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]})
     assert tables(one, one.clear(), Codebook()).codes.tolist() == [[0, 0, 1, 2, 3, 4]]
+
+
+def test_very_many_categories_are_coded_as_few_are(monkeypatch):
+    before, after = mixed(60), mixed(50, 1)
+    few = tables(before, after, BOOK)
+    monkeypatch.setattr(table_ratio, "_MANY", 0)
+    assert (tables(before, after, BOOK).codes == few.codes).all()
 
 
 def test_columns_that_do_not_vary_have_no_figure_of_their_own_and_are_named():

@@ -60,7 +60,7 @@ def disclosive_correct(found: Alike, truth: Ints, told: Ints) -> float:
     one[classes] = values
     one[classes[values != one[classes]]] = MISSING  # a class with two values tells none
     right = (one[found.people] == truth) & (truth != MISSING)
-    return float(right.sum() / len(found.people))
+    return found.share(right)
 
 
 def findings(known: Known, sensitive: Sequence[str]) -> Findings:

@@ -26,13 +26,28 @@ from sfumato.measures.subject import Subject
 if TYPE_CHECKING:
     from sfumato.kernels.neighbours.kdtree import Tree
 
-__all__ = ["MEASURE", "Boxes", "RiskGrid", "RobustRisk", "boxes", "boxes_of", "findings", "robust_grid", "robust_risk"]
+__all__ = [
+    "MEASURE",
+    "SCALE",
+    "Boxes",
+    "RiskGrid",
+    "RobustRisk",
+    "boxes",
+    "boxes_of",
+    "findings",
+    "needed_widths",
+    "robust_distance",
+    "robust_grid",
+    "robust_risk",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Inside = Literal["any", "all"]
 
+SCALE = 0.05
+"""Further factor of the boxes' half-widths in the field's program."""
 NOT_ALIGNED = "The tables are not joined record by record, so no robust Mahalanobis risk was measured."
 NO_RECORD = "No record has a value in every numeric column, so there is no robust Mahalanobis risk."
 NO_COLUMN = "No numeric column varies both before and after, so there is no robust Mahalanobis risk."
@@ -149,7 +164,7 @@ class Boxes:
         return _placed(self.after)
 
 
-def boxes(before: Floats, after: Floats, *, scale: float = 0.05, inside: Inside = "any") -> Boxes:
+def boxes(before: Floats, after: Floats, *, scale: float = SCALE, inside: Inside = "any") -> Boxes:
     """Estimate the robust covariance of the original table and say how wide each record's box must be to be risky.
 
     Parameters are those of `robust_risk`.
@@ -176,19 +191,31 @@ def boxes(before: Floats, after: Floats, *, scale: float = 0.05, inside: Inside 
     scatter = fast_mcd(x)  # in original units, where equal records are equal to the last bit
     used = list(scatter.columns)
     x, z = (x - mean) / sd, (z - z.mean(axis=0)) / z.std(axis=0, ddof=1)
-    distance = _distance(x[:, used], scatter.covariance / np.outer(sd[used], sd[used]))
+    distance = robust_distance(x[:, used], scatter.covariance / np.outer(sd[used], sd[used]))
     note = f"Robust Mahalanobis risk: {scatter.fallback}." if scatter.fallback else None
-    return Boxes(whole, _needed(np.abs(x - z), scale * distance, inside), x, z, left_out, note)
+    return Boxes(whole, needed_widths(np.abs(x - z), scale * distance, inside), x, z, left_out, note)
 
 
-def _distance(x: Floats, covariance: Floats) -> Floats:
-    """Mahalanobis distance of each row from the origin, shape (n,)."""
+def robust_distance(x: Floats, covariance: Floats) -> Floats:
+    """Mahalanobis distance of each row from the origin, shape (n,).
+
+    Examples
+    --------
+    >>> robust_distance(np.array([[3.0, 4.0]]), np.eye(2)).tolist()
+    [5.0]
+    """
     half: Floats = np.linalg.solve(np.linalg.cholesky(covariance), x.T)
     return np.asarray(np.sqrt(np.einsum("pn,pn->n", half, half)))
 
 
-def _needed(apart: Floats, unit: Floats, inside: Inside) -> Floats:
-    """Smallest w1 at which `any` (or `all`) of a record's differences is within w1 times its unit."""
+def needed_widths(apart: Floats, unit: Floats, inside: Inside) -> Floats:
+    """Smallest w1 at which `any` (or `all`) of a record's differences is within w1 times its unit.
+
+    Examples
+    --------
+    >>> needed_widths(np.array([[1.0, 3.0]]), np.array([2.0]), "any").tolist()
+    [0.5]
+    """
     nearest = apart.min(axis=1) if inside == "any" else apart.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(nearest == 0, 0.0, nearest / unit)
@@ -226,7 +253,7 @@ def robust_risk(
     w1: float = 0.01,
     w2: float = 0.05,
     m: int = 1,
-    scale: float = 0.05,
+    scale: float = SCALE,
     inside: Inside = "any",
 ) -> RobustRisk:
     """Share of records whose release is too close to the original, with more room for unusual records.
@@ -274,7 +301,7 @@ def robust_grid(
     w1: float = 0.01,
     w2: float = 0.05,
     m: int = 1,
-    scale: float = 0.05,
+    scale: float = SCALE,
     inside: Inside = "any",
 ) -> RiskGrid:
     """Both risks over ranges of widths, with one robust covariance.
@@ -303,7 +330,7 @@ def robust_grid(
     return boxes(before, after, scale=scale, inside=inside).grid(w1s, w2s, w1=w1, w2=w2, m=m)
 
 
-def boxes_of(pair: Pair, *, scale: float = 0.05, inside: Inside = "any") -> Boxes:
+def boxes_of(pair: Pair, *, scale: float = SCALE, inside: Inside = "any") -> Boxes:
     """Give the boxes of a pair, worked out once; parameters as in `boxes`."""
     return pair.once(("boxes", scale, inside), lambda: boxes(pair.x, pair.z, scale=scale, inside=inside))
 
@@ -314,7 +341,7 @@ def findings(
     w1: float = 0.01,
     w2: float = 0.05,
     m: int = 1,
-    scale: float = 0.05,
+    scale: float = SCALE,
     inside: Inside = "any",
 ) -> Findings:
     """Give the lines `risk1` (`at` = w1) and `risk2` (`at` = w2); the baselines are those of the unprotected table.

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
-from sfumato.data.dataset import Dataset, rows
+from sfumato.data.codebook import Codebook
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import numbers
+from sfumato.data.query import Folded
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import listed, value_of, with_value
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "findings", "out_of_range"]
+
+_COUNTS = {"name": pl.String, "numeric": pl.Boolean, "outside": pl.Int64, "there": pl.Int64}
 
 
 def out_of_range(values: NDArray[np.float64], low: float | None, high: float | None) -> float | None:
@@ -39,15 +46,45 @@ def out_of_range(values: NDArray[np.float64], low: float | None, high: float | N
     >>> out_of_range(np.array([-1.0, 30.0, 40.0, np.nan, 130.0]), 0, 120)
     0.5
     """
+    return _share(*_counted(values, low, high))
+
+
+def _counted(values: NDArray[np.float64], low: float | None, high: float | None) -> tuple[int, int]:
+    """How many values are outside, and how many there are: counts of parts of a table add up to the table's."""
     values = values[~np.isnan(values)]
-    if not values.size:
-        return None
     outside = np.zeros(values.shape, dtype=bool)
     if low is not None:
         outside |= values < low
     if high is not None:
         outside |= values > high
-    return float(outside.mean())
+    return int(outside.sum()), values.size
+
+
+def _share(outside: int, there: int) -> float | None:
+    return outside / there if there else None
+
+
+def _counts(data: Dataset, names: Sequence[str], book: Codebook) -> dict[str, tuple[int, int] | None]:
+    """The counts of each column by one fold over all rows; None for a column that holds something else than numbers."""
+    names = tuple(n for n in names if n in data.codebook)
+    if not names:
+        return {}
+    bounds = {n: book[n].range or (None, None) for n in names}
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        told: list[tuple[str, bool, int, int]] = []
+        for name in names:
+            numeric = batch.schema[name].is_numeric()
+            values = numbers(batch, [name], book)[:, 0] if numeric else np.empty(0)
+            told.append((name, numeric, *_counted(values, *bounds[name])))
+        return pl.DataFrame(told, schema=_COUNTS, orient="row")
+
+    def merge(frames: pl.DataFrame) -> pl.DataFrame:
+        added = pl.all().exclude("name", "numeric").sum()
+        return frames.group_by("name", maintain_order=True).agg(pl.col("numeric").all(), added)
+
+    told = data.ask(Folded(names, f, merge))
+    return {name: (outside, there) if numeric else None for name, numeric, outside, there in told.iter_rows()}
 
 
 def findings(data: Dataset, *, given: Dataset | None = None) -> Findings:
@@ -62,19 +99,15 @@ def findings(data: Dataset, *, given: Dataset | None = None) -> Findings:
     """
     codebook = data.codebook
     names = [n for n in codebook if codebook[n].range is not None]
-    frame = rows(data, names)
-    before = None if given is None else rows(given, [n for n in names if n in given.codebook])
+    released = _counts(data, names, codebook)
+    before = {} if given is None else _counts(given, names, codebook)
     lines, notes = [], []
-    for name, variable in codebook.items():
-        if variable.range is None or name not in frame.columns:
-            continue
-        if not frame.schema[name].is_numeric():
+    for name, counted in released.items():
+        if counted is None:
             notes.append(f"Column {name!r} has a range but is not numeric: values out of range were not counted.")
             continue
-        value = out_of_range(numbers(frame, [name], codebook)[:, 0], *variable.range)
-        baseline = None
-        if before is not None and name in before.columns and before.schema[name].is_numeric():
-            baseline = out_of_range(numbers(before, [name], codebook)[:, 0], *variable.range)
+        old = before.get(name)
+        value, baseline = _share(*counted), None if old is None else _share(*old)
         if value is None:
             notes.append(f"Column {name!r} holds no value to compare with its range.")
         lines.append(Finding("out_of_range", variable=name, value=value, baseline=baseline))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.known import Known
@@ -33,11 +31,12 @@ def replicated_uniques(found: Alike) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> replicated_uniques(Alike(np.array([0, 0, 1, 2]), np.array([1, 2, 2]), 3))
     0.25
     """
-    people, records = (np.bincount(rows, minlength=found.classes) for rows in (found.people, found.records))
-    return float(((people == 1) & (records == 1)).sum() / len(found.people))
+    people, records = found.sizes
+    return found.share(((people == 1) & (records == 1))[found.people])
 
 
 def findings(known: Known) -> Findings:

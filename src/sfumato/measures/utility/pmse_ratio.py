@@ -12,7 +12,7 @@ from sfumato.data.disclosure import Synthetic
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.draws import PUBLIC, Purpose
-from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies
+from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies, neighbours
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.saying import value_of, with_value
 from sfumato.measures.subject import Subject
@@ -209,7 +209,7 @@ def _among(
     def compute() -> dict[str, float]:
         found: dict[str, list[float]] = {}
         for k, two in enumerate(copies.against()):
-            progress("copies against one another", k / len(copies.neighbours))
+            progress("copies against one another", k / len(neighbours(len(copies.pairs))))
             for group in groups:
                 if (value := u(two, group)) is not None:
                     found.setdefault(group, []).append(value)

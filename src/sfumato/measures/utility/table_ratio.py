@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -26,7 +27,23 @@ from sfumato.measures.utility.pmse_ratio import expected_of_copies
 from sfumato.measures.utility.propensity import EMPTY, NOTHING
 from sfumato.measures.utility.stacked import compared, equal, left_out, texts_of
 
-__all__ = ["MEASURE", "ONE_WAY", "TWO_WAY", "Table", "findings", "table_ratios", "tables"]
+__all__ = [
+    "MEASURE",
+    "ONE_WAY",
+    "PROBS",
+    "TWO_WAY",
+    "Cells",
+    "Coder",
+    "Columns",
+    "Table",
+    "among_copies",
+    "chosen",
+    "findings",
+    "findings_of",
+    "findings_of_copies",
+    "table_ratios",
+    "tables",
+]
 
 Codes = NDArray[np.uint16] | NDArray[np.uint32]
 Floats = NDArray[np.float64]
@@ -36,10 +53,14 @@ ONE_WAY, TWO_WAY = "one-way", "two-way"
 """Groups of lines: tables of one column, and of two."""
 
 _PARTS = 5
+PROBS = tuple((np.arange(1, _PARTS) / _PARTS).tolist())
+"""Where numbers are cut: at these quantiles of the original."""
 _MOST_WORK = 2_000_000_000
 """Rows times pairs of columns that are looked at."""
 _NONE = 1e-9
 """Sums of squares below it are rounding errors: one record that differs has one over the rows of its cell."""
+_MANY = 100_000
+"""Categories that are not indexed anew for every batch of rows."""
 _SHORT = 1 << 16
 """Codes that two bytes hold."""
 _FAR = 3.0
@@ -49,6 +70,34 @@ FEWER = (
 )
 """What is said where pairs are left out."""
 CONSTANT = "Tables beside chance: there is no figure of what does not vary: {columns}."
+
+
+class Cells(Protocol):
+    """Tables of one and of two columns of an original and of a release, wherever their cells are counted."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Rows of the original."""
+        ...
+
+    @property
+    def m(self) -> int:
+        """Rows of the release."""
+        ...
+
+    @property
+    def varies(self) -> tuple[bool, ...]:
+        """Whether a column has more than one cell, for each."""
+        ...
+
+    def spread(self, of: Columns) -> tuple[Floats, Floats]:
+        """How far the rows are apart in each table (U of all rows together), and its cells less one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -77,6 +126,17 @@ class Table:
     def m(self) -> int:
         """Rows of the release."""
         return int(self.codes.shape[1]) - self.n
+
+    @cached_property
+    def varies(self) -> tuple[bool, ...]:
+        """Whether a column has more than one code, for each."""
+        return tuple(bool((codes != codes[:1]).any()) for codes in self.codes)
+
+    def spread(self, of: Columns) -> tuple[Floats, Floats]:
+        """See `Cells`."""
+        named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64).reshape(-1, 2)
+        apart, cells = spread_apart(self.codes, np.array(self.levels, dtype=np.int64), self.n, named)
+        return apart, np.asarray(cells - 1.0, dtype=np.float64)
 
 
 def tables(
@@ -108,24 +168,30 @@ def tables(
     [[0, 1, 2, 3, 4, 5, 0]]
     """
     names = compared(before, after, codebook, leave_out)
-    out: Codes = np.empty((len(names), before.height + after.height), dtype=np.uint16)
+    n = before.height
+    out: Codes = np.empty((len(names), n + after.height), dtype=np.uint16)
     levels = []
     for j, name in enumerate(names):
-        column, many = _coded(before[name], after[name], codebook, None if cut is None else cut[name])
-        if many > _SHORT and out.dtype == np.uint16:
+        coder = Coder.of(name, (before.schema[name], after.schema[name]), codebook)
+        one, two = coder.read(before), coder.read(after)
+        if coder.factor:
+            coder = coder.knowing([one, two])
+        else:
+            coder = coder.cut(one if cut is None else coder.read(cut))
+        if coder.levels > _SHORT and out.dtype == np.uint16:
             out = out.astype(np.uint32)
-        out[j] = column
-        levels.append(many)
-    return Table(tuple(names), out, before.height, tuple(levels))
+        out[j, :n], out[j, n:] = coder.codes(one), coder.codes(two)
+        levels.append(coder.levels)
+    return Table(tuple(names), out, n, tuple(levels))
 
 
-def table_ratios(both: Table, of: Columns) -> list[float | None]:
+def table_ratios(both: Cells, of: Columns) -> list[float | None]:
     """How far tables are from the original's, each as a multiple of what chance does where the model is right.
 
     Parameters
     ----------
     both
-        The tables in codes.
+        The tables.
     of
         For each table the numbers of its columns, one or two.
 
@@ -151,16 +217,9 @@ def table_ratios(both: Table, of: Columns) -> list[float | None]:
     n, m = both.n, both.m
     if not n or not m or not of:
         return [None] * len(of)
-    apart, free = _spread(both, of)
+    apart, free = both.spread(of)
     expected = (1 - m / (n + m)) ** 2 * m / (n + m)
     return [float(a / (k * expected)) if k else None for a, k in zip(apart, free, strict=True)]
-
-
-def _spread(both: Table, of: Columns) -> tuple[Floats, Floats]:
-    """How far the rows are apart in each table (U of all rows together), and its cells less one."""
-    named = np.array([(*columns, -1)[:2] for columns in of], dtype=np.int64).reshape(-1, 2)
-    apart, cells = spread_apart(both.codes, np.array(both.levels, dtype=np.int64), both.n, named)
-    return apart, np.asarray(cells - 1.0, dtype=np.float64)
 
 
 def findings(pair: Pair, copies: Copies | None = None) -> Findings:
@@ -180,18 +239,37 @@ def findings(pair: Pair, copies: Copies | None = None) -> Findings:
     tables of columns that stay true have 0. The mean is then that of U over that of what chance does, both per cell: a
     mean of ratios would hang on the few tables of which copies happen to differ least.
     """
-    if copies is not None and copies.partial:
-        return _of_copies(pair, copies)
     apart = (pair.before, pair.after, pair.codebook, left_out(pair))
     both = tables(*apart)
-    same = pair.once("equal", lambda: equal(*apart))
-    chosen = len(both.names) if same else _chosen(both)
-    notes = [FEWER.format(columns=chosen)] if chosen < len(both.names) else []
+    if copies is None or not copies.partial:
+        return findings_of(both, pair.once("equal", lambda: equal(*apart)))
+    against = (_against(two, both.names, pair.before) for two in copies.against())
+    among = copies.once
+    return findings_of_copies(both, lambda of: among(("table_ratio", tuple(of)), lambda: among_copies(against, of)))
+
+
+def _against(two: Pair, names: Sequence[str], cut: pl.DataFrame) -> Table:
+    """Two copies beside one another, in the columns that are compared with the original's."""
+    return tables(two.before.select(names), two.after.select(names), two.codebook, cut=cut)
+
+
+def findings_of(both: Cells, same: bool) -> Findings:
+    """Give the lines of tables whose cells can be counted; with `same` nothing is apart in any of them.
+
+    Parameters
+    ----------
+    both
+        The tables.
+    same
+        Whether each row of the release is as it was.
+    """
+    looked_at = len(both.names) if same else chosen(both.n, both.m, len(both.names))
+    notes = [FEWER.format(columns=looked_at)] if looked_at < len(both.names) else []
     notes += _nothing_varies(both)
     lines: list[Finding] = []
     for group, of in (
         (ONE_WAY, [(j,) for j in range(len(both.names))]),
-        (TWO_WAY, list(itertools.combinations(range(chosen), 2))),
+        (TWO_WAY, list(itertools.combinations(range(looked_at), 2))),
     ):
         values = _none_apart(both, of) if same else table_ratios(both, of)
         held = [value for value in values if value is not None]
@@ -201,24 +279,30 @@ def findings(pair: Pair, copies: Copies | None = None) -> Findings:
     return Findings(tuple(lines), tuple(notes))
 
 
-def _of_copies(pair: Pair, copies: Copies) -> Findings:
-    """The lines where some values of true people were drawn: beside what copies differ by among themselves."""
-    tables_of = (pair.before, pair.after, pair.codebook, left_out(pair))
-    both = tables(*tables_of)
-    chosen = _chosen(both)
-    notes = [FEWER.format(columns=chosen)] if chosen < len(both.names) else []
+def findings_of_copies(both: Cells, among: Callable[[Columns], Floats | None]) -> Findings:
+    """Give the lines where some values of true people were drawn: beside what copies differ by among themselves.
+
+    Parameters
+    ----------
+    both
+        The original and one copy.
+    among
+        Gives of some tables the mean U of copies against one another, see `among_copies`; None of a single copy.
+    """
+    looked_at = chosen(both.n, both.m, len(both.names))
+    notes = [FEWER.format(columns=looked_at)] if looked_at < len(both.names) else []
     notes += _nothing_varies(both)
     of: list[tuple[int, ...]] = [(j,) for j in range(len(both.names))]
-    of += itertools.combinations(range(chosen), 2)
-    among = copies.once(("table_ratio", tuple(of)), lambda: _among(copies, of, pair.before))
-    if among is None or not (both.n and both.m and of):
+    of += itertools.combinations(range(looked_at), 2)
+    usual_u = among(of)
+    if usual_u is None or not (both.n and both.m and of):
         values: list[float | None] = [None] * len(of)
         weighed = np.zeros((2, len(of)))
-        notes += [ONE_COPY.format(measure="table_ratio")] if among is None else []
+        notes += [ONE_COPY.format(measure="table_ratio")] if usual_u is None else []
     else:
         rows = both.n + both.m
-        apart, free = _spread(both, of)
-        usual = rows * expected_of_copies(1.0, both.n, both.m) * among
+        apart, free = both.spread(of)
+        usual = rows * expected_of_copies(1.0, both.n, both.m) * usual_u
         none = [
             " × ".join(both.names[j] for j in own) for own, a, e in zip(of, apart, usual, strict=True) if a > _NONE > e
         ]
@@ -242,56 +326,119 @@ def _beside(apart: float, usual: float) -> float | None:
     return float(apart / usual)
 
 
-def _among(copies: Copies, of: Columns, cut: pl.DataFrame) -> Floats | None:
-    """Mean U of copies against one another in each table; None of a single copy."""
-    found = []
-    for two in copies.against():
-        both = tables(two.before, two.after, two.codebook, left_out(two), cut)
-        found.append(_spread(both, of)[0] / (both.n + both.m))
+def among_copies(against: Iterable[Cells], of: Columns) -> Floats | None:
+    """Mean U of copies against one another in each table, shape (t,); None of a single copy.
+
+    Parameters
+    ----------
+    against
+        Pairs of copies.
+    of
+        The tables.
+    """
+    found = [both.spread(of)[0] / (both.n + both.m) for both in against]
     return np.asarray(np.mean(found, axis=0)) if found else None
 
 
-def _none_apart(both: Table, of: Columns) -> list[float | None]:
+def _none_apart(both: Cells, of: Columns) -> list[float | None]:
     """What equal tables have, without counting: 0, or no figure where nothing varies."""
-    varies = [bool((codes != codes[0]).any()) for codes in both.codes]
-    return [0.0 if any(varies[j] for j in columns) else None for columns in of]
+    return [0.0 if any(both.varies[j] for j in columns) else None for columns in of]
 
 
-def _nothing_varies(both: Table) -> Iterator[str]:
+def _nothing_varies(both: Cells) -> Iterator[str]:
     """Why there are lines without a value."""
     if not both.n or not both.m:
         yield f"table_ratio: {EMPTY}"
     elif not both.names:
         yield f"table_ratio: {NOTHING}"
-    elif still := [name for name, codes in zip(both.names, both.codes, strict=True) if (codes == codes[0]).all()]:
+    elif still := [name for name, varies in zip(both.names, both.varies, strict=True) if not varies]:
         yield CONSTANT.format(columns=", ".join(still))
 
 
-def _chosen(both: Table) -> int:
-    """How many columns' pairs are looked at: as many as there is time for."""
-    rows = both.n + both.m
-    most = 2 * _MOST_WORK / max(rows, 1)
-    return min(len(both.names), max(2, math.floor((1 + math.sqrt(1 + 4 * most)) / 2)))
+def chosen(n: int, m: int, columns: int) -> int:
+    """How many columns' pairs are looked at: as many as there is time for.
+
+    Parameters
+    ----------
+    n, m
+        Rows of the original and of the release.
+    columns
+        How many there are.
+
+    Examples
+    --------
+    >>> chosen(10**7, 10**7, 20)
+    14
+    """
+    most = 2 * _MOST_WORK / max(n + m, 1)
+    return min(columns, max(2, math.floor((1 + math.sqrt(1 + 4 * most)) / 2)))
 
 
-def _coded(
-    one: pl.Series, two: pl.Series, codebook: Codebook, cut: pl.Series | None = None
-) -> tuple[NDArray[Any], int]:
-    """Codes of a column in both tables, and how many there are."""
-    name = one.name
-    factor = is_factor(name, one.dtype, codebook) or is_factor(name, two.dtype, codebook)
-    if not factor:
-        a, b = (numbers(column.to_frame(), [name], codebook)[:, 0] for column in (one, two))
-        of = a if cut is None else numbers(cut.to_frame(), [name], codebook)[:, 0]
-        known = of[~np.isnan(of)]
-        cuts = np.quantile(known, np.arange(1, _PARTS) / _PARTS) if len(known) else np.zeros(_PARTS - 1)
-        x = np.concatenate([a, b])
-        return np.where(np.isnan(x), _PARTS, np.searchsorted(cuts, x, side="left")), _PARTS + 1
-    texts = pl.concat([texts_of(name, column.to_frame(), codebook) for column in (one, two)])
-    known_texts = texts.unique().drop_nulls().sort()
-    many = len(known_texts) + 1
-    numbered = pl.Series(np.arange(1, many, dtype=np.uint32))
-    return texts.replace_strict(known_texts, numbered, default=0, return_dtype=pl.UInt32).to_numpy(), many
+@dataclass(frozen=True)
+class Coder:
+    """Codes the values of one column, alike in every table that has it.
+
+    Parameters
+    ----------
+    name
+        The column.
+    codebook
+        Says which codes stand for missing.
+    factor
+        Whether its values are categories rather than numbers.
+    known
+        The categories, sorted.
+    cuts : ndarray, shape (4,)
+        Where numbers are cut: at fifths of the original.
+    """
+
+    name: str
+    codebook: Codebook
+    factor: bool
+    known: pl.Series = field(default_factory=lambda: pl.Series(dtype=pl.String), repr=False)
+    cuts: Floats = field(default_factory=lambda: np.zeros(_PARTS - 1), repr=False)
+
+    @classmethod
+    def of(cls, name: str, types: Iterable[pl.DataType], codebook: Codebook) -> Coder:
+        """One for a column of these types, of which no value is known yet."""
+        return cls(name, codebook, any(is_factor(name, dtype, codebook) for dtype in types))
+
+    @property
+    def levels(self) -> int:
+        """How many codes there may be."""
+        return len(self.known) + 1 if self.factor else _PARTS + 1
+
+    def read(self, frame: pl.DataFrame) -> pl.Series:
+        """Categories as text, null for missing; or numbers, NaN for missing."""
+        if self.factor:
+            return texts_of(self.name, frame, self.codebook)
+        return pl.Series(self.name, numbers(frame, [self.name], self.codebook)[:, 0])
+
+    def knowing(self, values: Iterable[pl.Series]) -> Coder:
+        """The same for categories that were read of the tables."""
+        return replace(self, known=pl.concat(each.unique() for each in values).unique().drop_nulls().sort())
+
+    def cut(self, values: pl.Series) -> Coder:
+        """The same for fifths of numbers that were read of the original; without any number all are above."""
+        known = values.to_numpy()
+        known = known[~np.isnan(known)]
+        return self.cut_at(np.quantile(known, PROBS)) if len(known) else self
+
+    def cut_at(self, cuts: Floats) -> Coder:
+        """The same with these cuts, shape (4,)."""
+        return replace(self, cuts=cuts)
+
+    def codes(self, values: pl.Series) -> NDArray[Any]:
+        """Codes of values that were read: of fifths from 0, 5 for missing; of categories from 1, 0 for missing."""
+        if not self.factor:
+            x = values.to_numpy()
+            return np.where(np.isnan(x), _PARTS, np.searchsorted(self.cuts, x, side="left"))
+        some = self.known
+        numbered = pl.Series(np.arange(1, self.levels, dtype=np.uint32))
+        if self.levels > _MANY:  # to look up those that are here is less work than to index all
+            some = values.unique().drop_nulls()
+            numbered = (self.known.search_sorted(some) + 1).cast(pl.UInt32)
+        return values.replace_strict(some, numbered, default=0, return_dtype=pl.UInt32).to_numpy()
 
 
 def _say(found: Findings, fraction: float) -> str | None:

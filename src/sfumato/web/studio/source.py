@@ -64,10 +64,11 @@ class Source:
         FileError, DataError
             It cannot be read, or is too large for the memory of this machine.
         """
-        from sfumato.api.read import read
+        from sfumato.api.opening import in_memory
+        from sfumato.api.read import SAMPLE, read
 
         try:
-            return read(self.path, **self.how)
+            return in_memory(read(self.path, **self.how), "The studio", SAMPLE)
         except MemoryError:
             raise FileError(f"{self.path.name!r} is too large for the memory of this machine.") from None
 

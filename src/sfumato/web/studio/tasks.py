@@ -94,14 +94,14 @@ def protect(work: Work, progress: Progress) -> dict[str, Any]:
     release = run(plan, table, secret=Secret(*work.secret), model=model, family=family, progress=running)
     writing("writing the release", 0)
     (work.out / "told.json").write_text(json.dumps(parts(release.report)), encoding="utf-8")
-    told = {**release.report.to_plain(), "ok": release.ok}
+    told = {**release.report.to_plain(), "ok": release.ok, "engine": "memory", "parts": 1}
     try:
         notes = release.write(
             work.out / "release", force=bool(work.options.get("force")), internal_report=work.out / "internal.html"
         )
     except LimitExceeded as error:
         replace(release, renderer=None).write(work.out / KEPT_BACK, force=True)
-        return {"release": None, **told, "not_met": str(error)}
+        return {"release": None, **told, "parts": 0, "not_met": str(error)}
     return {"release": "release", **told, "written": list(notes)}
 
 

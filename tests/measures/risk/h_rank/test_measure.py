@@ -303,3 +303,17 @@ def test_row_order_changes_nothing():
     for a, b in zip(found, turned, strict=True):
         assert (a.group, a.at, a.attack) == (b.group, b.at, b.attack)
         assert a.value == pytest.approx(b.value, rel=1e-9)
+
+
+def test_a_sample_hangs_on_ids_and_not_on_the_order_of_rows():
+    before, after = (table.with_columns(id=pl.int_range(N)) for table in tables())
+    order = np.random.default_rng(0).permutation(N)
+    how = Attacking(sample=40)
+    told = [
+        findings(Pair(one, other, Codebook(), ("x", "y"), aligned=True, record="id"), TOLD, how)
+        for one, other in ((before, after), (before[order], after[order]))
+    ]
+    values = [{(f.group, f.at, f.attack): f.value for f in found} for found in told]
+    assert values[0] == pytest.approx(values[1])
+    by_place = findings(Pair(before.drop("id"), after.drop("id"), Codebook(), ("x", "y"), aligned=True), TOLD, how)
+    assert [f.value for f in by_place] != [f.value for f in told[0]]

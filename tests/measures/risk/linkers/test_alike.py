@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.query import COUNT
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.known import Known
 from sfumato.measures.risk.linkers.alike import alike, common, of_nobody
@@ -30,6 +31,17 @@ def test_all_keys_count():
     found = alike(people, people.reverse(), ["a", "b"])
     assert found.classes == 3
     assert found.people.tolist() == found.records[::-1].tolist()
+
+
+def test_groups_with_counts_stand_for_their_rows():
+    people = pl.DataFrame({"a": [1, 1, 2, 3, 3, 3], "b": ["x", "x", "x", "y", "y", None]})
+    records = pl.DataFrame({"a": [1, 2, 2, 4], "b": ["x", "x", "x", "y"]})
+    rows = alike(people, records, ["a", "b"])
+    groups = alike(*(t.group_by("a", "b").agg(pl.len().alias(COUNT)) for t in (people, records)), ["a", "b"])
+    pairs = [sorted(zip(*(size.tolist() for size in found.sizes), strict=True)) for found in (rows, groups)]
+    assert pairs[0] == pairs[1] == [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1)]
+    alone = [found.share((found.sizes[0] == 1)[found.people]) for found in (rows, groups)]
+    assert alone == [2 / 6, 2 / 6]
 
 
 def test_what_both_have():

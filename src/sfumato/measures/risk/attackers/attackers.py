@@ -28,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.rows import row_hash
 from sfumato.measures.risk.attackers.error_law import ErrorLaw, cumulative, log_density
 
-__all__ = ["Attack", "joint_log_density", "likelihood_space", "posterior"]
+__all__ = ["Attack", "LikelihoodSpace", "joint_log_density", "lifted", "likelihood_space", "posterior"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["nearest", "predicted", "averaging", "imprecise", "household"]
@@ -108,22 +109,87 @@ def likelihood_space(known: Floats, released: Floats, law: ErrorLaw, true: Float
     -------
     two ndarrays, shapes (m, q) and (n, q)
     """
-    middle, _ = _moments(true)
-    y, z = np.where(np.isnan(known), middle, known), np.where(np.isnan(released), middle, released)
-    targets, points, weight = [], [], 2 * joint_log_density(released, law.marginal or law, true)
-    plain = [j for j in range(z.shape[1]) if not _embedded(law, j)]
-    if plain:
-        normal = _Normal.of(true[:, plain], law.covariance[np.ix_(plain, plain)])
-        targets.append((y[:, plain] - middle[plain]) @ normal.whiten.T)
-        points.append((z[:, plain] - middle[plain]) @ (normal.whiten @ normal.predict).T)
-        weight += normal.squared(z[:, plain] - middle[plain])
-    for j in (j for j in range(z.shape[1]) if _embedded(law, j)):
-        target, point, own = _embed(y[:, j], z[:, j], law, j)
-        targets.append(target)
-        points.append(point)
-        weight += own
-    lift = np.sqrt(weight - weight.min()) if len(weight) else weight
-    return np.column_stack([*targets, np.zeros(len(y))]), np.column_stack([*points, lift])
+    space = LikelihoodSpace.of(law, true)
+    points, weight = space.points(released)
+    targets = space.targets(known)
+    return targets, lifted(points, weight, float(weight.min()) if len(weight) else 0.0)
+
+
+@dataclass(frozen=True)
+class LikelihoodSpace:
+    """Where the nearest released record has the highest likelihood ratio, as far as this hangs on no single record.
+
+    Parameters
+    ----------
+    law
+        How released values arise.
+    middle
+        Mean of the true values of each column.
+    plain
+        Columns whose likelihood is a plain square.
+    normal
+        What normal values with noise would give in these.
+    population
+        True values, as the attacker knows them.
+
+    Examples
+    --------
+    >>> from sfumato.measures.risk.attackers.error_law import observed_law
+    >>> true, noisy = np.array([[0.0], [1.0], [5.0]]), np.array([[0.1], [0.9], [5.2]])
+    >>> space = LikelihoodSpace.of(observed_law(["x"], true, noisy), true)
+    >>> space.targets(true).shape, lifted(*space.points(noisy), 0.0).shape
+    ((3, 2), (3, 2))
+    """
+
+    law: ErrorLaw
+    middle: Floats
+    plain: list[int]
+    normal: _Normal | None
+    population: _Population
+
+    @classmethod
+    def of(cls, law: ErrorLaw, true: Floats) -> LikelihoodSpace:
+        """The space for a law and true values, shape (n, p), from which knowledge of the population is taken."""
+        plain = [j for j in range(true.shape[1]) if not _embedded(law, j)]
+        normal = _Normal.of(true[:, plain], law.covariance[np.ix_(plain, plain)]) if plain else None
+        return cls(law, _moments(true)[0], plain, normal, _population(true, law.marginal or law))
+
+    def targets(self, known: Floats) -> Floats:
+        """Points of what the attacker knows of targets, shape (m, p), NaN where nothing."""
+        y, parts = np.where(np.isnan(known), self.middle, known), []
+        if self.normal is not None:
+            parts.append((y[:, self.plain] - self.middle[self.plain]) @ self.normal.whiten.T)
+        parts += [_embed_target(y[:, j], self.law, j) for j in self._embedded]
+        return np.column_stack([*parts, np.zeros(len(y))])
+
+    def points(self, released: Floats) -> tuple[Floats, Floats]:
+        """Points of released records, shape (n, p), NaN where missing, without their last coordinate; their weights."""
+        z, parts = np.where(np.isnan(released), self.middle, released), []
+        weight = 2 * _log_sum(_log_parts(released, self.law.marginal or self.law, self.population))
+        if self.normal is not None:
+            apart = z[:, self.plain] - self.middle[self.plain]
+            parts.append(apart @ (self.normal.whiten @ self.normal.predict).T)
+            weight += self.normal.squared(apart)
+        for j in self._embedded:
+            point, own = _embed_point(z[:, j], self.law, j)
+            parts.append(point)
+            weight += own
+        return np.column_stack([np.zeros((len(z), 0)), *parts]), weight
+
+    @property
+    def _embedded(self) -> list[int]:
+        return [j for j in range(len(self.middle)) if j not in self.plain]
+
+
+def lifted(points: Floats, weight: Floats, least: float) -> Floats:
+    """Points with their weights as one more coordinate; `least` is the smallest weight that there is.
+
+    Examples
+    --------
+    >>> lifted(np.zeros((2, 1)), np.array([1.0, 5.0]), 1.0).tolist()
+    [[0.0, 0.0], [0.0, 2.0]]
+    """
+    return np.column_stack([points, np.sqrt(np.maximum(weight - least, 0.0))])
 
 
 def _embedded(law: ErrorLaw, j: int) -> bool:
@@ -166,16 +232,22 @@ class _Normal:
         return np.asarray(np.einsum("ij,jk,ik->i", apart, self.precision, apart))
 
 
-def _embed(y: Floats, z: Floats, law: ErrorLaw, j: int) -> tuple[Floats, Floats, Floats]:
-    """Coordinates of targets and released records for a column with few levels, and what the records' weights gain."""
+def _embed_target(y: Floats, law: ErrorLaw, j: int) -> Floats:
+    """Coordinates of targets for a column with few levels."""
+    levels = _levels(law, j)
+    if len(levels) == 2:
+        return np.asarray(((y - levels[0]) / (levels[1] - levels[0]))[:, None])
+    return np.asarray(y[:, None] == levels, dtype=np.float64)
+
+
+def _embed_point(z: Floats, law: ErrorLaw, j: int) -> tuple[Floats, Floats]:
+    """Coordinates of released records for a column with few levels, and what their weights gain."""
     levels = _levels(law, j)
     cost = np.column_stack([np.minimum(-2 * np.log(np.maximum(_density(z, v, law, j), 1e-300)), _RARE) for v in levels])
     if len(levels) == 2:
         u = (1 - cost[:, 1] + cost[:, 0]) / 2
-        scaled = (y - levels[0]) / (levels[1] - levels[0])
-        return scaled[:, None], u[:, None], cost[:, 0] - u**2
-    target = (y[:, None] == levels).astype(np.float64)
-    return target, -cost / 2, -np.sum(cost**2, axis=1) / 4
+        return u[:, None], cost[:, 0] - u**2
+    return -cost / 2, -np.sum(cost**2, axis=1) / 4
 
 
 def _levels(law: ErrorLaw, j: int) -> Floats:
@@ -325,8 +397,8 @@ def _same_columns(z: Floats) -> Iterator[tuple[NDArray[np.intp] | slice, NDArray
     if present.all():
         yield slice(None), np.arange(z.shape[1])
         return
-    masks, inverse = np.unique(present, axis=0, return_inverse=True)
-    for k, have in enumerate(masks):
+    _, first, inverse = np.unique(row_hash(present.astype(np.float64)), return_index=True, return_inverse=True)
+    for k, have in enumerate(present[first]):
         if have.any():
             yield np.flatnonzero(inverse.reshape(-1) == k), np.flatnonzero(have)
 

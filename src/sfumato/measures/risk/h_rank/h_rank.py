@@ -194,6 +194,7 @@ def h_rank(
     threads: int | None = None,
     like: HRank | None = None,
     homes: Households | None = None,
+    order: Ints | None = None,
 ) -> HRank:
     """Measure how well records are hidden from an attacker who knows true values.
 
@@ -222,7 +223,7 @@ def h_rank(
     replications
         Number of releases that are simulated.
     sample
-        Attack a fixed random sample of so many records.
+        Attack a fixed random sample of so many records; those first in `order` where it is given.
     fraction
         Chance that a target is in the file, where it is a sample of a population and nobody can know who was taken.
     threads
@@ -231,6 +232,8 @@ def h_rank(
         The result for another attack on the same records, from which their groups are taken over.
     homes
         Who lives with whom, for the attack `household`.
+    order
+        Public draws of the records' ids, by which a sample is chosen, shape (n,).
 
     Returns
     -------
@@ -253,7 +256,7 @@ def h_rank(
     """
     _check(true, noisy, laws, attack, fraction, homes)
     label = _labels(true, noisy, label)
-    rows = _targets(len(true), sample)
+    rows = _targets(len(true), sample, order)
     space = _Space.of(true, metric)
     truth = space.place(true)
     counted, _ = set_apart(truth, truth, label)
@@ -308,10 +311,10 @@ def _labels(true: Floats, noisy: Floats | None, label: Ints | None) -> Ints:
     return np.asarray(np.unique(both, axis=0, return_inverse=True)[1].reshape(-1), dtype=np.int64)
 
 
-def _targets(n: int, sample: int | None) -> Ints:
+def _targets(n: int, sample: int | None, order: Ints | None) -> Ints:
     if sample is None or sample >= n:
         return np.arange(n)
-    lot = scatter(np.arange(1, n + 1, dtype=np.uint64))
+    lot = scatter(np.arange(1, n + 1, dtype=np.uint64)) if order is None else order
     return np.sort(np.argpartition(lot, sample)[:sample])
 
 

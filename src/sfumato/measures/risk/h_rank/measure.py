@@ -17,7 +17,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.disclosure import Additive, Disclosed, Disclosure, Misclassified, Sampled
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.draws import written
+from sfumato.draws import public_places, written
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.measure import Complaint, Figure, Measure
@@ -29,7 +29,7 @@ from sfumato.measures.saying import CONTRACT, PUBLISHED, judged, percent, value_
 from sfumato.measures.subject import Subject
 from sfumato.progress import Progress, quiet, split
 
-__all__ = ["EARLIER", "MEASURE", "WORST", "findings", "known_columns"]
+__all__ = ["EARLIER", "MEASURE", "WORST", "findings", "known_columns", "laws_of", "sampling_fraction", "worst_line"]
 
 WORST = "worst"
 """Name of the maximum over the attackers asked for."""
@@ -89,14 +89,16 @@ def findings(
     names, true, noisy = known_columns(pair, disclosure)
     if not names or not len(true):
         return Findings((), (NO_COLUMN,))
-    told = _laws(pair, disclosure, names, true, noisy)
-    fraction = _fraction(disclosure) if how.fraction is None else how.fraction
+    told = laws_of(pair, disclosure, names, true, noisy)
+    fraction = sampling_fraction(disclosure) if how.fraction is None else how.fraction
     at = tuple(sorted({*AT, *how.at}))
     homes = households(pair, list(disclosure), names)
     usual = homes and set(DEFAULT) <= set(how.attacks)
     attacks = list(dict.fromkeys((*how.attacks, "household") if usual else how.attacks))
     found: dict[str, HRank] = {}
     means = mean_release(pair, names, noisy, earlier)
+    ids = pair.before[pair.record] if pair.record is not None and pair.record in pair.before.columns else None
+    order = public_places(ids) if ids is not None and how.sample is not None and how.sample < len(true) else None
     attacks += [] if means is None else [EARLIER]
     for name, part in zip(attacks, split(progress, [1] * len(attacks)), strict=True):
         part(f"attack {name}", 0)
@@ -112,6 +114,7 @@ def findings(
             fraction=fraction,
             like=next(iter(found.values()), None),
             homes=homes,
+            order=order,
         )
     lines = [line for group, t in _places(found, at) for line in _lines(found, group, t)]
     notes = [FRACTION] if fraction < 1 else []
@@ -197,8 +200,16 @@ def _differ(true: Floats, noisy: Floats) -> bool:
     return bool(np.any((true != noisy) & ~np.isnan(true) & ~np.isnan(noisy)))
 
 
-def _laws(pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floats, noisy: Floats) -> Laws:
-    """The disclosed law; that of the errors themselves for columns that were changed in another way."""
+def laws_of(pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floats, noisy: Floats) -> Laws:
+    """The disclosed law; that of the errors themselves for columns that were changed in another way.
+
+    Parameters
+    ----------
+    pair, disclosure
+        As for `findings`.
+    names, true, noisy
+        As `known_columns` gives them.
+    """
     parts: list[Disclosed] = list(disclosure)
     unsaid = [j for j, n in enumerate(names) if not _said(disclosure, n)]
     if unsaid:
@@ -209,7 +220,14 @@ def _laws(pair: Pair, disclosure: Disclosure, names: tuple[str, ...], true: Floa
     return list(laws(parts, names, pair.after, pair.known_by))
 
 
-def _fraction(disclosure: Disclosure) -> float:
+def sampling_fraction(disclosure: Disclosure) -> float:
+    """Chance that a person is in a file, as far as a release tells.
+
+    Examples
+    --------
+    >>> sampling_fraction(Disclosure())
+    1.0
+    """
     return float(np.prod([p.fraction for p in disclosure if isinstance(p, Sampled)]))
 
 
@@ -225,7 +243,7 @@ def _lines(found: dict[str, HRank], group: str, t: int) -> Iterator[Finding]:
         for name, h in found.items()
     ]
     yield from lines
-    yield _worst(lines)
+    yield worst_line(lines)
 
 
 def _in_file_order(found: dict[str, HRank], share: float, t: int) -> Iterator[Finding]:
@@ -235,10 +253,18 @@ def _in_file_order(found: dict[str, HRank], share: float, t: int) -> Iterator[Fi
         for name, h in found.items()
     ]
     yield from lines
-    yield _worst(lines)
+    yield worst_line(lines)
 
 
-def _worst(lines: Sequence[Finding]) -> Finding:
+def worst_line(lines: Sequence[Finding]) -> Finding:
+    """The line of the best of several attackers on the same records.
+
+    Examples
+    --------
+    >>> lines = [Finding("h_rank", attack="nearest", value=0.1), Finding("h_rank", attack="predicted", value=0.2)]
+    >>> worst_line(lines).attack, worst_line(lines).value
+    ('worst', 0.2)
+    """
     best = max(lines, key=lambda line: line.value or 0.0)
     return Finding("h_rank", None, best.group, best.at, WORST, best.value, best.interval, best.baseline)
 

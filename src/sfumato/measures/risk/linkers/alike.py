@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.query import COUNT
 from sfumato.kernels.rows import distinct
 from sfumato.measures.known import Known
 from sfumato.measures.risk.linkers.coding import categories
@@ -31,15 +32,38 @@ class Alike:
         Number of each record's class.
     classes
         How many classes there are.
+    of_people, of_records : ndarray of int64, shapes (n,) and (m,), optional
+        How many people, or records, each entry stands for where equal ones were counted; 1 without.
     """
 
     people: Ints
     records: Ints
     classes: int
+    of_people: Ints | None = None
+    of_records: Ints | None = None
 
     def unprotected(self) -> Alike:
         """The same with the people themselves as records."""
-        return Alike(self.people, self.people, self.classes)
+        return Alike(self.people, self.people, self.classes, self.of_people, self.of_people)
+
+    @property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """People and records of each class, two arrays of shape (classes,)."""
+        people = np.bincount(self.people, self.of_people, minlength=self.classes)
+        records = np.bincount(self.records, self.of_records, minlength=self.classes)
+        return people.astype(np.int64), records.astype(np.int64)
+
+    def share(self, which: NDArray[np.bool_]) -> float:
+        """The share of all people that some entries stand for.
+
+        Parameters
+        ----------
+        which : ndarray of bool, shape (n,)
+            The entries.
+        """
+        if self.of_people is None:
+            return float(which.sum() / len(self.people))
+        return float(self.of_people[which].sum() / self.of_people.sum())
 
 
 def alike(people: pl.DataFrame, records: pl.DataFrame, keys: Sequence[str]) -> Alike:
@@ -50,7 +74,8 @@ def alike(people: pl.DataFrame, records: pl.DataFrame, keys: Sequence[str]) -> A
     Parameters
     ----------
     people, records
-        Tables that have the keys, of whatever types.
+        Tables that have the keys, of whatever types. One with a column `COUNT`, as an answer to `Counts`, holds
+        combinations, and how many have each.
     keys
         The columns, at least one.
 
@@ -62,7 +87,12 @@ def alike(people: pl.DataFrame, records: pl.DataFrame, keys: Sequence[str]) -> A
     """
     codes, _ = categories([people, records], keys, wildcard=False)
     found = distinct(np.concatenate(codes, axis=1).T.astype(np.float64))
-    return Alike(found.inverse[: people.height], found.inverse[people.height :], len(found.points))
+    n = people.height
+    return Alike(found.inverse[:n], found.inverse[n:], len(found.points), _times(people), _times(records))
+
+
+def _times(table: pl.DataFrame) -> Ints | None:
+    return table[COUNT].to_numpy().astype(np.int64) if COUNT in table.columns else None
 
 
 def common(known: Known, names: Sequence[str]) -> tuple[str, ...]:
