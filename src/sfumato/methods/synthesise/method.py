@@ -362,7 +362,7 @@ class Synthesise(Method):
         if not states:
             return self._making(codebook).stage()
         making = self._making(codebook) if len(states) == 1 else None
-        return making.counted(states[0]) if isinstance(making, MakingHouseholds) and making.kind == "full" else None
+        return making.counted(states[0]) if isinstance(making, MakingHouseholds) else None
 
     def _making(self, codebook: Codebook) -> Making:
         formulas = {n: parse(formula) for n, formula in self.derived.items()}
@@ -412,14 +412,10 @@ class Synthesise(Method):
         """How often the original breaks a rule; which columns were taken for the household's."""
         broken = states[0]["broken"].items()
         rules = tuple(f"{rule}: {many} records of the original break this rule." for rule, many in broken if many)
-        if not self.households or not states[0]["shared"]:  # drawn on another machine, which tells nothing back
+        if not self.households:
             return rules
-        first, *more = states[0]["shared"]
-        shared = [n for n in first if all(n in own for own in more)]
-        return (
-            *rules,
-            f"The same for all of each household, and drawn once for it: {', '.join(shared) or 'no column'}.",
-        )
+        shared = ", ".join(states[-1]["shared"]) or "no column"
+        return (*rules, f"The same for all of each household, and drawn once for it: {shared}.")
 
 
 _NO_PART = (Role.IDENTIFIER, Role.HOUSEHOLD, Role.RECORD)

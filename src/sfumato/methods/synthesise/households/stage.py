@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.query import COUNT, Counts
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
-from sfumato.methods.base import Stage, StepDraws
+from sfumato.methods.base import HIDDEN, Stage, StepDraws
 from sfumato.methods.synthesise.households.members import Drawn, Members, person_units
 from sfumato.methods.synthesise.households.original import Original
 from sfumato.methods.synthesise.households.table import household_tables
@@ -44,24 +45,28 @@ class MakingHouseholds(Making):
         The column of household ids.
     head
         The column that says who is head.
-    shared
-        Filled in by the pass: of each stratum what is drawn once for all of a household.
     """
 
     household: str = ""
     head: str | None = None
-    shared: list[tuple[str, ...]] = field(default_factory=list, compare=False)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
         """What is disclosed; how many people the copies have is counted afterwards."""
         state = super().fit(answers)
         told = state["told"].model_copy(update={"households": True})
-        return {**state, "told": told, "shared": self.shared, "records": int(answers[0].item(0, COUNT))}
+        return {**state, "told": told, "records": int(answers[0].item(0, COUNT))}
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
-        """The copies, each whole, one after the other."""
+        """The copies, each whole, one after the other; rows carry what was drawn once for a household to `counted`."""
         self._refuse(batch)
-        return super().transform(batch, state, draws)
+        shared = json.dumps(self._shared(batch) if batch.height else [])
+        return super().transform(batch, state, draws).with_columns(pl.lit(shared, pl.String).alias(_SHARED))
+
+    def _shared(self, batch: pl.DataFrame) -> list[str]:
+        """The columns that are drawn once for all of a household: those that its members share in all strata."""
+        own = batch if self.kind == "full" else batch.filter(pl.Series(self._chosen(batch)))
+        homes = own[self.household].n_unique()
+        return [n for n in self.synthesis.columns if own.select(self.household, n).n_unique() == homes]
 
     def _refuse(self, batch: pl.DataFrame) -> None:
         gone = batch.select(self.codebook.missing(self.household, batch.schema[self.household]).any())
@@ -77,9 +82,7 @@ class MakingHouseholds(Making):
 
     def _original(self, own: pl.DataFrame, draws: Draws, unit: Words) -> Original:
         home, stays = units(own[self.household]), self.kind != "full"
-        original = Original(self.synthesis, own, self.codebook, draws, home, unit, self.head, stays=stays)
-        self.shared.append(original.drawn(original.shared))
-        return original
+        return Original(self.synthesis, own, self.codebook, draws, home, unit, self.head, stays=stays)
 
     def _drawn_anew(self, own: pl.DataFrame, draws: Draws, unit: Words) -> list[pl.DataFrame]:
         """The columns of true people, whose households stay, in the order of the rows."""
@@ -129,15 +132,20 @@ class MakingHouseholds(Making):
         )
 
     def counted(self, state: dict[str, Any]) -> Stage:
-        """A look at the copies, by which their size beside the original's is disclosed."""
+        """A look at the copies, by which their size beside the original's is disclosed, and what was drawn once."""
         several = self.synthesis.copies > 1
 
         def fit(answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
             told: Synthetic = state["told"]
-            ratio = float(np.mean(answers[0][COUNT].to_numpy())) / state["records"]
-            return {"told": told.model_copy(update={"ratio": float(f"{ratio:.3g}")})}
+            sizes, shared = answers
+            if self.kind == "full":
+                ratio = float(np.mean(sizes[COUNT].to_numpy())) / state["records"]
+                told = told.model_copy(update={"ratio": float(f"{ratio:.3g}")})
+            return {"told": told, "shared": json.loads(shared[_SHARED][0]) if shared.height else []}
 
-        return Stage(lambda batch, state, draws: batch, (Counts((COPY,) if several else ()),), fit, by=None)
+        questions = (Counts((COPY,) if several else ()), Counts((_SHARED,)))
+        return Stage(lambda batch, state, draws: batch.drop(_SHARED), questions, fit, by=None)
 
 
-_UNIT = "sfumato:unit"
+_UNIT = HIDDEN + "unit"
+_SHARED = HIDDEN + "shared"
