@@ -228,6 +228,14 @@ def test_an_executor_killed_while_parts_are_written_changes_nothing(opened, mach
     assert sorted(os.listdir(folder)) == [part.name for part in done[0]]
 
 
+def test_folders_are_named_from_where_the_command_runs(opened, here, monkeypatch):
+    in_parts(table(), here / "near", 60)
+    (here / "written").mkdir()
+    monkeypatch.chdir(here)
+    parts = elsewhere(opened, "near").write_parts("written", ("id",))
+    assert pl.concat([pl.read_parquet(here / "written" / part.name) for part in parts]).height == table().height
+
+
 def test_a_part_that_changed_or_is_no_parquet_is_named(opened, here):
     data = elsewhere(opened, in_parts(table(), here / "changing", 60))
     table().write_parquet(here / "changing" / "p001.parquet")

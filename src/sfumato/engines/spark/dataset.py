@@ -21,7 +21,7 @@ from sfumato.engines.classes import class_sizes, class_values, empty_classes, to
 from sfumato.engines.folding import Folding
 from sfumato.engines.spark.blobs import DDL, frames, gone
 from sfumato.engines.spark.guard import guarded, told
-from sfumato.engines.spark.reading import Blobs, Columns
+from sfumato.engines.spark.reading import Blobs, Columns, seen_from_anywhere
 from sfumato.engines.spark.session import Home, asked
 from sfumato.engines.spark.work import (
     Bounded,
@@ -372,7 +372,7 @@ class SparkDataset:
         FileError
             Where parts that workers wrote cannot be seen from here.
         """
-        run, book = uuid.uuid4().hex, told_in_parts(self.codebook)
+        folder, run, book = seen_from_anywhere(folder), uuid.uuid4().hex, told_in_parts(self.codebook)
         try:
             if order:
                 data = self.kept()

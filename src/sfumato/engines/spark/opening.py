@@ -13,7 +13,7 @@ import pyarrow as pa
 from sfumato.data.codebook import Codebook
 from sfumato.engines.spark.blobs import frames, packed
 from sfumato.engines.spark.dataset import TOGETHER, SparkDataset, through
-from sfumato.engines.spark.reading import Columns, Files, flat, parts, tasks
+from sfumato.engines.spark.reading import Columns, Files, flat, parts, seen_from_anywhere, tasks
 from sfumato.engines.spark.session import Home, asked, known_draw, opened, size_of
 from sfumato.engines.spark.work import Pipe
 from sfumato.errors import DataError, FileError, SfumatoError
@@ -79,6 +79,7 @@ def of_folder(address: str, home: Home, *, max_stratum: int = 2_000_000, memory:
     FileError, DataError
         Where they cannot be read.
     """
+    address = seen_from_anywhere(address)
     found = parts(address)
     schema, book = _head(found)
     work = tasks([part for part, _, _ in found], home.cores, _TASK)

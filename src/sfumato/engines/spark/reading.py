@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,7 +16,7 @@ from sfumato.data.files.table import checked_names, finite, listed
 from sfumato.engines.spark.blobs import BATCH, chosen, frames
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Blobs", "Columns", "Files", "Part", "Source", "flat", "parts", "reached"]
+__all__ = ["Blobs", "Columns", "Files", "Part", "Source", "flat", "parts", "reached", "seen_from_anywhere"]
 
 
 class Source(Protocol):
@@ -143,6 +144,11 @@ def same(system: Any, part: Part) -> None:
         Where it changed or is gone.
     """
     now = system.get_file_info(part.path)
+    if now.type == pafs.FileType.NotFound:
+        raise FileError(
+            f"{part.name!r} is not there: it was removed while it was read, or workers do not see the folder. Give one "
+            "that this machine and all workers see, under the same name."
+        )
     if now.type != pafs.FileType.File or (now.size, now.mtime_ns) != (part.size, part.changed):
         raise FileError(f"{part.name!r} changed while it was read. Begin again when nobody writes to the folder.")
 
@@ -182,6 +188,17 @@ def flat(schema: pl.Schema) -> pl.Schema:
     if nested:
         raise DataError(f"{listed(nested).capitalize()}: lists, records, bytes or objects. Only flat columns are read.")
     return pl.Schema({n: pl.String() if t == pl.Null else t for n, t in schema.items()})
+
+
+def seen_from_anywhere(address: str) -> str:
+    """An address, or the whole path of a folder: workers have folders of their own that they work in.
+
+    Examples
+    --------
+    >>> seen_from_anywhere("hdfs://host/parts"), os.path.isabs(seen_from_anywhere("parts"))
+    ('hdfs://host/parts', True)
+    """
+    return address if "://" in address else os.path.abspath(address)
 
 
 def reached(address: str) -> tuple[Any, str]:
