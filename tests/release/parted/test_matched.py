@@ -38,9 +38,11 @@ def keyed(steps, **more):
 
 
 def gaps(frame):
-    """Some values missing, in numbers and categories."""
+    """Some values missing, in numbers and categories; and a list of categories."""
     gone = [pl.Series(np.random.default_rng(i).random(frame.height) < 0.15) for i in range(3)]
-    return frame.with_columns(pl.when(~g).then(n).alias(n) for n, g in zip(("x", "h", "n"), gone, strict=True))
+    return frame.with_columns(pl.col("town").cast(pl.Enum(["P", "Q", "R", "S"]))).with_columns(
+        pl.when(~g).then(n).alias(n) for n, g in zip(("x", "h", "n"), gone, strict=True)
+    )
 
 
 def dated(frame):
@@ -65,15 +67,10 @@ TRIED = {
     "noise and exchanged categories": [NOISE, PRAM],
     "only categories": [PRAM],
     "rows left out": [NOISE, {"do": "suppress_strata", "by": ["g", "town"], "min_count": 80, "max_suppressed": 0.9}],
-    "cells emptied": [
-        NOISE,
-        {"do": "anonymise", "keys": ["h", "town"], "k": 40, "max_suppressed": 0.9},
-    ],
-    "wildcards": [
-        {"do": "suppress_cells", "keys": ["h", "town"], "k": 60, "missing": "wildcard"},
-        NOISE,
-    ],
-    "coarsened since": [NOISE, {"do": "recode", "column": "n", "breaks": [30, 40, 50]}],
+    "generalised since": [NOISE, {"do": "anonymise", "keys": ["h", "town"], "k": 40, "suppression_limit": 0.9}],
+    "wildcards, cells emptied before": [{"do": "suppress_cells", "keys": ["h", "town"], "k": 60}, NOISE],
+    "wildcards, cells emptied since": [NOISE, {"do": "suppress_cells", "keys": ["h", "town"], "k": 60}],
+    "coarsened since": [NOISE, {"do": "recode", "columns": ["n"], "band": [30, 45]}],
     "ids replaced": [NOISE, {"do": "pseudonymise", "columns": ["id"]}],
 }
 
@@ -123,3 +120,11 @@ def test_who_errs_is_left_out_and_a_note_says_so():
     found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=200)
     assert ERRS in found.notes
     assert not [f for f in found if f.measure == "match_correct"]
+
+
+def test_numbers_that_all_share_make_everybody_alike():
+    frame = people(300).with_columns(n=pl.lit(7), x=pl.lit(1.0))
+    variables = {"id": {"role": "record"}, **{n: {"role": "key", "kind": "continuous"} for n in ("x", "n")}}
+    plan = Plan(variables=variables, steps=[NOISE | {"columns": ["x"]}])
+    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
+    refuse_other({LINE: figures(looked_for(frame, plan, 300, 300))[LINE]}, figures(memory))

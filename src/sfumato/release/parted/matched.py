@@ -205,9 +205,7 @@ def _numbered(people: pl.DataFrame, released: pl.DataFrame, name: str) -> pl.Dat
     return pl.DataFrame({_VALUE: values, _CODE: pl.Series(np.arange(len(values)), dtype=pl.Float64)})
 
 
-def _in_their_terms(
-    ran: PartedRun, subject: Subject, keys: Sequence[str], replaced: Sequence[str]
-) -> dict[str, str]:
+def _in_their_terms(ran: PartedRun, subject: Subject, keys: Sequence[str], replaced: Sequence[str]) -> dict[str, str]:
     """For each key the column of the result that holds what is known of it.
 
     As in `sfumato.release.intruder.known_people`: of a column that was coarsened since, the true values where cells
@@ -222,7 +220,9 @@ def _in_their_terms(
         pairs = {n: (_comparable(before[n], schema), _comparable(n, schema)) for n in emptied}
         same = [((a == b) | b.is_null()).fill_null(True).all().alias(n) for n, (a, b) in pairs.items()]
         columns = tuple(each for n in emptied for each in (n, before[n]))
-        answer = ran.after.ask(Folded(columns, lambda batch: batch.select(same), lambda frames: frames.select(pl.all().all())))
+        answer = ran.after.ask(
+            Folded(columns, lambda batch: batch.select(same), lambda frames: frames.select(pl.all().all()))
+        )
         told |= answer.row(0, named=True)
     return {n: n if told.get(n, True) is False else column for n, column in before.items()}
 
