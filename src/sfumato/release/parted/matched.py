@@ -30,7 +30,6 @@ from sfumato.measures.risk.linkers.coding import as_category, as_numbers, numeri
 from sfumato.measures.risk.linkers.linkers import LINKERS
 from sfumato.measures.risk.scenarios.measure import NO_KEY, NOT_THERE
 from sfumato.measures.subject import Subject
-from sfumato.methods.base import WAS
 from sfumato.release.parted.reading import sums_of, true_column
 from sfumato.release.parted.run import PartedRun
 from sfumato.release.parted.targets import Asked, near, nearness, people_of
@@ -215,7 +214,7 @@ def _in_their_terms(ran: PartedRun, subject: Subject, keys: Sequence[str], repla
     coarse = [n for n in keys if n not in subject.two.before.columns and before[n] != n]
     schema = ran.after.schema
     emptied = [n for n in coarse if schema[before[n]].base_type() == schema[n].base_type()]
-    told = {n: False for n in coarse}
+    told = dict.fromkeys(coarse, False)
     if emptied:
         pairs = {n: (_comparable(before[n], schema), _comparable(n, schema)) for n in emptied}
         same = [((a == b) | b.is_null()).fill_null(True).all().alias(n) for n, (a, b) in pairs.items()]
