@@ -7,7 +7,7 @@ wrongly is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sfumato.data.dataset import Parted, ask_all
@@ -29,6 +29,7 @@ from sfumato.release.parted.exact import exact
 from sfumato.release.parted.exposing import exposed_off_memory
 from sfumato.release.parted.found import closeness, nearest_linkage
 from sfumato.release.parted.hidden import hidden
+from sfumato.release.parted.matched import neighbour
 from sfumato.release.parted.run import PartedRun, released_columns
 from sfumato.release.parted.sample import MOST, sample_of, strata_of, whole_of
 from sfumato.release.parted.targets import PEOPLE, targets_of
@@ -52,16 +53,18 @@ SAMPLED = (
     "rule. Who looks for a record among all finds it less often than among these."
 )
 AMONG_ALL = (
-    "Who takes the nearest or likeliest record (linkage_nearest, risk2, nearest and predicted of h_rank) was tried "
-    f"for {PEOPLE:,} people among all records; the intervals are of shares of everybody."
+    "Who takes the nearest or likeliest record (linkage_nearest, risk2, nearest and predicted of h_rank, match_correct "
+    f"of the neighbour with the linker nearest) was tried for {PEOPLE:,} people among all records; the intervals are "
+    "of shares of everybody."
 )
 STRATA_SAMPLED = (
     f"Assigning all records of a stratum was tried in whole strata of together at most {MOST:,} records, chosen by a "
     "fixed public rule: finding a record there is as hard as among all."
 )
 LEFT_OUT = (
-    "The table is large: attackers who need all records at once (attribute_risk and its like, scenarios of intruders, "
-    "reconstruction without strata that are small enough) were left out. A limit on what they find counts as not met."
+    "The table is large: attackers who need all records at once (attribute_risk and its like, scenarios of intruders "
+    "but for the neighbour with the linker nearest, inference, membership, reconstruction without strata that are "
+    "small enough) were left out. A limit on what they find counts as not met."
 )
 NO_SAMPLE = (
     "The table is large, and its released records are not those of single people: measures that compare records were "
@@ -116,7 +119,7 @@ def measure_parted(plan: Plan, ran: PartedRun, how: Measuring, progress: Progres
     of_strata = Findings(tuple(in_strata), of_strata.notes)
     there = {(f.measure, f.group) for f in of_strata}
     people = of(sample)
-    of_people = among_all(ran, people, measure(people, alone, only=names), searching)
+    of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
     of_people = Findings(tuple(f for f in of_people if (f.measure, f.group) not in there), of_people.notes)
     notes = (*seen.notes, SAMPLED, *((STRATA_SAMPLED,) if strata is not None else ()), LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
@@ -172,7 +175,14 @@ def _strata(plan: Plan, ran: PartedRun, most: int) -> Ran[PolarsDataset] | None:
         return None
 
 
-def among_all(ran: PartedRun, sample: Subject, sampled: Findings, progress: Progress, people: int = PEOPLE) -> Findings:
+def among_all(
+    ran: PartedRun,
+    sample: Subject,
+    sampled: Findings,
+    progress: Progress,
+    people: int = PEOPLE,
+    replaced: Sequence[str] = (),
+) -> Findings:
     """The findings of a sample, with those of attackers who take the nearest record told of people among all records.
 
     Parameters
@@ -187,19 +197,25 @@ def among_all(ran: PartedRun, sample: Subject, sampled: Findings, progress: Prog
         Told before all records are gone through.
     people
         How many of the sample are looked for.
+    replaced
+        Columns of ids in whose place others stand.
     """
     pair = sample.two
-    if not pair.aligned or not pair.columns:
+    if not pair.aligned:
         return sampled
     progress(f"looking for {min(people, pair.after.height):,} people among all records", 0)
-    targets = targets_of(ran, sample, pair.columns, people)
-    records = int(ran.after.ask(Counts(())).item(0, COUNT))
-    asked = [
-        nearest_linkage(targets, records),
-        closeness(targets, pair, records, sample.how.w1, sample.how.w2),
-        hidden(ran, targets, pair, sample.how.attacking or USUAL, sample.disclosure, sampled),
-    ]
+    asked = [neighbour(ran, sample, people, replaced)]
+    if pair.columns:
+        targets = targets_of(ran, sample, pair.columns, people)
+        records = int(ran.after.ask(Counts(())).item(0, COUNT))
+        asked += [
+            nearest_linkage(targets, records),
+            closeness(targets, pair, records, sample.how.w1, sample.how.w2),
+            hidden(ran, targets, pair, sample.how.attacking or USUAL, sample.disclosure, sampled),
+        ]
     questions = [each for each in asked if each is not None]
+    if not questions:
+        return sampled
     answers = iter(ask_all(ran.after, [q for each in questions for q in each.questions]))
     found = Findings.together([each.told([next(answers) for _ in each.questions]) for each in questions])
     new = {f.measure for f in found}

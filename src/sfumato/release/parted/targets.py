@@ -20,7 +20,7 @@ from sfumato.data.pair import Pair
 from sfumato.data.query import Folded
 from sfumato.draws import public_places, sortable
 from sfumato.kernels.neighbours.h_rank_parts import tree_of_parts
-from sfumato.kernels.neighbours.kdtree import build_tree, mass_within
+from sfumato.kernels.neighbours.kdtree import Tree, build_tree, mass_within
 from sfumato.kernels.rows import complete_rows, row_hash, scatter
 from sfumato.measures.subject import Subject
 from sfumato.release.parted.reading import (
@@ -46,12 +46,15 @@ __all__ = [
     "in_groups",
     "near",
     "nearness",
+    "people_of",
     "targets_of",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Within = Callable[[Tree, Floats, Floats, Floats], Floats]
+"""How the mass near people is counted, as `sfumato.kernels.neighbours.kdtree.mass_within` counts it."""
 Points = Callable[[pl.DataFrame], Floats]
 """The points that the records of a batch are."""
 
@@ -168,7 +171,7 @@ def targets_of(ran: PartedRun, subject: Subject, columns: Sequence[str], most: i
 
     told = sums_of(ran.after, made, [f"{kind}{j}" for kind in ("x", "z", "wx", "wz") for j in range(len(columns))])
     x, z, wx, wz = (tuple(told[f"{kind}{j}"] for j in range(len(columns))) for kind in ("x", "z", "wx", "wz"))
-    rows = _people(pair, most)
+    rows = people_of(pair, most)
     again = subject.unscaled[rows] if subject.unscaled is not None and rebuilt(ran, columns) else None
     needed = {where(ran, n) for n in columns for where in (true_column, released_column, rebuilt_column)}
     needed |= {*pair.known_by}
@@ -194,7 +197,7 @@ class _Reading:
         return {"reads": self.reads, "last": None}  # no rows go to other workers
 
 
-def _people(pair: Pair, most: int) -> Ints:
+def people_of(pair: Pair, most: int) -> Ints:
     """Rows of those with the smallest public draws of ids; people near each other follow each other."""
     rows = np.arange(pair.before.height)
     if pair.record is not None and pair.record in pair.before.columns:
@@ -228,7 +231,14 @@ class Near:
         return np.divide(1.0, self.mass, out=np.zeros(len(self.mass)), where=(self.mass > 0) & ~self.nearer)
 
 
-def near(needed: Sequence[str], points: Points, people: Floats, closer: Floats, reach: Floats) -> Folded:
+def near(
+    needed: Sequence[str],
+    points: Points,
+    people: Floats,
+    closer: Floats,
+    reach: Floats,
+    within: Within = mass_within,
+) -> Folded:
     """The question how many records are within reach of each person, and whether any is nearer still.
 
     Parameters
@@ -239,7 +249,9 @@ def near(needed: Sequence[str], points: Points, people: Floats, closer: Floats, 
         The records of a batch, shape (n, p).
     people : ndarray, shape (m, p)
     closer, reach : ndarray, shape (m,)
-        Squared distances.
+        Squared distances, or as `within` takes them.
+    within
+        How what is near is counted.
     """
     schema = {"target": pl.UInt32, "nearer": pl.Boolean, "mass": pl.Float64}
 
@@ -247,7 +259,7 @@ def near(needed: Sequence[str], points: Points, people: Floats, closer: Floats, 
         those = points(batch)
         if not len(those):
             return pl.DataFrame(schema=schema)
-        mass = mass_within(tree_of_parts(those), people, closer, reach)
+        mass = within(tree_of_parts(those), people, closer, reach)
         some = np.flatnonzero(mass)
         nearer = mass[some] < 0
         return pl.DataFrame({"target": some, "nearer": nearer, "mass": np.where(nearer, 0.0, mass[some])}, schema)

@@ -19,7 +19,7 @@ from sfumato.kernels.rows import row_hash
 from sfumato.measures.intruding import Knowledge
 from sfumato.measures.known import Known
 
-__all__ = ["Coded", "categories", "coded", "numeric_keys"]
+__all__ = ["Coded", "as_category", "as_numbers", "categories", "coded", "numeric_keys"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def coded(known: Known, keys: Sequence[str], *, wildcard: bool = False, knowledg
     tables = [known.people, known.released, *([known.control] if known.control is not None else [])]
     measured = numeric_keys(known, keys)
     codes, levels = categories(tables, [n for n in keys if n not in measured], wildcard=wildcard)
-    values = [_numbers(table, measured, known.codebook) for table in tables]
+    values = [as_numbers(table, measured, known.codebook) for table in tables]
     n = known.people.height
     truth, released = keys_of(codes[0], values[0]), keys_of(codes[1], values[1])
     unit = _units(known, codes, values)
@@ -165,7 +165,7 @@ def categories(
     out = np.empty((len(names), sum(heights)), dtype=np.int32)
     levels = []
     for k, name in enumerate(names):
-        column = pl.concat([_alike(table, name) for table in tables], how="vertical_relaxed").to_series()
+        column = pl.concat([as_category(table, name) for table in tables], how="vertical_relaxed").to_series()
         rank = column.rank("dense").cast(pl.Int32).fill_null(0).to_numpy()  # null is 0, categories follow
         out[k] = rank - 1 if wildcard else rank
         levels.append(int(rank.max(initial=0)) + 1)
@@ -173,7 +173,7 @@ def categories(
     return [np.ascontiguousarray(part) for part in np.split(out, ends, axis=1)], tuple(levels)
 
 
-def _alike(table: pl.DataFrame, name: str) -> pl.DataFrame:
+def as_category(table: pl.DataFrame, name: str) -> pl.DataFrame:
     """A column of categories so that equal ones are equal whatever their type; NaN is missing."""
     dtype = table.schema[name]
     if dtype == pl.Boolean:
@@ -185,7 +185,7 @@ def _alike(table: pl.DataFrame, name: str) -> pl.DataFrame:
     return table.select(name)
 
 
-def _numbers(table: pl.DataFrame, names: Sequence[str], codebook: Codebook) -> Floats:
+def as_numbers(table: pl.DataFrame, names: Sequence[str], codebook: Codebook) -> Floats:
     """Numbers and dates as floats, shape (q, n), NaN where missing."""
     if not names:  # a frame of no columns has no height
         return np.empty((0, table.height))

@@ -1,0 +1,231 @@
+"""Who is found among all released records by somebody who knows the keys and takes the nearest record.
+
+It is the line `match_correct` of the intruder `neighbour` and the linker `nearest` of a table that is not in memory.
+See `sfumato.measures.risk.scenarios`. Nobody's nearest record needs to be known: it is enough whether a record is
+nearer than the person's own, and how many are as near.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.dataset import rows as rows_of
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import Folded
+from sfumato.data.remembered import Remembered
+from sfumato.kernels.linkers.keys import MISSING
+from sfumato.kernels.linkers.scan import TIE
+from sfumato.kernels.linkers.within import GowerSpace, gower_apart, gower_within
+from sfumato.measures.confidence import wilson
+from sfumato.measures.known import Known
+from sfumato.measures.measuring import wildcard
+from sfumato.measures.risk.linkers.coding import as_category, as_numbers, numeric_keys
+from sfumato.measures.risk.linkers.linkers import LINKERS
+from sfumato.measures.risk.scenarios.measure import NO_KEY, NOT_THERE
+from sfumato.measures.subject import Subject
+from sfumato.release.parted.reading import sums_of, true_column
+from sfumato.release.parted.run import PartedRun
+from sfumato.release.parted.targets import Asked, near, nearness, people_of
+
+__all__ = ["ERRS", "neighbour"]
+
+Floats = NDArray[np.float64]
+
+_NEIGHBOUR, _NEAREST = "neighbour", "nearest"
+_VALUE, _CODE = "value", "code"
+ERRS = (
+    "neighbour: the table is large, and what this intruder knows has errors (`knows`): who is found by the nearest "
+    "record was left out. A limit on it counts as not met."
+)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """Where the keys of people and records are points.
+
+    Parameters
+    ----------
+    known
+        For each category the values that the people have, with their numbers. Any other value agrees with nobody's.
+    low, spread
+        Of each number that varies: the lowest of all true values, and their range.
+    book
+        What is known of the columns.
+    """
+
+    known: Mapping[str, pl.DataFrame]
+    low: Mapping[str, float]
+    spread: Mapping[str, float]
+    book: Codebook
+
+    def __call__(self, table: pl.DataFrame) -> Floats:
+        """Points of a table with a column for each key, shape (n, p)."""
+        out = np.empty((table.height, len(self.known) + len(self.low)))
+        for j, (name, values) in enumerate(self.known.items()):
+            column = as_category(table, name).to_series().alias(_VALUE).cast(values.schema[_VALUE]).to_frame()
+            codes = column.join(values, on=_VALUE, how="left", maintain_order="left")[_CODE]
+            there = column[_VALUE].is_not_null().to_numpy()
+            out[:, j] = np.where(there, codes.fill_null(values.height).to_numpy(), MISSING)
+        numbers = as_numbers(table, [*self.low], self.book)
+        for j, (name, column) in enumerate(zip(self.low, numbers, strict=True), len(self.known)):
+            scaled = (column - self.low[name]) / self.spread[name]
+            out[:, j] = np.where(np.isnan(scaled), MISSING, scaled)
+        return out
+
+
+def neighbour(ran: PartedRun, subject: Subject, most: int, replaced: Sequence[str] = ()) -> Asked | None:
+    """The line `match_correct` of who knows the keys of a person, and takes the nearest record.
+
+    An intruder who errs is left out, with a note. Where a limit asks for `match_correct`, what is left out of it has
+    lines without a value, so that the limit is not met.
+
+    Parameters
+    ----------
+    ran
+        What a run left behind.
+    subject
+        A sample of its records.
+    most
+        How many people are looked for.
+    replaced
+        Columns of ids in whose place others stand: they are known as they were released.
+
+    Returns
+    -------
+    Asked or None
+        None where nobody asks for scenarios, or the release has no keys.
+    """
+    known, how = subject.intruder, subject.how.intruding
+    if known is None or how is None or not known.aligned or not known.people.height:
+        return None
+    wanted = "match_correct" in subject.asked
+    places = [(s, group) for s in how.scenarios for group in LINKERS if (s, group) != (_NEIGHBOUR, _NEAREST)]
+    empty = [Finding("match_correct", group=group, attack=s) for s, group in places if wanted]
+    if _NEIGHBOUR not in how.scenarios:
+        return Asked([], lambda answers: Findings(tuple(empty)))
+    knowledge = how.knowledge(_NEIGHBOUR)
+    keys = tuple(dict.fromkeys(knowledge.keys or known.keys))
+    there = tuple(n for n in keys if n in known.people.columns and n in known.released.columns)
+    notes = []
+    if gone := [n for n in keys if n not in there]:
+        notes.append(NOT_THERE.format(scenario=_NEIGHBOUR, columns=", ".join(gone)))
+    if not there or any(knowledge.error.get(n) for n in there):
+        notes.append(ERRS if there else NO_KEY.format(scenario=_NEIGHBOUR))
+        without = Finding("match_correct", group=_NEAREST, attack=_NEIGHBOUR)
+        lines = (*([without] if wanted else ()), *empty)
+        return Asked([], lambda answers: Findings(lines, tuple(notes)))
+    return _looked_for(ran, subject, known, there, most, replaced, Findings(tuple(empty), tuple(notes)))
+
+
+def _looked_for(
+    ran: PartedRun,
+    subject: Subject,
+    known: Known,
+    keys: Sequence[str],
+    most: int,
+    replaced: Sequence[str],
+    also: Findings,
+) -> Asked:
+    """The questions, asked of what is released and of what would be had the true values been released."""
+    before = _in_their_terms(ran, subject, keys, replaced)
+    at = people_of(subject.two, most)
+    people, released = _of_people(subject, known, before)[at], known.released.select(keys)[at]
+    free = wildcard(subject.how.missing) is not None
+    points = _space(ran, known, keys, people, before)
+    search, mine = points(people), points(released)
+    space = GowerSpace(len(points.known), free)
+    within = partial(gower_within, space=space)
+
+    def asked(own: Floats, columns: Mapping[str, str]) -> Folded:
+        apart = gower_apart(search, own, space)
+        read = _reading(points, columns)
+        return near([*dict.fromkeys(columns.values())], read, search, apart - TIE, apart + TIE, within)
+
+    def told(answers: Sequence[pl.DataFrame]) -> Findings:
+        hits, without = (float(nearness(answer, len(at)).chance().sum()) for answer in answers)
+        shares = (hits / len(at), wilson(hits, len(at)), without / len(at))
+        line = Finding("match_correct", None, _NEAREST, None, _NEIGHBOUR, *shares)
+        return Findings((line, *also.lines), also.notes)
+
+    return Asked([asked(mine, {n: n for n in keys}), asked(search, before)], told)
+
+
+def _of_people(subject: Subject, known: Known, before: Mapping[str, str]) -> pl.DataFrame:
+    """What is known of the sample's people, by name: what `before` reads of all."""
+    if subject.before is None:
+        raise TypeError("a run's sample holds what its records were")
+    held = subject.before.data if isinstance(subject.before, Remembered) else subject.before
+    was = rows_of(held)
+
+    def of(name: str) -> pl.Series:
+        if before[name] == name:  # nothing changed it, or it is known as it was released
+            return known.released[name]
+        return known.people[name] if name in subject.two.before.columns else was[name]
+
+    return pl.DataFrame([of(n) for n in before])
+
+
+def _reading(points: _Space, columns: Mapping[str, str]) -> Callable[[pl.DataFrame], Floats]:
+    """The points of a batch, each key from the column that is named for it."""
+    named = [pl.col(column).alias(n) for n, column in columns.items()]
+    return lambda batch: points(batch.select(named))
+
+
+def _space(
+    ran: PartedRun, known: Known, keys: Sequence[str], people: pl.DataFrame, before: Mapping[str, str]
+) -> _Space:
+    """The space of some keys; a number that all originals share tells nobody apart, and is left out."""
+    measured = numeric_keys(known, keys)
+    read = [pl.col(before[n]).alias(n) for n in measured]
+
+    def made(batch: pl.DataFrame) -> dict[str, Floats]:
+        return dict(zip(measured, as_numbers(batch.select(read), measured, known.codebook), strict=True))
+
+    ends = {}
+    for n, sums in sums_of(ran.after, made, measured).items() if measured else ():
+        if sums.low is not None and sums.high is not None and sums.high > sums.low:
+            ends[n] = (sums.low, sums.high - sums.low)
+    values = {n: _numbered(people, known.released, n) for n in keys if n not in measured}
+    low, spread = ({n: pair[i] for n, pair in ends.items()} for i in (0, 1))
+    return _Space(values, low, spread, known.codebook)
+
+
+def _numbered(people: pl.DataFrame, released: pl.DataFrame, name: str) -> pl.DataFrame:
+    """The values that people have, in a type that holds released ones, too."""
+    here, there = as_category(people, name), as_category(released, name)
+    values = pl.concat([here, there.clear()], how="vertical_relaxed").to_series().drop_nulls().unique().sort()
+    return pl.DataFrame({_VALUE: values, _CODE: pl.Series(np.arange(len(values)), dtype=pl.Float64)})
+
+
+def _in_their_terms(ran: PartedRun, subject: Subject, keys: Sequence[str], replaced: Sequence[str]) -> dict[str, str]:
+    """For each key the column of the result that holds what is known of it.
+
+    As in `sfumato.release.intruder.known_people`: of a column that was coarsened since, the true values where cells
+    were only emptied, else the coarser ones.
+    """
+    before = {n: n if n in replaced else true_column(ran, n) for n in keys}
+    coarse = [n for n in keys if n not in subject.two.before.columns and before[n] != n]
+    schema = ran.after.schema
+    emptied = [n for n in coarse if schema[before[n]].base_type() == schema[n].base_type()]
+    told = dict.fromkeys(coarse, False)
+    if emptied:
+        pairs = {n: (_comparable(before[n], schema), _comparable(n, schema)) for n in emptied}
+        same = [((a == b) | b.is_null()).fill_null(True).all().alias(n) for n, (a, b) in pairs.items()]
+        columns = tuple(each for n in emptied for each in (n, before[n]))
+        answer = ran.after.ask(
+            Folded(columns, lambda batch: batch.select(same), lambda frames: frames.select(pl.all().all()))
+        )
+        told |= answer.row(0, named=True)
+    return {n: n if told.get(n, True) is False else column for n, column in before.items()}
+
+
+def _comparable(column: str, schema: pl.Schema) -> pl.Expr:
+    listed = isinstance(schema[column], (pl.Enum, pl.Categorical))
+    return pl.col(column).cast(pl.String) if listed else pl.col(column)
