@@ -64,7 +64,8 @@ def world(monkeypatch, tmp_path):
 
 
 def until(look):
-    for _ in range(500):
+    last = time.monotonic() + 60
+    while time.monotonic() < last:
         if look():
             return
         time.sleep(0.01)

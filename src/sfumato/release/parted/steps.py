@@ -25,6 +25,9 @@ _WHOLE_STRATA = frozenset({"centroids", "shuffle", "swap", "swap_households", "s
 _LATER_LOOKS: Mapping[str, int] = {"centroids": 3, "sample": 2}
 _ONE_MORE = frozenset({"shuffle", "suppress_cells", "swap", "swap_households", "to_grid", "to_line"})
 
+_ONE_MORE_WHERE = ("correlated", "households")
+"""Options that take a look more."""
+
 
 @dataclass(frozen=True)
 class StepRun:
@@ -67,7 +70,7 @@ def how_steps_run(plan: Plan, codebook: Codebook) -> list[StepRun]:
     """
     told = []
     for step in plan.steps:
-        more = 1 if step.name in _ONE_MORE or getattr(step, "correlated", False) else 0
+        more = int(step.name in _ONE_MORE or any(getattr(step, option, False) for option in _ONE_MORE_WHERE))
         looks = _LATER_LOOKS.get(step.name, more) + _first_look(step, codebook)
         told.append(StepRun(step.name, "stratum" if step.name in _WHOLE_STRATA else "batch", max(1, looks)))
         with suppress(DataError):

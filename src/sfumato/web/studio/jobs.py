@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import secrets
 import shutil
@@ -171,20 +170,18 @@ class Jobs:
             self._end()
 
     def _end(self) -> None:
-        process, self._process, pipe, self._pipe = self._process, None, self._pipe, None
+        """Kill the process; its pipe is closed by who listens to it, whom another pipe of that number could mislead."""
+        process, self._process, self._pipe = self._process, None, None
         if process is not None:
             process.kill()
             process.join(1)
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
 
     def _hear(self, pipe: Connection) -> None:
         """Listen to one process, until it ends."""
         while True:
             try:
                 said = pipe.recv()
-            except (EOFError, OSError, TypeError):  # closed on this side, too
+            except (EOFError, OSError):
                 break
             with self._lock:
                 job = self._of(pipe)
@@ -198,6 +195,7 @@ class Jobs:
                     job.tell(state="failed", message=said[1])
                 self._tidy(job)
         with self._lock:
+            pipe.close()
             if pipe is self._pipe:
                 self._pipe = self._process = None
             if (job := self._of(pipe)) is not None:  # whatever was started since
