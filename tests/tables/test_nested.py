@@ -18,7 +18,6 @@ from sfumato.tables.equations import NotAdditive, equations
 from sfumato.tables.nested import nested
 from sfumato.tables.settle import internal
 from sfumato.tables.table import Table
-from tests.real_data import real_data
 
 
 def under(axis: Axis) -> dict[str, frozenset[str]]:
@@ -46,8 +45,10 @@ def as_file(table: Table, folder: Path, seed: int) -> Table:
         ("ssb_magnitude1", "sector2>sector4,geo", {"value": "value", "contributors": "company"}),
     ],
 )
-def test_trees_of_built_tables_come_back(name: str, by: str, options: dict[str, str], tmp_path: Path) -> None:
-    records = sf.read(real_data() / "tables" / f"{name}.csv")
+def test_trees_of_built_tables_come_back(
+    name: str, by: str, options: dict[str, str], tmp_path: Path, shared_data: Path
+) -> None:
+    records = sf.read(shared_data / "tables" / f"{name}.csv")
     table = build(records, by, **options)
     flat = as_file(table, tmp_path, 1)
     with pytest.raises(NotAdditive):
@@ -61,8 +62,8 @@ def test_trees_of_built_tables_come_back(name: str, by: str, options: dict[str, 
     assert "read off the sums" in read.notes[-1]
 
 
-def test_several_groupings_come_back(tmp_path: Path) -> None:
-    records = sf.read(real_data() / "tables" / "ssb_d2.csv")
+def test_several_groupings_come_back(tmp_path: Path, shared_data: Path) -> None:
+    records = sf.read(shared_data / "tables" / "ssb_d2.csv")
     by = [["county>region", "main_income"], ["k_group>region", "main_income"]]
     table = build(records, by, count="freq")
     read = nested(as_file(table, tmp_path, 1))

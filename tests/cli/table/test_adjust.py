@@ -5,7 +5,6 @@ import json
 import polars as pl
 import pytest
 from tests.cli.table.changing import folder_of, refused, run, told_anywhere
-from tests.real_data import real_data
 
 MORE = {
     "judged.csv": "sex,town,count,contributors,largest,second,status,lower_level,upper_level\n"
@@ -39,8 +38,8 @@ def test_files_and_folders_are_written_and_read_again(folder, options):
     assert (again["cells"], again["additive"]) == (9, True)
 
 
-def test_a_single_file_of_a_hierarchical_table_is_taken_as_it_is(folder):
-    firms = str(real_data() / "tables" / "synth_S.csv")
+def test_a_single_file_of_a_hierarchical_table_is_taken_as_it_is(folder, shared_data):
+    firms = str(shared_data / "tables" / "synth_S.csv")
     by, rules = ("--by", "act1>act,geo1>geo,size", "--value", "turnover"), ("--rule", "n(3)", "--rule", "p(10)")
     run(folder, "protect", firms, *by, *rules, "--method", "elimination", "--force", "--internal", "hier.csv")
     told = run(folder, "adjust", "hier.csv", "--value", "turnover", "--gap", "0.2", "--out", "out.csv", "--json")

@@ -15,7 +15,6 @@ from sfumato.tables.bounds.bound import bounds
 from sfumato.tables.possible import Barnardised
 from sfumato.tables.table import Table
 from sfumato.tables.zeros import with_zeros
-from tests.real_data import real_data
 
 
 def build(frame, *by, **options):
@@ -186,8 +185,8 @@ def test_tables_that_are_refused():
 
 
 @pytest.mark.parametrize("name", ["r_Titanic", "r_HairEyeColor", "r_UCBAdmissions"])
-def test_real_tables(name):
-    frame = pl.read_csv(real_data() / "tables" / f"{name}.csv")
+def test_real_tables(name, shared_data):
+    frame = pl.read_csv(shared_data / "tables" / f"{name}.csv")
     count = frame.columns[-1]
     table = build(frame, frame.columns[:-1], count=count)
     done = sf.tables.round(table, 5, "controlled")

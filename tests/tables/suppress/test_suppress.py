@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from sfumato.tables.suppress.choose import METHODS, chosen, suppress
 from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
 from sfumato.tables.suppress.problem import prepare
-from tests.real_data import real_data
 from tests.tables.suppress.auditing import interval, weak
 from tests.tables.suppress.small import Small, flat, grid, of_file, table
 
@@ -172,9 +172,9 @@ def test_linked_tables_are_protected_together() -> None:
         assert weak(small.matrix, small.value, primary, primary | found.secondary, **free(small)) == []
 
 
-def test_published_optimum() -> None:
+def test_published_optimum(shared_data: Path) -> None:
     """`insee2`, p% of 10 and fewer than 3: notes on methods, 35 cells of value 921,712 (copies of a cell counted)."""
-    small = of_file(real_data() / "tables" / "insee_indiv_dt.csv", ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER")
+    small = of_file(shared_data / "tables" / "insee_indiv_dt.csv", ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER")
     primary, level = small.p_percent()
     found = suppress(small, primary, method="auto", cost=small.cost, **free(small), **levels(level, False))
     assert found.optimal
@@ -185,9 +185,9 @@ def test_published_optimum() -> None:
 
 
 @pytest.mark.slow
-def test_published_optimum_in_three_dimensions() -> None:
+def test_published_optimum_in_three_dimensions(shared_data: Path) -> None:
     """`synth_S`: exact disclosure costs 164,439 at least, p% levels between 169,889 and 196,362."""
-    small = of_file(real_data() / "tables" / "synth_S.csv", ["act1>act", "geo1>geo", "size"], "turnover")
+    small = of_file(shared_data / "tables" / "synth_S.csv", ["act1>act", "geo1>geo", "size"], "turnover")
     primary, level = small.p_percent()
     found = suppress(small, primary, method="optimal", cost=small.cost, **free(small))
     assert found.optimal

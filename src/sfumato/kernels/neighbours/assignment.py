@@ -20,7 +20,7 @@ from sfumato.kernels.rows import distinct, scatter, set_apart
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-__all__ = ["NEIGHBOURS", "PEOPLE", "Assigned", "assign"]
+__all__ = ["NEIGHBOURS", "PEOPLE", "Assigned", "assign", "assigned_chances", "chosen_people"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,7 +85,7 @@ def assign(x: Floats, z: Floats, stratum: Ints, most: int) -> Assigned:
     work = np.cumsum(size[smallest_first].astype(np.float64) ** 3)
     chosen = smallest_first[(work <= max(_WORK, float(most) ** 3)) & (size[smallest_first] <= most)]
     parts = np.split(np.argsort(label, kind="stable"), np.cumsum(size)[:-1])
-    right = sum(float(_chances(x[rows], z[rows], copies[rows]).sum()) for rows in (parts[j] for j in chosen))
+    right = sum(float((assigned_chances(x[rows], z[rows]) / copies[rows]).sum()) for rows in (parts[j] for j in chosen))
     others = np.flatnonzero(~np.isin(label, chosen))
     chances = _in_neighbourhoods(x[others], z[others], label[others], copies[others])
     return Assigned(right, chances, len(others))
@@ -103,7 +103,7 @@ def _in_neighbourhoods(x: Floats, z: Floats, label: Ints, copies: Ints) -> Float
         return np.zeros(0)
     from scipy.spatial import cKDTree
 
-    people = np.argsort(scatter(np.arange(1, len(x) + 1, dtype=np.uint64)))[:PEOPLE]
+    people = chosen_people(len(x))
     tables = set_apart(x, z, label)
     # few questions are asked of them, so they should be quick to build
     trees = [cKDTree(table, balanced_tree=False, compact_nodes=False) for table in tables]
@@ -112,8 +112,19 @@ def _in_neighbourhoods(x: Floats, z: Floats, label: Ints, copies: Ints) -> Float
         near = [_nearest(tree, tables[0][person]) for tree in trees]
         rows = np.union1d(np.concatenate(near), [person])
         rows = rows[label[rows] == label[person]]
-        out[i] = _chances(x[rows], z[rows], copies[rows])[np.searchsorted(rows, person)]
+        out[i] = assigned_chances(x[rows], z[rows])[np.searchsorted(rows, person)] / copies[person]
     return out
+
+
+def chosen_people(n: int) -> Ints:
+    """Which of n people are looked for where not all are: a fixed public lot.
+
+    Examples
+    --------
+    >>> len(chosen_people(10_000)), sorted(chosen_people(3).tolist())
+    (400, [0, 1, 2])
+    """
+    return np.argsort(scatter(np.arange(1, n + 1, dtype=np.uint64)))[:PEOPLE]
 
 
 def _nearest(tree: cKDTree, point: Floats) -> Ints:
@@ -126,8 +137,24 @@ def _nearest(tree: cKDTree, point: Floats) -> Ints:
     return np.concatenate([rows[inside], rows[~inside][: count - int(inside.sum())]])
 
 
-def _chances(x: Floats, z: Floats, copies: Ints) -> Floats:
-    """Chance of each person to be linked rightly in the assignment with the smallest sum of distances, shape (n,)."""
+def assigned_chances(x: Floats, z: Floats) -> Floats:
+    """Chance of each person that his release, or one equal to it, is assigned to him where the sum of distances is least.
+
+    Parameters
+    ----------
+    x, z : ndarray, shape (n, p)
+        Values of the people and their releases; row i of both is the same person.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Of t equal releases, wherever these are, 1/t of it is the chance to take the own one.
+
+    Examples
+    --------
+    >>> assigned_chances(np.array([[0.0], [0.0], [5.0]]), np.array([[1.0], [2.0], [3.0]])).tolist()
+    [0.5, 0.5, 1.0]
+    """
     from scipy.optimize import linear_sum_assignment
     from scipy.spatial.distance import cdist
 
@@ -140,7 +167,7 @@ def _chances(x: Floats, z: Floats, copies: Ints) -> Floats:
     pairs, count = np.unique(given, return_counts=True)
     at = np.minimum(np.searchsorted(pairs, own), len(pairs) - 1)
     assigned = np.where(pairs[at] == own, count[at], 0)
-    return np.asarray(assigned / people.multiplicity[people.inverse] / copies)
+    return np.asarray(assigned / people.multiplicity[people.inverse])
 
 
 def _in_steps(distances: Floats) -> Floats:

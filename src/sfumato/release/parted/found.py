@@ -1,13 +1,12 @@
-"""Who is found among all released records: people looked for by the nearest record, and close records hidden by none.
+"""Who is found among all released records: people looked for by linkage, and close records hidden by none.
 
-They are the measures `linkage_nearest`, `risk1` and `risk2` of a table that is not in memory. See
+They are the measures `linkage_nearest`, `linkage_one_to_one`, `risk1` and `risk2` of a table that is not in memory. See
 `sfumato.measures.risk.linkage` and `sfumato.measures.risk.mahalanobis`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -18,13 +17,26 @@ from sfumato.data.pair import Pair
 from sfumato.data.query import Folded
 from sfumato.kernels.mcd import fast_mcd
 from sfumato.kernels.rows import complete_rows
-from sfumato.measures.confidence import wilson
 from sfumato.measures.risk import linkage, mahalanobis
 from sfumato.measures.risk.mahalanobis import SCALE, needed_widths, robust_distance
-from sfumato.release.parted.reading import Sums
-from sfumato.release.parted.targets import Asked, Labels, Near, Points, Seen, Targets, alike, in_groups, near, nearness
+from sfumato.release.parted.assigned import assigned
+from sfumato.release.parted.reading import Scale
+from sfumato.release.parted.run import PartedRun
+from sfumato.release.parted.targets import (
+    Asked,
+    Labels,
+    Near,
+    Points,
+    Seen,
+    Targets,
+    alike,
+    in_groups,
+    looked_for,
+    near,
+    nearness,
+)
 
-__all__ = ["SAMPLED_COVARIANCE", "closeness", "nearest_linkage"]
+__all__ = ["SAMPLED_COVARIANCE", "closeness", "linked"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -33,46 +45,25 @@ SAMPLED_COVARIANCE = "Robust Mahalanobis risk: the table is large, and the robus
 _TRUE, _RELEASED, _REBUILT = "true", "released", "rebuilt"
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """What some columns are measured from, and in."""
+def linked(ran: PartedRun, targets: Targets, pair: Pair, records: int) -> Asked:
+    """The lines `linkage_nearest` and `linkage_one_to_one`.
 
-    used: list[int]
-    middle: Floats
-    sd: Floats
-
-    @classmethod
-    def of(cls, sums: Sequence[Sums], used: Sequence[int], population: bool) -> _Scale:
-        """Means and standard deviations; of the records as a `population`, or as a sample of one."""
-        of = [sums[j] for j in used]
-        variance = np.array([(s.variance or 0.0) * ((s.n - 1) / s.n if population else 1.0) for s in of])
-        return cls([*used], np.array([s.average for s in of]), np.sqrt(variance))
-
-    def __call__(self, values: Floats) -> Floats:
-        return np.ascontiguousarray((values[:, self.used] - self.middle) / self.sd)
-
-
-def _looked_for(hits: Floats, everybody: int) -> tuple[float | None, tuple[float, float] | None]:
-    """A share of people, and its interval where not everybody was looked for."""
-    if not len(hits):
-        return None, None
-    share = float(hits.mean())
-    return share, None if len(hits) >= everybody else wilson(share * len(hits), len(hits))
-
-
-def nearest_linkage(targets: Targets, records: int) -> Asked:
-    """The lines `linkage_nearest`: overall, for an intruder who knows the stratum, and for one who undoes rescaling.
+    They are told overall, for an intruder who knows the stratum, and, of the nearest, for one who undoes rescaling.
 
     Parameters
     ----------
+    ran
+        What a run left behind.
     targets
         Who is looked for.
+    pair
+        A sample of the records, which tells how far to look.
     records
         Records in the table.
     """
     everybody = targets.whole_true[0].n
     varying = [j for j, s in enumerate(targets.whole_true) if s.n and s.low != s.high]
-    scale = _Scale.of(targets.whole_true, varying, population=True)
+    scale = Scale.of(targets.whole_true, varying, population=True)
     tries: list[tuple[str, str, bool]] = [("overall", _RELEASED, False)]
     if targets.groups.width:
         tries.append(("stratum", _RELEASED, True))
@@ -81,21 +72,29 @@ def nearest_linkage(targets: Targets, records: int) -> Asked:
     asked = [_links(targets, scale, what, grouped) for _, what, grouped in tries]
     twins = [_twins(targets, scale, grouped) for grouped in dict.fromkeys(grouped for _, _, grouped in tries)]
     kinds = list(dict.fromkeys(grouped for _, _, grouped in tries))
+    together = [
+        (group, assigned(ran, targets, pair, scale, known)) for group, what, known in tries if what == _RELEASED
+    ]
 
     def told(answers: Sequence[pl.DataFrame]) -> Findings:
         people = int(targets.whole.sum())
         bases = {}
-        for grouped, answer in zip(kinds, answers[len(tries) :], strict=True):
-            bases[grouped] = _looked_for(nearness(answer, people).chance(), everybody)[0]
+        for grouped, answer in zip(kinds, answers[len(tries) : len(asked) + len(twins)], strict=True):
+            bases[grouped] = looked_for(nearness(answer, people).chance(), everybody)[0]
         lines = []
         for (group, what, grouped), answer in zip(tries, answers, strict=False):
             found = nearness(answer, int(_complete(targets, what).sum()))
-            figures = _looked_for(found.chance(), everybody)
+            figures = looked_for(found.chance(), everybody)
             lines.append(Finding("linkage_nearest", None, group, None, "nearest", *figures, bases[grouped]))
-        notes = [linkage.INCOMPLETE] if everybody < records else []
+        first = len(asked) + len(twins)
+        for i, (group, each) in enumerate(together):
+            figures = looked_for(each.chances(answers[first + 2 * i : first + 2 * i + 2]), everybody)
+            base = bases[group != "overall"]
+            lines.append(Finding("linkage_one_to_one", None, group, None, "one-to-one", *figures, base))
+        notes = [linkage.SAMPLED, *([linkage.INCOMPLETE] if everybody < records else [])]
         return Findings(tuple(lines), tuple(notes if everybody else [*notes, linkage.NO_RECORD]))
 
-    return Asked([*asked, *twins], told)
+    return Asked([*asked, *twins, *(question for _, each in together for question in each.questions)], told)
 
 
 def _values(seen: Seen, what: str) -> Floats:
@@ -113,7 +112,7 @@ def _complete(targets: Targets, what: str) -> Bools:
     return complete_rows(targets.true, _of_people(targets, _RELEASED if what == _TRUE else what))
 
 
-def _points(targets: Targets, scale: _Scale, what: str, labels: Labels | None, gap: float) -> Points:
+def _points(targets: Targets, scale: Scale, what: str, labels: Labels | None, gap: float) -> Points:
     """The complete records of a batch in `scale`, apart by groups where there are `labels`."""
     reads, other = targets.reads, _RELEASED if what == _TRUE else what
 
@@ -129,7 +128,7 @@ def _points(targets: Targets, scale: _Scale, what: str, labels: Labels | None, g
     return points
 
 
-def _links(targets: Targets, scale: _Scale, what: str, grouped: bool) -> Folded:
+def _links(targets: Targets, scale: Scale, what: str, grouped: bool) -> Folded:
     """Whether a released record is nearer to each person than the own one, and how many are as near."""
     whole = _complete(targets, what)
     search, own = scale(targets.true[whole]), scale(_of_people(targets, what)[whole])
@@ -142,7 +141,7 @@ def _links(targets: Targets, scale: _Scale, what: str, grouped: bool) -> Folded:
     return near(targets.needed, _points(targets, scale, what, labels, gap), search, closer, reach)
 
 
-def _twins(targets: Targets, scale: _Scale, grouped: bool) -> Folded:
+def _twins(targets: Targets, scale: Scale, grouped: bool) -> Folded:
     """How many records have each person's true values."""
     whole = targets.whole
     search, labels = scale(targets.true[whole]), None
@@ -172,7 +171,7 @@ def closeness(targets: Targets, pair: Pair, records: int, w1: float = 0.01, w2: 
     sample = pair.complete()[0][:, used]
     if not len(sample) or not used or (np.ptp(sample, axis=0) == 0).any():
         return Asked([], lambda answers: mahalanobis.findings(pair, w1=w1, w2=w2, m=m))
-    before, after = (_Scale.of(sums, used, population=False) for sums in (true, released))
+    before, after = (Scale.of(sums, used, population=False) for sums in (true, released))
     scatter = fast_mcd(sample)
     robust = list(scatter.columns)
     covariance = scatter.covariance / np.outer(before.sd[robust], before.sd[robust])
@@ -200,8 +199,8 @@ def closeness(targets: Targets, pair: Pair, records: int, w1: float = 0.01, w2: 
         lonely = [_alone(nearness(answer, int(whole.sum())), m) for answer in answers[1:]]
         rebuilt = targets.rebuilt if targets.rebuilt is not None else targets.released
         close = inside(Seen(targets.true, targets.released, rebuilt))[1]
-        second = _looked_for((close & lonely[0]).astype(np.float64), everybody)
-        base = _looked_for(lonely[1].astype(np.float64), everybody)[0]
+        second = looked_for((close & lonely[0]).astype(np.float64), everybody)
+        base = looked_for(lonely[1].astype(np.float64), everybody)[0]
         share = int(answers[0].item()) / everybody if everybody else None
         lines = (
             Finding("risk1", at=w1, value=share, baseline=1.0),

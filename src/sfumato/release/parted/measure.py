@@ -27,7 +27,7 @@ from sfumato.release.measure import NO_CLASSES, measure, sensitive_categories
 from sfumato.release.parted.counted import COUNTED, copies_of, counted, counted_of_copies
 from sfumato.release.parted.exact import exact
 from sfumato.release.parted.exposing import exposed_off_memory
-from sfumato.release.parted.found import closeness, nearest_linkage
+from sfumato.release.parted.found import closeness, linked
 from sfumato.release.parted.hidden import hidden
 from sfumato.release.parted.matched import neighbour
 from sfumato.release.parted.run import PartedRun, released_columns
@@ -58,8 +58,8 @@ AMONG_ALL = (
     "of shares of everybody."
 )
 STRATA_SAMPLED = (
-    f"Assigning all records of a stratum was tried in whole strata of together at most {MOST:,} records, chosen by a "
-    "fixed public rule: finding a record there is as hard as among all."
+    f"What can be computed back from averages was tried in whole strata of together at most {MOST:,} records, chosen "
+    "by a fixed public rule."
 )
 LEFT_OUT = (
     "The table is large: attackers who need all records at once (attribute_risk and its like, scenarios of intruders "
@@ -77,7 +77,8 @@ TOO_MANY = (
 MOST_LINES = 1_000
 """Most single classes that are told one by one."""
 CLASS_LINES = f"There are more than {MOST_LINES:,} classes: they are not told one by one."
-_IN_STRATA = frozenset({"linkage_one_to_one", "reconstruction"})
+_IN_STRATA = frozenset({"reconstruction"})
+_LINKED = frozenset({"linkage_nearest", "linkage_one_to_one"})
 _OF_ALL = frozenset({"reconstruction", "attribute", "differencing", "scenarios"})
 _OF_ALL_TOO = frozenset({"inference", "membership", "k_map"})
 
@@ -115,12 +116,11 @@ def measure_parted(plan: Plan, ran: PartedRun, how: Measuring, progress: Progres
 
     strata = _strata(plan, ran, most)
     of_strata = Findings() if strata is None else measure(of(strata), apart, only=_IN_STRATA)
-    in_strata = (f for f in of_strata if f.group != "overall" and f.measure in _IN_STRATA)
-    of_strata = Findings(tuple(in_strata), of_strata.notes)
-    there = {(f.measure, f.group) for f in of_strata}
+    of_strata = Findings(tuple(f for f in of_strata if f.measure in _IN_STRATA), of_strata.notes)
     people = of(sample)
+    if people.two.aligned and people.two.columns:
+        names -= _LINKED
     of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
-    of_people = Findings(tuple(f for f in of_people if (f.measure, f.group) not in there), of_people.notes)
     notes = (*seen.notes, SAMPLED, *((STRATA_SAMPLED,) if strata is not None else ()), LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
     looked_at = Findings.together([of_strata, of_people])
@@ -209,7 +209,7 @@ def among_all(
         targets = targets_of(ran, sample, pair.columns, people)
         records = int(ran.after.ask(Counts(())).item(0, COUNT))
         asked += [
-            nearest_linkage(targets, records),
+            linked(ran, targets, pair, records),
             closeness(targets, pair, records, sample.how.w1, sample.how.w2),
             hidden(ran, targets, pair, sample.how.attacking or USUAL, sample.disclosure, sampled),
         ]

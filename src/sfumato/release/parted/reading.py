@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from sfumato.release.parted.run import PartedRun
 __all__ = [
     "REBUILT",
     "Place",
+    "Scale",
     "Sums",
     "book_of",
     "compared",
@@ -52,6 +54,25 @@ class Sums(NamedTuple):
     def average(self) -> float:
         """The mean, 0 where there is no value."""
         return self.mean or 0.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What some columns are measured from, and in."""
+
+    used: list[int]
+    middle: Floats
+    sd: Floats
+
+    @classmethod
+    def of(cls, sums: Sequence[Sums], used: Sequence[int], population: bool) -> Scale:
+        """Means and standard deviations; of the records as a `population`, or as a sample of one."""
+        of = [sums[j] for j in used]
+        variance = np.array([(s.variance or 0.0) * ((s.n - 1) / s.n if population else 1.0) for s in of])
+        return cls([*used], np.array([s.average for s in of]), np.sqrt(variance))
+
+    def __call__(self, values: Floats) -> Floats:
+        return np.ascontiguousarray((values[:, self.used] - self.middle) / self.sd)
 
 
 def is_number(dtype: pl.DataType) -> bool:

@@ -16,7 +16,7 @@ from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS
 from sfumato.release.parted.run import PartedRun, released_columns
 from sfumato.release.run import Ran
 
-__all__ = ["MOST", "sample_of", "strata_of", "whole_of"]
+__all__ = ["MOST", "sample_of", "strata_of", "true_id", "whole_of"]
 
 MOST = 50_000
 """Most records that are looked at one by one: a table of so many is measured as one in memory is."""
@@ -40,7 +40,7 @@ def whole_of(ran: PartedRun) -> Ran[PolarsDataset] | None:
     nobodys = told is not None and told.kind == "full"
     if nobodys:
         return _run(ran, _numbered(given), _numbered(before), _numbered(after.select(released_columns(ran.after))), {})
-    true = _true_id(ran)
+    true = true_id(ran)
     record = ran.before.codebook.the(Role.RECORD)
     if true is None or record is None or record not in before.columns:
         return None
@@ -63,7 +63,7 @@ def sample_of(ran: PartedRun, most: int = MOST) -> Ran[PolarsDataset] | None:
     most
         How many records.
     """
-    true = _true_id(ran)
+    true = true_id(ran)
     if true is None or ran.disclosure.synthetic is not None:
         return None
     n = int(ran.after.ask(Counts(())).item(0, COUNT))
@@ -98,7 +98,7 @@ def strata_of(ran: PartedRun, by: Sequence[str], most: int = MOST) -> Ran[Polars
     TooManyGroups
         Where there are more strata than can be held.
     """
-    true = _true_id(ran)
+    true = true_id(ran)
     if true is None or not by or ran.disclosure.synthetic is not None:
         return None
     sizes = ran.after.ask(Counts(tuple(by))).filter(pl.col(COUNT) <= most)
@@ -131,7 +131,7 @@ def _beside(ran: PartedRun, after: pl.DataFrame, true: str) -> Ran[PolarsDataset
     return _run(ran, before, *_in_order(ran, before, after))
 
 
-def _true_id(ran: PartedRun) -> str | None:
+def true_id(ran: PartedRun) -> str | None:
     """The column of the result that holds the id which a record had before it was masked."""
     record = ran.before.codebook.the(Role.RECORD)
     if record is None:

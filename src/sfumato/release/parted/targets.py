@@ -22,6 +22,7 @@ from sfumato.draws import public_places, sortable
 from sfumato.kernels.neighbours.h_rank_parts import tree_of_parts
 from sfumato.kernels.neighbours.kdtree import Tree, build_tree, mass_within
 from sfumato.kernels.rows import complete_rows, row_hash, scatter
+from sfumato.measures.confidence import wilson
 from sfumato.measures.subject import Subject
 from sfumato.release.parted.reading import (
     Sums,
@@ -44,6 +45,7 @@ __all__ = [
     "Targets",
     "alike",
     "in_groups",
+    "looked_for",
     "near",
     "nearness",
     "people_of",
@@ -316,6 +318,14 @@ def nearness(answer: pl.DataFrame, height: int) -> Near:
     at = answer["target"].to_numpy()
     nearer[at], mass[at] = answer["nearer"].to_numpy(), answer["mass"].to_numpy()
     return Near(nearer, mass)
+
+
+def looked_for(hits: Floats, everybody: int) -> tuple[float | None, tuple[float, float] | None]:
+    """A share of people, and its interval where not everybody was looked for."""
+    if not len(hits):
+        return None, None
+    share = float(hits.mean())
+    return share, None if len(hits) >= everybody else wilson(share * len(hits), len(hits))
 
 
 class Asked(NamedTuple):
