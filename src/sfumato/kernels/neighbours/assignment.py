@@ -138,7 +138,7 @@ def _nearest(tree: cKDTree, point: Floats) -> Ints:
 
 
 def assigned_chances(x: Floats, z: Floats) -> Floats:
-    """Chance of each person that his release, or one equal to it, is assigned to him where the sum of distances is least.
+    """Chance of each person to be assigned his release, or one equal to it, where the sum of distances is least.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -70,7 +71,7 @@ class Assigned:
         for j in range(self.people.shape[1]):
             values[0][:, j], values[1][:, j] = of[f"x{j}"].to_numpy(), of[f"z{j}"].to_numpy()
         bounds = np.searchsorted(target, np.arange(len(self.people) + 1))
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True):
+        for a, b in pairwise(bounds):
             yield values[0][a:b], values[1][a:b]
 
 
@@ -123,9 +124,9 @@ def _gap(targets: Targets, scale: Scale) -> float:
 
 
 def _reach(sample: Floats, search: Floats, share: float, gap: float) -> Floats:
-    """Distances within which, but for one person in a million, as many records lie as compete with a person, shape (m,).
+    """Distances within which as many records lie as compete with each person, but for one in a million, shape (m,).
 
-    Of a share of the records, so many stand in it in the mean; five standard deviations more are allowed for.
+    A share of the records holds that share of them in the mean; five standard deviations more are allowed for.
     """
     from scipy.spatial import cKDTree
 
@@ -134,8 +135,8 @@ def _reach(sample: Floats, search: Floats, share: float, gap: float) -> Floats:
     far = np.full(len(search), 0.75 * gap)
     if len(sample) < need or not len(search):
         return far
-    distance = cKDTree(sample).query(search, k=[need])[0][:, 0]
-    return np.minimum(distance * (1 + _TIE), far)
+    distance: Floats = np.asarray(cKDTree(sample).query(search, k=[need])[0])[:, 0]
+    return np.asarray(np.minimum(distance * (1 + _TIE), far))
 
 
 Read = Callable[[pl.DataFrame], tuple[Floats, Floats, Ints, Ints]]

@@ -72,6 +72,7 @@ class Scale:
         return cls([*used], np.array([s.average for s in of]), np.sqrt(variance))
 
     def __call__(self, values: Floats) -> Floats:
+        """The columns that are used, so measured, shape (n, len(used))."""
         return np.ascontiguousarray((values[:, self.used] - self.middle) / self.sd)
 
 
