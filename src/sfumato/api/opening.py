@@ -16,7 +16,8 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted, with_codebook
 from sfumato.data.files import read_written
-from sfumato.data.files.parquet import read_parquet
+from sfumato.data.files.table import checked
+from sfumato.engines.parts import open_folder
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import field_type
@@ -228,13 +229,10 @@ def _in_memory(place: Any, papers: Papers | None, codebook: Codebook | None) -> 
         raise FileError(
             "--engine memory (engine=) reads files and folders of parts. Leave it out for what is elsewhere."
         )
-    tables = [read_parquet(path) for path in sorted(Path(place).glob("*.parquet"))]
-    first = tables[0]
-    if any(table.frame.schema != first.frame.schema for table in tables):
-        raise DataError(f"The parts in {os.fspath(place)!r} do not have the same columns with the same types.")
-    frame = pl.concat([table.frame for table in tables])
-    known = Codebook({**first.codebook, **(papers.codebook if papers else {}), **(codebook or {})})
-    return PolarsDataset(frame, known.only(frame.columns), ".parquet", source=Path(place), label=first.label)
+    parts, told = open_folder(Path(place))
+    frame = checked(pl.concat(parts.batches()))
+    known = Codebook({**told, **(papers.codebook if papers else {}), **(codebook or {})})
+    return PolarsDataset(frame, known.only(frame.columns), ".parquet", source=Path(place))
 
 
 def _of_file(table: Any, path: Path, codebook: Codebook | None) -> PolarsDataset:

@@ -11,13 +11,13 @@ from sfumato.cli.options import Reading, path_of
 from sfumato.cli.talk import open_source, open_table, print_json, say
 from sfumato.cli.working import working
 from sfumato.data.dataset import Parted
+from sfumato.data.files.address import has_scheme
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
 from sfumato.release.parted.check import refuse_several
 from sfumato.release.parted.release import PartedRelease
 from sfumato.release.parted.steps import check_strata, how_steps_run
-from sfumato.release.parted.write import has_scheme
 from sfumato.release.release import Release
 from sfumato.release.several.release import TablesRelease
 

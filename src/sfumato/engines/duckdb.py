@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -203,7 +202,7 @@ class DuckDBDataset:
         schema = pl.Schema({n: t for n, t in self.schema.items() if not n.startswith(_HIDDEN)})
         columns = list(dict.fromkeys((*schema, *order)))
         rows = self._sorted(columns, order) if order else self.batches(columns)
-        with PartsWriter(Path(folder), schema, self.codebook, part_bytes) as writer:
+        with PartsWriter(folder, schema, self.codebook, part_bytes) as writer:
             for batch in rows:
                 writer.write(batch.select(list(schema)))
         self.unchanged()

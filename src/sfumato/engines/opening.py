@@ -32,9 +32,9 @@ def open_parted(
     engine
         `duckdb`, or where Spark runs: `spark://host:port`, `local[2]`, `yarn`, `k8s://...`.
     memory
-        How much the database of `duckdb` may hold.
+        How much the database of `duckdb` may hold, or each executor of a Spark session of our own.
     temp
-        Where rows are spilled; the system's folder for temporary files if None.
+        Where rows are spilled on this machine; the system's folder for temporary files if None.
     max_stratum
         Most rows of a stratum that is brought together.
 
@@ -61,6 +61,6 @@ def open_parted(
         return cast(Parted, opened(source, memory=memory, temp=temp, max_stratum=max_stratum))
     if engine != "duckdb" or not isinstance(source, str | os.PathLike):
         opened = import_module("sfumato.engines.spark").open_parts
-        return cast(Parted, opened(source, engine, max_stratum=max_stratum))
+        return cast(Parted, opened(source, engine, memory=memory, temp=temp, max_stratum=max_stratum))
     parts, codebook = open_folder(Path(source))
     return DuckDBDataset(parts, parts.schema, codebook, Spill(memory, temp), max_stratum, given=parts)

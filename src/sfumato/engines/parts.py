@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Part
+from sfumato.data.files.address import reached
 from sfumato.data.files.parquet import codebook_in
 from sfumato.data.files.table import checked_names, listed, unread
 from sfumato.engines.spill import BATCH
@@ -205,7 +207,7 @@ class PartsWriter:
     Parameters
     ----------
     folder
-        A folder that is there.
+        A folder that is there, or the address of one.
     schema
         Types of the columns.
     codebook
@@ -227,19 +229,20 @@ class PartsWriter:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | str,
         schema: pl.Schema,
         codebook: Codebook | None = None,
         part_bytes: int = 128 * 2**20,
         compression: str = "zstd",
     ) -> None:
         self.folder, self.schema, self.parts = folder, schema, list[Part]()
+        self._system, self._inside = reached(os.fspath(folder))
         self._bytes, self._compression = part_bytes, compression
         self._about = {}
         if codebook is not None:
             self._about = {_KEY: json.dumps(codebook.only(schema).to_plain(), ensure_ascii=False)}
         self._writer: pq.ParquetWriter | None = None
-        self._sink: pa.OSFile | None = None
+        self._sink: Any = None
         self._held: list[pl.DataFrame] = []
         self._height = self._rows = 0
 
@@ -263,11 +266,12 @@ class PartsWriter:
             self._write_whole()
 
     def opened(self) -> Parts:
-        """What was written, to be read again."""
+        """What was written into a folder of this machine, to be read again."""
         files = []
         for part in self.parts:
-            told = (self.folder / part.name).stat()
-            files.append(_File(self.folder / part.name, part.rows, told.st_size, told.st_mtime_ns))
+            path = Path(self._inside) / part.name
+            told = path.stat()
+            files.append(_File(path, part.rows, told.st_size, told.st_mtime_ns))
         return Parts(tuple(files), self.schema)
 
     def flush(self) -> None:
@@ -289,7 +293,7 @@ class PartsWriter:
         """Write a group of rows."""
         table = rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
         if self._writer is None:
-            self._sink = pa.OSFile(str(self.folder / f"part-{len(self.parts):05d}.parquet"), "wb")
+            self._sink = self._system.open_output_stream(f"{self._inside}/part-{len(self.parts):05d}.parquet")
             schema = table.schema.with_metadata(self._about)
             often = [n for n in rows.columns if rows[n].n_unique() * _OFTEN <= rows.height]
             how: dict[str, Any] = {"compression": self._compression, "use_dictionary": often}

@@ -5,8 +5,14 @@ import os
 
 import polars as pl
 import pytest
+from pyarrow import fs
 
 import sfumato as sf
+import sfumato.data.files.address
+import sfumato.engines.parts
+from sfumato.data.codebook import Codebook
+from sfumato.data.files.address import local_folder
+from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.errors import DataError, FileError, LimitExceeded, ReleaseExists
 from sfumato.plan.plan import Plan
 from sfumato.release.package.analysis import open_releases
@@ -186,9 +192,36 @@ def test_a_limit_that_was_not_measured_is_not_met(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["why.html"]
 
 
-def test_other_addresses_are_refused_with_what_to_do():
-    with pytest.raises(FileError, match="s3a: addresses"):
-        made().write("s3a://bucket/r", force=True)
+def elsewhere(address):
+    """A file system that many machines see, as far as a test needs one."""
+    folder = local_folder(address)
+    if folder is not None:
+        return fs.LocalFileSystem(), str(folder)
+    return fs.SubTreeFileSystem(os.environ["ELSEWHERE"], fs.LocalFileSystem()), address.partition("://")[2]
+
+
+def test_a_release_goes_to_a_file_system_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("ELSEWHERE", str(tmp_path))
+    for module in (sfumato.data.files.address, sfumato.engines.parts):
+        monkeypatch.setattr(module, "reached", elsewhere)
+    (tmp_path / "bucket").mkdir()
+    target = "s3a://bucket/study/r"
+    with DuckDBDataset.of(FRAME, Codebook(), part_rows=90) as data:
+        made(data).write(target, force=True)
+        with pytest.raises(ReleaseExists):
+            made(data).write(target, force=True)
+        made(data).write(target, force=True, overwrite=True)
+    there = tmp_path / "bucket" / "study" / "r"
+    assert len(list(there.iterdir())) == 4
+    ids = pl.read_parquet(sorted(there.glob("data-*/*.parquet")))["id"]
+    made().write(tmp_path / "here", force=True)
+    assert ids.equals(pl.read_parquet(sorted((tmp_path / "here" / "data").glob("*.parquet")))["id"])
+    assert sf.card(there).entries
+
+
+def test_addresses_that_nobody_reaches_are_refused():
+    with pytest.raises(FileError, match="nosuch:// cannot be reached"):
+        made().write("nosuch://host/r", force=True)
 
 
 def test_one_row_order_for_all_who_ask(release):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.engines.spark.blobs import frames, packed
 from sfumato.engines.spark.dataset import TOGETHER, SparkDataset, through
 from sfumato.engines.spark.reading import Columns, Files, flat, parts, seen_from_anywhere, tasks
-from sfumato.engines.spark.session import Home, asked, known_draw, opened, size_of
+from sfumato.engines.spark.session import Home, asked, known_draw, opened, refuse_open_session, size_of
 from sfumato.engines.spark.work import Pipe
 from sfumato.errors import DataError, FileError, SfumatoError
 
@@ -28,7 +29,7 @@ def open_parts(
     master: str | None = None,
     *,
     memory: str | int = "1GB",
-    temp: str | None = None,
+    temp: str | os.PathLike[str] | None = None,
     max_stratum: int = 2_000_000,
 ) -> SparkDataset:
     """Open a folder of Parquet parts on a Spark cluster, or take a frame of Spark as it is.
@@ -39,7 +40,7 @@ def open_parts(
         Folder or address of the parts, which this machine and all workers see; or a Spark frame, which is never
         collected, and whose session is never stopped.
     master
-        The cluster: spark://HOST:PORT, local[N], yarn, k8s://ADDRESS. None for a frame.
+        The cluster: spark://HOST:PORT, local[N], yarn, k8s://ADDRESS. Of no account for a frame.
     memory
         Of each executor, for instance 1GB.
     temp
@@ -50,7 +51,8 @@ def open_parts(
     Raises
     ------
     MissingExtra, FileError, DataError
-        Where it cannot be opened; other versions of sfumato or Polars on the workers.
+        Where it cannot be opened; other versions of sfumato or Polars on the workers; a cluster on the network whose
+        connections are open to others, a frame's too.
     """
     if not isinstance(source, str) and hasattr(source, "mapInArrow"):
         data = _of_frame(source, max_stratum, size_of(memory))
@@ -59,7 +61,7 @@ def open_parts(
     if master is None:
         raise FileError("A Spark cluster is given as spark://HOST:PORT, local[N], yarn or k8s://ADDRESS.")
     parts(str(source))  # what is wrong with the folder is told before a session begins
-    home = opened(master, memory, temp)
+    home = opened(master, memory, None if temp is None else os.fspath(temp))
     done = False
     try:
         data = of_folder(str(source), home, max_stratum=max_stratum, memory=size_of(memory))
@@ -115,6 +117,7 @@ def _of_frame(frame: Any, max_stratum: int, memory: int) -> SparkDataset:
     if len(set(names)) < len(names):
         raise DataError("Duplicated column names. Give every column a name of its own.")
     schema = flat(pl.Schema(dict(zip(names, types.dtypes, strict=True))))
+    refuse_open_session(frame.sparkSession)
     home = Home(frame.sparkSession, own=False)
     plain = frame.toDF(*_names(len(names)))
     return SparkDataset(plain, Pipe(Columns(schema)), Codebook().only(schema), home, _width(frame), max_stratum, memory)

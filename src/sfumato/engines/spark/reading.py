@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from sfumato.data.files.address import reached
 from sfumato.data.files.table import checked_names, finite, listed
 from sfumato.engines.spark.blobs import BATCH, chosen, frames
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Blobs", "Columns", "Files", "Part", "Source", "flat", "parts", "reached", "seen_from_anywhere"]
+__all__ = ["Blobs", "Columns", "Files", "Part", "Source", "flat", "parts", "seen_from_anywhere"]
 
 
 class Source(Protocol):
@@ -199,31 +200,6 @@ def seen_from_anywhere(address: str) -> str:
     ('hdfs://host/parts', True)
     """
     return address if "://" in address else os.path.abspath(address)
-
-
-def reached(address: str) -> tuple[Any, str]:
-    """The file system of an address or a folder, and the path within it.
-
-    Raises
-    ------
-    FileError
-        Where this machine cannot reach it.
-
-    Examples
-    --------
-    >>> reached("file:///data/parts")[1]
-    '/data/parts'
-    """
-    scheme, mark, rest = address.partition("://")
-    try:
-        if not mark:
-            return pafs.LocalFileSystem(), str(address)
-        if scheme == "file":
-            return pafs.LocalFileSystem(), "/" + rest.lstrip("/")
-        return pafs.FileSystem.from_uri(("s3" if scheme in ("s3a", "s3n") else scheme) + mark + rest)  # type: ignore[no-any-return]
-    except (OSError, ValueError, pa.ArrowException):
-        pass
-    raise FileError(f"An address that begins with {scheme}:// cannot be reached from here.")
 
 
 def parts(address: str) -> list[tuple[Part, pa.Schema, Any]]:

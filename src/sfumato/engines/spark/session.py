@@ -21,11 +21,12 @@ from sfumato.engines.claimed import claimed
 from sfumato.engines.spark.blobs import hashed
 from sfumato.errors import DataError, FileError, MissingExtra
 
-__all__ = ["Home", "asked", "known_draw", "local", "refuse_open", "settings", "spark_size"]
+__all__ = ["Home", "asked", "known_draw", "local", "refuse_open", "refuse_open_session", "settings", "spark_size"]
 
 _AUTHENTICATE = """spark.authenticate             true
 spark.authenticate.secret      (a long random text, the same on all machines; not needed on yarn and Kubernetes)
 spark.network.crypto.enabled   true"""
+_ENCRYPTED = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
 _LOCAL = re.compile(r"local(\[(\d+|\*)\])?")
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -87,14 +88,25 @@ def refuse_open(master: str, set_to: Mapping[str, str]) -> None:
     """
     if local(master):
         return
-    encrypted = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
-    if _on(set_to, "spark.authenticate") and any(_on(set_to, name) for name in encrypted):
+    if _on(set_to, "spark.authenticate") and any(_on(set_to, name) for name in _ENCRYPTED):
         return
     raise FileError(
         "This cluster is not on this machine alone, and its connections are not authenticated and encrypted, so that "
         "others on the network could read data and secret. Set in spark-defaults.conf, here and on its machines:\n"
         + _AUTHENTICATE
     )
+
+
+def refuse_open_session(session: Any) -> None:
+    """Refuse somebody's session on such a cluster: what is drawn travels with our functions, whosever session it is.
+
+    Raises
+    ------
+    FileError
+        With the lines to set.
+    """
+    names = ("spark.authenticate", *_ENCRYPTED)
+    refuse_open(session.conf.get("spark.master", ""), {name: session.conf.get(name, "false") for name in names})
 
 
 def _on(set_to: Mapping[str, str], name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import uuid
@@ -14,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.data.dataset import Part
+from sfumato.data.files.address import Place, reached
 from sfumato.data.query import Folded
 from sfumato.engines.spark.blobs import BATCH, frames, hashed, packed
-from sfumato.engines.spark.reading import reached
 from sfumato.engines.spark.work import Pipe
 from sfumato.errors import DataError, FileError
 
-__all__ = ["Writer", "cuts", "finished", "sample", "weigh"]
+__all__ = ["Writer", "cuts", "finished", "sample", "swept", "told_in_parts", "weigh"]
 
 _SAMPLE = 50_000  # different values of the columns of an order that tell where to cut
 _WEIGHED = 10_000  # rows of a batch that tell how large parts get
@@ -234,18 +235,18 @@ def finished(folder: str, run: str, told: pl.DataFrame) -> list[Part]:
     FileError
         Where a part cannot be seen from here, or has other rows than were made.
     """
-    system, inside = reached(folder)
+    place = Place.of(folder)
     done: list[Part] = []
     try:
         for _, _, name, rows in told.sort("place", "turn").iter_rows():
-            if _rows_of(system, f"{inside}/{name}") != rows:
+            if not place.holds(name, rows):
                 raise FileError(
                     "Workers wrote parts that cannot be seen whole from here: they wrote to their own disks. Give "
                     "--out as an address that this machine and all workers see, such as hdfs:// or a shared folder."
                 )
         for _, _, name, rows in told.sort("place", "turn").iter_rows():
             final = f"part-{len(done):05d}.parquet"
-            system.move(f"{inside}/{name}", f"{inside}/{final}")
+            place.rename(name, final)
             done.append(Part(final, rows))
     finally:
         swept(folder, run)
@@ -254,23 +255,11 @@ def finished(folder: str, run: str, told: pl.DataFrame) -> list[Part]:
 
 def swept(folder: str, run: str) -> None:
     """Remove what is left of a run that has no name yet."""
-    import pyarrow.fs as pafs
-
-    system, inside = reached(folder)
-    try:
-        for info in system.get_file_info(pafs.FileSelector(inside)):
-            if info.base_name.startswith(f".{run}-"):
-                system.delete_file(info.path)
-    except OSError:
-        return
-
-
-def _rows_of(system: Any, path: str) -> int | None:
-    try:
-        with system.open_input_file(path) as opened, pq.ParquetFile(opened) as file:
-            return int(file.metadata.num_rows)
-    except (OSError, pa.ArrowException):
-        return None
+    place = Place.of(folder)
+    with contextlib.suppress(FileError):
+        for name in place.names() or {}:
+            if name.startswith(f".{run}-"):
+                place.remove(name)
 
 
 def told_in_parts(book: Any) -> str:

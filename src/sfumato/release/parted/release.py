@@ -10,13 +10,14 @@ import polars as pl
 
 from sfumato.data.dataset import Part, Parted
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.files.address import local_folder
 from sfumato.draws import Draws
 from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
 from sfumato.release.package.datapackage import Resource, datapackage
 from sfumato.release.parted.order import in_order
 from sfumato.release.parted.run import released_columns
-from sfumato.release.parted.write import folder_of, refuse_target, write_release
+from sfumato.release.parted.write import refuse_target, write_release
 from sfumato.release.release import not_met, write_internal
 from sfumato.report.external import external
 from sfumato.report.report import Renderer, Report
@@ -79,7 +80,8 @@ class PartedRelease:
         Parameters
         ----------
         folder
-            A folder; or an address (`file:///path`), where parts lie in a folder `data-` and a name of this run.
+            A folder; or an address (`file:///path`, `hdfs://host/path`, `s3a://bucket/path`) that this machine and all
+            workers reach, where parts lie in a folder `data-` and a name of this run.
         overwrite
             Whether an existing release there may be replaced.
         force
@@ -101,7 +103,8 @@ class PartedRelease:
             As the release can or cannot be written.
         """
         refuse_target(folder, overwrite)
-        write_internal(internal_report, [folder_of(folder)], self.report, self.renderer)
+        here = local_folder(folder)
+        write_internal(internal_report, [] if here is None else [here], self.report, self.renderer)
         if not self.ok and not force:
             raise LimitExceeded(not_met(self.report))
         data, order = in_order(self.data, self.plan, self.draws)
