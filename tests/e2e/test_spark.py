@@ -91,10 +91,12 @@ def opened(here, machines):
 
     before = os.environ.get("SPARK_CONF_DIR")
     os.environ["SPARK_CONF_DIR"] = str(here / "conf")
+    os.environ["SFUMATO_DEBUG"] = "1"  # so that Java is heard
     with spark_cluster.error_output(here / "driver.log"):
         data = open_parts(in_parts(odd(), here / "odd", 700), machines.address, temp=str(here))
         yield data
         data.close()
+    del os.environ["SFUMATO_DEBUG"]
     if before is None:
         del os.environ["SPARK_CONF_DIR"]
     else:

@@ -100,6 +100,21 @@ def test_a_cluster_on_the_network_must_authenticate_and_encrypt(master):
     session.refuse_open(master, {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"})
 
 
+class Session:
+    """Somebody's session, as far as its settings go."""
+
+    def __init__(self, **told):
+        self.conf = {name.replace("_", "."): value for name, value in told.items()}
+
+
+def test_a_session_of_somebody_on_the_network_must_too():
+    with pytest.raises(FileError, match="spark.authenticate"):
+        session.refuse_open_session(Session(spark_master="spark://host:7077"))
+    safe = {"spark_authenticate": "true", "spark_ssl_rpc_enabled": "true"}
+    session.refuse_open_session(Session(spark_master="yarn", **safe))
+    session.refuse_open_session(Session(spark_master="local[2]"))
+
+
 @pytest.mark.parametrize(
     "master", ["local", "local[2]", "spark://127.0.0.1:7077", "spark://[::1]:7077", "spark://localhost:1"]
 )

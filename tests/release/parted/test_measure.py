@@ -11,13 +11,11 @@ from sfumato.errors import TooManyGroups
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
-from sfumato.release.classes import Exposed
-from sfumato.release.measure import measure
 from sfumato.release.parted.measure import LEFT_OUT, SAMPLED, STRATA_SAMPLED, TOO_MANY, measure_parted
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
 from sfumato.release.parted.sample import strata_of
-from sfumato.release.protect import pair_of, protect, subject_of
+from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from tests.methods.tables import PEOPLE_BOOK, people
 from tests.release.parted.scattered import Scattered
@@ -93,31 +91,25 @@ def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
     assert told[0][key][0] >= memory[key][0] - 0.1  # 200 of 500: the standard error of a share is at most .035
 
 
-def test_who_knows_the_stratum_is_tried_in_whole_strata():
-    """With room for all strata it is what all records give."""
-    frame, plan = people(500), plan_of(STEPS["noise"])
-    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
-    entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
-    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-    found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=499)
-    largest = frame["g"].value_counts()["count"].max()
-    assert largest < 499
-    few = strata_of(ran, ["g"], 499)
-    whole = strata_of(ran, ["g"], 500)
+def test_what_averages_tell_is_tried_in_whole_strata():
+    frame = people(500)
+    told = {}
+    for name in ("centroids", "noise"):
+        plan = plan_of(STEPS[name])
+        entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
+        ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+        told[name] = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=499)
+    assert frame["g"].value_counts()["count"].max() < 499
+    few, whole = strata_of(ran, ["g"], 499), strata_of(ran, ["g"], 500)
     assert whole.after.frame.height == 500
     counts = few.after.frame["g"].value_counts().rows()
     assert all(dict(frame["g"].value_counts().rows())[g] == n for g, n in counts)
-    assert STRATA_SAMPLED in found.notes
-    told = figures(found)
-    every = figures(measure(subject(plan, whole), quiet, only={"linkage_nearest"}))
-    key = ("linkage_nearest", None, "stratum", None, "nearest")
-    assert every[key] == pytest.approx(memory[key])
-    assert told[key][0] > 0
+    lines = [f for f in told["centroids"] if f.measure == "reconstruction"]
+    assert lines
+    assert all(f.value is not None for f in lines)
+    assert STRATA_SAMPLED in told["centroids"].notes
+    assert STRATA_SAMPLED not in told["noise"].notes
 
-
-def subject(plan, ran):
-    pair = pair_of(plan, ran)
-    return subject_of(plan, ran, pair, Measuring(), Exposed(()))
 
 
 def test_of_too_many_classes_the_smallest_is_told(monkeypatch):

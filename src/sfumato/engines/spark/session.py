@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 import shutil
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -232,6 +233,7 @@ def opened(master: str, memory: str | int, temp: str | None) -> Home:
     try:
         import pandas  # noqa: F401
         from pyspark import SparkConf, SparkContext
+        from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingExtra("Spark", "spark") from None
@@ -251,7 +253,8 @@ def opened(master: str, memory: str | int, temp: str | None) -> Home:
             conf = SparkConf(loadDefaults=False)
             conf.setAll(list(wanted.items()))
             try:
-                SparkContext._ensure_initialized(conf=conf)
+                if SparkContext._gateway is None:
+                    SparkContext._ensure_initialized(gateway=launch_gateway(conf, _unheard()), conf=conf)
                 refuse_open(master, {**dict(SparkConf().getAll()), **wanted})
                 session = SparkSession.builder.config(map=wanted).getOrCreate()
                 session.sparkContext.setLogLevel("OFF")
@@ -267,6 +270,11 @@ def opened(master: str, memory: str | int, temp: str | None) -> Home:
         if not ready:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(held)
+
+
+def _unheard() -> dict[str, Any]:
+    """How Java is started: what it prints, which may hold cells, is heard by nobody but those who look for a fault."""
+    return {} if os.environ.get("SFUMATO_DEBUG") else {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 @contextmanager

@@ -121,7 +121,7 @@ def measure_parted(plan: Plan, ran: PartedRun, how: Measuring, progress: Progres
     if people.two.aligned and people.two.columns:
         names -= _LINKED
     of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
-    notes = (*seen.notes, SAMPLED, *((STRATA_SAMPLED,) if strata is not None else ()), LEFT_OUT)
+    notes = (*seen.notes, SAMPLED, *((STRATA_SAMPLED,) if of_strata else ()), LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
     looked_at = Findings.together([of_strata, of_people])
     rest = tuple(n for n in looked_at.notes if n != NO_CLASSES or n in known_notes)
