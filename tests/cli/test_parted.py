@@ -175,3 +175,30 @@ def test_a_folder_without_parts_is_refused(sfumato, here):
         done = sfumato(*line)
         assert done.returncode == 2
     assert "holds no Parquet files" in sfumato("init", "empty").stderr
+
+
+def test_addresses_of_files_are_their_paths(sfumato, here):
+    FRAME.write_csv("one.csv")
+    for place in ("parts", "one.csv"):
+        out = f"r-{place}"
+        told = json.loads(protected(sfumato, data=f"file://{here}/{place}", out=out).stdout)
+        assert told["engine"] == ("duckdb" if place == "parts" else "memory")
+
+
+def test_addresses_of_other_files_are_for_clusters(sfumato):
+    done = sfumato("risk", "s3a://bucket/parts", "--by", "g")
+    assert done.returncode == 2
+    assert "read by Spark: give --engine" in done.stderr
+
+
+def test_memory_takes_the_parts_that_other_engines_take(sfumato, here):
+    """Parts without rows, links to parts, columns in another order; no part of a folder that is refused elsewhere."""
+    FRAME.clear().write_parquet("parts/empty.parquet")
+    FRAME.select(reversed(FRAME.columns)).slice(0, 50).write_parquet("elsewhere.parquet")
+    os.unlink("parts/0.parquet")
+    os.symlink(here / "elsewhere.parquet", "parts/0.parquet")
+    assert json.loads(protected(sfumato, "--engine", "memory").stdout)["engine"] == "memory"
+    assert pl.read_parquet("r/data.parquet").height == 250
+    (here / "parts" / "notes.txt").write_text("mine")
+    done = sfumato("risk", "parts", "--by", "g", "--engine", "memory")
+    assert (done.returncode, "'notes.txt'" in done.stderr) == (2, True)

@@ -16,6 +16,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted, with_codebook
 from sfumato.data.files import read_written
+from sfumato.data.files.address import local_folder
 from sfumato.data.files.table import checked
 from sfumato.engines.parts import open_folder
 from sfumato.engines.polars import PolarsDataset
@@ -30,6 +31,7 @@ __all__ = [
     "engine_name",
     "in_memory",
     "is_address",
+    "on_this_machine",
     "opened",
     "stays_where_it_is",
 ]
@@ -71,6 +73,19 @@ def is_address(source: object) -> bool:
     (True, False)
     """
     return isinstance(source, str) and _ADDRESS.fullmatch(source) is not None
+
+
+def on_this_machine(source: Any) -> Any:
+    """A source, or the path that it is of where it is the address of a file (`file:///path`).
+
+    Examples
+    --------
+    >>> str(on_this_machine("file:///tmp/parts")), on_this_machine("postgresql:///a/b.c")
+    ('/tmp/parts', 'postgresql:///a/b.c')
+    """
+    if not (isinstance(source, str) and source.lower().startswith("file://")):
+        return source
+    return local_folder(source)
 
 
 def stays_where_it_is(source: object, engine: str | None) -> bool:
@@ -123,6 +138,11 @@ def _open_parted(place: Any, how: Opening) -> Parted:
     from sfumato.engines.opening import open_parted
 
     engine = how.engine or ("spark" if _of_spark(place) else "duckdb")
+    if engine == "duckdb" and is_address(place) and not _DATABASE.match(place):
+        raise FileError(
+            "Parts at an address are read by Spark: give --engine spark://HOST:PORT or local[N] (engine=), or "
+            "copy them into a folder."
+        )
     temp = None if how.temp is None else os.fspath(how.temp)
     return open_parted(place, engine, how.memory, temp, how.max_stratum or MAX_STRATUM)
 

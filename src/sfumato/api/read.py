@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from sfumato.api.opening import MEMORY, Opening, in_memory, opened, stays_where_it_is
+from sfumato.api.opening import MEMORY, Opening, in_memory, on_this_machine, opened, stays_where_it_is
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.files import read_table, read_written
@@ -109,6 +109,7 @@ def read(
     """
     if isinstance(source, PolarsDataset):
         return source
+    source = on_this_machine(source)
     if stays_where_it_is(source, engine):
         return opened(source, Opening(engine, memory, temp, max_stratum), codebook)
     if isinstance(source, str | PathLike) and in_a_release(Path(source)):

@@ -61,15 +61,16 @@ def open_table(path: Path, how: Reading) -> PolarsDataset:
 
 def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
     """Read a table, or open one that stays where it is, and tell what was found out about its file."""
-    from sfumato.api.opening import Opening, opened, stays_where_it_is
+    from sfumato.api.opening import Opening, on_this_machine, opened, stays_where_it_is
     from sfumato.api.read import read
     from sfumato.cli.working import working
 
-    path = Path(source)
+    place = on_this_machine(source)
+    path = Path(place)
     with working() as progress:
-        if stays_where_it_is(source, how.engine):
+        if stays_where_it_is(place, how.engine):
             progress("opening the data", 0)
-            table = opened(source, Opening(how.engine, how.memory, how.temp, how.max_stratum))
+            table = opened(place, Opening(how.engine, how.memory, how.temp, how.max_stratum))
             say(table.notes if isinstance(table, PolarsDataset) else ())
             return table
         progress(f"reading {path.name}", 0)

@@ -111,7 +111,6 @@ def test_what_averages_tell_is_tried_in_whole_strata():
     assert STRATA_SAMPLED not in told["noise"].notes
 
 
-
 def test_of_too_many_classes_the_smallest_is_told(monkeypatch):
     def refuse(self, query):
         if isinstance(query, Counts) and "h" in query.by:
