@@ -285,6 +285,18 @@ def test_errors_tell_nothing_of_the_data_and_nothing_tells_the_secret(opened, pe
         assert not [i for i, what in enumerate(hidden) if what in said], path.name
 
 
+@pytest.mark.parametrize("what", ["polars", "sfumato", "draws"])
+def test_workers_of_other_versions_are_refused(opened, monkeypatch, what):
+    """Here the driver is the one that differs; workers tell what they have."""
+    from sfumato.engines.spark import opening
+
+    there = opening.known_draw()
+    opening._probe(opened)
+    monkeypatch.setattr(opening, "known_draw", lambda: there | {what: "another"})
+    with pytest.raises(FileError, match=f"have another {what} than this machine"):
+        opening._probe(opened)
+
+
 def test_sessions_of_our_own_show_no_page_and_encrypt_what_they_spill(opened):
     told = opened.home.session.sparkContext.getConf()
     assert told.get("spark.ui.enabled") == "false"
