@@ -7,6 +7,7 @@
     ├── DataError              data that a step, a measure or a file format cannot take
     │   ├── EmptyRelease       nothing is left to release: no column, or no record
     │   ├── FileError          a file that cannot be read or written
+    │   ├── NotInMemory        rows are asked for as a frame that stay where they are
     │   ├── TooManyGroups      a question whose answer has too many rows to hold
     │   ├── DataStopped        a data set of a gate whose file changed: nothing is told of it
     │   ├── LimitReached       no more requests, grants or attempts for now
@@ -38,6 +39,7 @@ __all__ = [
     "LimitReached",
     "MissingExtra",
     "NoEntry",
+    "NotInMemory",
     "NotThere",
     "PlanError",
     "Problem",
@@ -113,6 +115,16 @@ class EmptyRelease(DataError):
 
 class FileError(DataError):
     """A file that cannot be read or written."""
+
+
+class NotInMemory(DataError, AttributeError):
+    """Rows are asked for as a frame that stay where they are: an attribute that is not there."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The rows of this table stay where they are, so there is no frame of them. A release is written by .write: "
+            'release.write("release/"). Rows that fit into memory are read from a folder with engine="memory".'
+        )
 
 
 class TooManyGroups(DataError):

@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import EachColumn, ask_all, with_codebook
+from sfumato.data.dataset import rows as rows_of
 from sfumato.data.query import Classes, Counts, Folded, Moments, Quantiles
 from sfumato.engines import duckdb as engine
 from sfumato.engines.duckdb import DuckDBDataset
@@ -60,12 +61,12 @@ def test_functions_wait_and_are_bound_when_mapped(spill):
         data = data.map(f)
     assert ran == [0, 0]
     assert data.schema["s2"] == pl.Int32
-    assert {tuple(row) for row in data.frame.select("s1", "s2").rows()} == {(1, 2)}
+    assert {tuple(row) for row in rows_of(data).select("s1", "s2").rows()} == {(1, 2)}
 
 
 def test_another_type_in_a_batch_names_the_column(spill):
     wrong = of(table(), spill).map(lambda rows: rows.with_columns(x=pl.lit(1) if rows.height else pl.col("x")))
-    for ask in (lambda: wrong.frame, lambda: wrong.ask(Counts(("big",))), lambda: wrong.ask(Classes(("big",)))):
+    for ask in (lambda: rows_of(wrong), lambda: wrong.ask(Counts(("big",))), lambda: wrong.ask(Classes(("big",)))):
         with pytest.raises(DataError, match="column 'x' of another type"):
             ask()
 
@@ -80,7 +81,7 @@ def test_strata_are_whole(spill, monkeypatch, by, batch):
     def f(rows):
         return rows.with_columns(n=pl.len(), low=pl.col("id").min())
 
-    found = of(frame, spill).map(f, by=by).frame.sort("id")
+    found = rows_of(of(frame, spill).map(f, by=by)).sort("id")
     assert_frame_equal(found, PolarsDataset(frame, BOOK).map(f, by=by).frame)
 
 

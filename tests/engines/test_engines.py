@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import rows as rows_of
 from sfumato.data.query import Classes, Counts, Folded, Largest, Moments, Quantiles
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
@@ -94,11 +95,11 @@ def test_missing_values_and_codes_weigh_nothing(make):
 def test_map_by_strata_sees_whole_strata_and_in_memory_keeps_the_order(make):
     frame = table([("a", None, 1), ("b", None, 2), ("a", None, 3), (None, None, 4), ("b", float("nan"), 5)])
     counted = make(frame, BOOK).map(lambda batch: batch.with_columns(n=pl.len()), by=["g"])
-    found = counted.frame if make is PolarsDataset else counted.frame.sort("x")
+    found = counted.frame if make is PolarsDataset else rows_of(counted).sort("x")
     assert found["n"].to_list() == [2, 2, 2, 1, 2]
     assert found["x"].to_list() == [1, 2, 3, 4, 5]
     by_h = make(frame, BOOK).map(lambda batch: batch.with_columns(n=pl.len()), by=["h"])
-    assert by_h.frame["n"].to_list() == [5] * 5
+    assert rows_of(by_h)["n"].to_list() == [5] * 5
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
@@ -106,11 +107,11 @@ def test_map_by_strata_sees_whole_strata_and_in_memory_keeps_the_order(make):
 def test_map_may_drop_rows_and_change_columns(make, by):
     frame = table([("a", None, 1), ("b", None, 2), ("a", None, 3)])
     left = make(frame, BOOK).map(lambda b: b.filter(pl.col("x") > 1).drop("w", "h"), by=by)
-    assert (left.frame if make is PolarsDataset else left.frame.sort("x")).rows() == [("b", 2.0), ("a", 3.0)]
+    assert (left.frame if make is PolarsDataset else rows_of(left).sort("x")).rows() == [("b", 2.0), ("a", 3.0)]
     assert list(left.codebook) == ["g", "x"]
     assert left.codebook["x"].missing
-    assert make(frame, BOOK).map(lambda b: b.clear(), by=by).frame.columns == frame.columns
-    assert make(frame.clear(), BOOK).map(lambda b: b, by=by).frame.height == 0
+    assert rows_of(make(frame, BOOK).map(lambda b: b.clear(), by=by)).columns == frame.columns
+    assert rows_of(make(frame.clear(), BOOK).map(lambda b: b, by=by)).height == 0
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
@@ -118,7 +119,7 @@ def test_columns_may_be_called_anything(make):
     frame = pl.DataFrame({"count": ["a", "a"], "weight": [1, 1], "variable": ["x", "x"], "n": [1.0, 2.0]})
     data = make(frame, Codebook())
     assert data.ask(Counts(("count", "weight"), "n")).row(0) == ("a", 1, 2, 3.0)
-    assert data.map(lambda batch: batch, by=["count", "weight"]).frame.equals(frame)
+    assert rows_of(data.map(lambda batch: batch, by=["count", "weight"])).equals(frame)
 
 
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)

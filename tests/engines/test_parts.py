@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import Parted
+from sfumato.data.dataset import rows as rows_of
 from sfumato.data.files import Table, write_table
 from sfumato.data.query import Counts
 from sfumato.engines.opening import open_parted
@@ -34,7 +35,7 @@ def test_parts_are_one_table(tmp_path):
     (tmp_path / "_SUCCESS").touch()
     with opened(tmp_path) as data:
         assert isinstance(data, Parted)
-        assert data.frame.sort("id").equals(FRAME.with_columns(pl.col("x").fill_nan(None)))
+        assert rows_of(data).sort("id").equals(FRAME.with_columns(pl.col("x").fill_nan(None)))
         assert data.ask(Counts(())).item() == 10
 
 
@@ -54,7 +55,7 @@ def test_types_come_back_as_they_were(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "in").mkdir()
     with opened(parts(tmp_path / "in", frame, 2)) as data:
-        assert data.frame.equals(frame)
+        assert rows_of(data).equals(frame)
         strata = data.map(lambda rows: rows, by=["enum", "at", "time"])
         strata.write_parts(str(tmp_path / "out"), order=["word"])
     again = pl.read_parquet(tmp_path / "out" / "*.parquet")

@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.dataset import rows as rows_of
 from sfumato.draws import PUBLIC
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
@@ -35,7 +36,7 @@ def test_no_column_left_is_refused_with_the_steps_that_dropped_them(engine):
 
 def test_an_empty_table_may_stay_so():
     ran = run_steps([CompleteCases(columns=["town"])], PolarsDataset(FRAME.clear(), BOOK), PUBLIC)
-    assert ran.after.frame.height == 0
+    assert rows_of(ran.after).height == 0
 
 
 def test_progress_tells_each_step_and_the_share_of_the_work_before_it():

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import Any, NoReturn, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Query
+from sfumato.errors import NotInMemory
 
-__all__ = ["Dataset", "EachColumn", "Part", "Parted", "ask_all", "rows", "with_codebook"]
+__all__ = ["Dataset", "EachColumn", "Part", "Parted", "WithoutFrame", "ask_all", "rows", "with_codebook"]
 
 D = TypeVar("D", bound="Dataset")
 
@@ -109,6 +110,27 @@ class Part:
 
     name: str
     rows: int
+
+
+class WithoutFrame:
+    """What tables whose rows stay where they are say of `.frame`.
+
+    Examples
+    --------
+    >>> hasattr(WithoutFrame(), "frame")
+    False
+    """
+
+    @property
+    def frame(self) -> NoReturn:
+        """There is none.
+
+        Raises
+        ------
+        NotInMemory
+            It says what to do instead.
+        """
+        raise NotInMemory
 
 
 @runtime_checkable

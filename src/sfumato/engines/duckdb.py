@@ -14,7 +14,7 @@ from typing import Self
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import EachColumn, Part
+from sfumato.data.dataset import EachColumn, Part, WithoutFrame
 from sfumato.data.files.table import listed
 from sfumato.data.query import CLASSES, COUNT, SIZE, WEIGHT, Classes, Counts, Moments, Query
 from sfumato.engines.answers import keys, refuse_unknown
@@ -39,7 +39,7 @@ Function = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)
-class DuckDBDataset:
+class DuckDBDataset(WithoutFrame):
     """A table in Parquet parts with its codebook; functions that are mapped wait until rows are asked for.
 
     Parameters
@@ -93,11 +93,6 @@ class DuckDBDataset:
     def close(self) -> None:
         """Remove all that was spilled for this table and for those made of it."""
         self.spill.close()
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """All rows, in memory."""
-        return pl.concat(self.batches())
 
     @property
     def as_read(self) -> bool:
@@ -175,16 +170,12 @@ class DuckDBDataset:
             book = (codebook or self.codebook).only(schema)
             return replace(self, schema=schema, codebook=book, waiting=(*self.waiting, (f, schema)))
         self._refuse_long(by)
-        strata = (f(stratum) for stratum in self._strata(by))
-        first = next(strata, None)
-        if first is None:
-            first = f(self.schema.to_frame())
-        schema = first.schema
+        schema = f(self.schema.to_frame()).schema
         folder = self.spill.folder()
         with self.spill.filling(), PartsWriter(folder, schema, compression="lz4") as writer:
-            writer.write(first)
-            for done in strata:
-                writer.write(_alike(done, schema))
+            for stratum in self._strata(by):
+                writer.write(_alike(f(stratum), schema))
+                del stratum  # two long ones would not fit
         book = (codebook or self.codebook).only(schema)
         return replace(self, source=writer.opened(), schema=schema, codebook=book, waiting=())
 
@@ -316,14 +307,17 @@ class DuckDBDataset:
         if not by:
             yield pl.concat(self.batches())
             return
-        told = {f"{_KEY}{i}": key for i, key in enumerate(keys(by, self.schema))}
+        floats = [n for n in by if self.schema[n].is_float()]  # other columns are their own keys
+        told = {f"{_KEY}{i}": key for i, key in enumerate(keys(floats, self.schema))}
         schema = self.schema.to_frame().with_columns(**told).schema
         stored = Stored(schema)
-        names = [stored.names[n] for n in told]
+        names = [*(stored.names[n] for n in by if n not in floats), *(stored.names[n] for n in told)]
         rows = (stored.to(batch.with_columns(**told)) for batch in self.batches())
         for strata in _whole(self.spill.sorted(rows, stored.schema, names), names):
-            for stratum in strata.partition_by(names, maintain_order=True):
-                yield stored.back(stratum).drop(told)
+            left = [strata] if _is_one(strata, names) else strata.partition_by(names, maintain_order=True)
+            del strata
+            while left:
+                yield stored.back(left.pop(0)).drop(told)
 
 
 def _whole(batches: Iterable[pl.DataFrame], by: Sequence[str]) -> Iterator[pl.DataFrame]:
@@ -352,6 +346,12 @@ def _whole(batches: Iterable[pl.DataFrame], by: Sequence[str]) -> Iterator[pl.Da
         held.append(batch)
     if held:
         yield pl.concat(held)
+
+
+def _is_one(strata: pl.DataFrame, by: Sequence[str]) -> bool:
+    """Whether sorted rows are all of one group."""
+    ends = strata.select(by)
+    return ends.row(0) == ends.row(-1)
 
 
 def _alike(rows: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:

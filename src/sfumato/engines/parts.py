@@ -287,7 +287,9 @@ class PartsWriter:
         most = whole.height - whole.height % BATCH
         for rows in whole[:most].iter_slices(BATCH):
             self._write(rows)
-        self._held, self._height = [whole[most:]] if whole.height > most else [], whole.height - most
+        # a copy of the rest: a slice would hold on to all rows that it was cut from
+        rest = whole.select(pl.all().gather(pl.int_range(most, pl.len())))
+        self._held, self._height = [rest] if rest.height else [], rest.height
 
     def _write(self, rows: pl.DataFrame) -> None:
         """Write a group of rows."""

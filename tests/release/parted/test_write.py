@@ -13,7 +13,7 @@ import sfumato.engines.parts
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.address import local_folder
 from sfumato.engines.duckdb import DuckDBDataset
-from sfumato.errors import DataError, FileError, LimitExceeded, ReleaseExists
+from sfumato.errors import DataError, FileError, LimitExceeded, NotInMemory, ReleaseExists
 from sfumato.plan.plan import Plan
 from sfumato.release.package.analysis import open_releases
 from sfumato.release.parted.protect import protect_parted
@@ -228,3 +228,11 @@ def test_one_row_order_for_all_who_ask(release):
     ids = pl.read_parquet(sorted((release / "data").glob("*.parquet")))["id"]
     assert not ids.is_sorted()
     assert sorted(ids) == FRAME["id"].to_list()
+
+
+def test_there_is_no_frame_of_it_and_that_says_what_to_do():
+    with DuckDBDataset.of(FRAME, Codebook(), part_rows=90) as data:
+        done = made(data)
+        with pytest.raises(NotInMemory, match=r"\.write\(\"release/\"\)"):
+            _ = done.data.frame
+        assert not hasattr(data, "frame")

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Part
+from sfumato.data.dataset import Part, WithoutFrame
 from sfumato.data.files.table import listed
 from sfumato.data.query import COUNT, WEIGHT, Classes, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import refuse_unknown
@@ -57,12 +57,12 @@ Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
-class SparkDataset:
+class SparkDataset(WithoutFrame):
     """Rows on a Spark cluster, with their codebook. Functions wait until something is asked.
 
     Parameters
     ----------
-    frame
+    records
         A frame of Spark with the records that the pipe reads.
     pipe
         Makes rows of them, on the workers.
@@ -78,7 +78,7 @@ class SparkDataset:
         Bytes that a worker may take for rows that it sorts.
     """
 
-    frame: Any = field(repr=False)
+    records: Any = field(repr=False)
     pipe: Pipe = field(repr=False)
     codebook: Codebook
     home: Home = field(repr=False)
@@ -190,7 +190,7 @@ class SparkDataset:
         columns = list(dict.fromkeys(n for query in queries for n in query.columns))
         data = self._only(columns)
         code = bound(tuple(queries))
-        partial = through(data.frame, Fold(data.pipe, code, tuple(most or [None] * len(queries))))
+        partial = through(data.records, Fold(data.pipe, code, tuple(most or [None] * len(queries))))
         if self.width > TOGETHER:
             partial = through(partial.repartition(TOGETHER // 4), Merged(code))
         found: list[list[pl.DataFrame]] = [[query.f(self._empty(query.columns))] for query in queries]
@@ -210,10 +210,10 @@ class SparkDataset:
         source = self.pipe.source
         if self.pipe.steps or list(columns) == list(source.schema):
             return self
-        frame = self.frame
+        records = self.records
         if isinstance(source, Columns):
-            frame = frame.select(*(frame.columns[list(source.schema).index(n)] for n in columns))
-        return replace(self, frame=frame, pipe=Pipe(source.only(columns)))
+            records = records.select(*(records.columns[list(source.schema).index(n)] for n in columns))
+        return replace(self, records=records, pipe=Pipe(source.only(columns)))
 
     def _counts(self, by: Sequence[str]) -> pl.DataFrame:
         with self.grouped(by) as groups:
@@ -241,7 +241,7 @@ class SparkDataset:
         places = max(self.home.cores * 2, self.width)
         data = self._only(list(by))
         sizes = data.home.keep(
-            through(data.frame, Grouped(data.pipe, tuple(by), places, tuple(by if placed is None else placed)))
+            through(data.records, Grouped(data.pipe, tuple(by), places, tuple(by if placed is None else placed)))
         )
         return Groups(self, tuple(by), sizes, self.total(sizes))
 
@@ -299,11 +299,11 @@ class SparkDataset:
         if by is None:
             return replace(self, pipe=Pipe(self.pipe.source, (*self.pipe.steps, step)), codebook=book, known={})
         places = self._places(list(by))
-        divided = through(self.frame, Bounded(self.pipe, bound(places)))
+        divided = through(self.records, Bounded(self.pipe, bound(places)))
         work = OfPlace(bound(of_strata(step, by)))
         made = self.home.keep(_by_place(divided, work, self.places))
         pipe = Pipe(Blobs(step.schema))
-        return replace(self, frame=made, pipe=pipe, codebook=book, width=self.places, known={})
+        return replace(self, records=made, pipe=pipe, codebook=book, width=self.places, known={})
 
     @property
     def places(self) -> int:
@@ -350,7 +350,7 @@ class SparkDataset:
         data = self if columns is None else self._only(columns)
         wanted = None if columns is None else tuple(columns)
         yield (self.schema.to_frame() if wanted is None else self._empty(wanted))
-        frame = through(data.frame, Placed(data.pipe, wanted))
+        frame = through(data.records, Placed(data.pipe, wanted))
         rows = self.attempt(lambda: iter(frame.toLocalIterator(prefetchPartitions=True)))
         while (row := self.attempt(lambda: next(rows, None))) is not None:
             yield pl.read_ipc_stream(io.BytesIO(bytes(row["blob"])))
@@ -378,11 +378,11 @@ class SparkDataset:
                 data = self.kept()
                 found, weight = data.ask_all([sample(order), weigh(list(self.schema))])
                 bounds = cuts(found, weight, order, part_bytes, self.memory)
-                divided = through(data.frame, Bounded(data.pipe, bound(by_bounds(bounds, order))))
+                divided = through(data.records, Bounded(data.pipe, bound(by_bounds(bounds, order))))
                 writer = Writer(folder, run, part_bytes, Pipe(Blobs(self.schema)), book, tuple(order))
                 made = _by_place(divided, writer, self.places)
             else:
-                made = through(self.frame, Writer(folder, run, part_bytes, self.pipe, book))
+                made = through(self.records, Writer(folder, run, part_bytes, self.pipe, book))
             told_of = self.fetched(made)
         except BaseException:
             swept(folder, run)
@@ -393,8 +393,8 @@ class SparkDataset:
         """The same, with its functions applied and the rows kept on the workers' disks."""
         if not self.pipe.steps:
             return self
-        made = self.home.keep(through(self.frame, Placed(self.pipe)))
-        return replace(self, frame=made, pipe=Pipe(Blobs(self.schema)))
+        made = self.home.keep(through(self.records, Placed(self.pipe)))
+        return replace(self, records=made, pipe=Pipe(Blobs(self.schema)))
 
 
 @dataclass

@@ -123,9 +123,14 @@ class Making:
         """A copy without rows."""
         if self.kind != "full":
             return batch
-        made = {*self.synthesis.given, *self.synthesis.columns, *self.by, self.record}
-        ids = [] if self.record is None else [pl.col(self.record).cast(pl.Int64)]
+        made = {*self.synthesis.given, *self.synthesis.columns, *self.by, *self._new_ids}
+        ids = [pl.col(n).cast(pl.Int64) for n in self._new_ids]
         return batch.select(n for n in batch.columns if n in made).with_columns(ids)
+
+    @property
+    def _new_ids(self) -> tuple[str, ...]:
+        """The columns of ids of people who are nobody."""
+        return () if self.record is None else (self.record,)
 
     def _units(self, batch: pl.DataFrame, draws: StepDraws) -> Words:
         """The unit of each record; nobody's where rows are nobody's and no weights are drawn."""

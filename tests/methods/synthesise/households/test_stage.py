@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from sfumato.data.dataset import rows as rows_of
 from sfumato.data.disclosure import Synthetic
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
@@ -76,7 +77,7 @@ def test_neither_order_nor_engine_changes_anything(more):
         made(data=PolarsDataset(shuffled, BOOK, batch_rows=7), **more),
         made(data=DuckDBDataset.of(FRAME, BOOK), **more),
     ):
-        assert_frame_equal(other.after.frame.sort("copy", "id"), one)
+        assert_frame_equal(rows_of(other.after).sort("copy", "id"), one)
 
 
 @each_kind

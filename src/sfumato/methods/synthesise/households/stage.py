@@ -76,6 +76,10 @@ class MakingHouseholds(Making):
             if batch.select(self.household, column).n_unique() > batch[self.household].n_unique():
                 raise DataError(APART.format(column=column))
 
+    @property
+    def _new_ids(self) -> tuple[str, ...]:
+        return (*super()._new_ids, self.household)
+
     def _units(self, batch: pl.DataFrame, draws: StepDraws) -> Words:
         """The unit of each record; nobody's where rows are nobody's: weights are those of households."""
         return np.zeros(batch.height, dtype=np.uint64) if self.kind == "full" else draws.units(batch)
