@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _TIE = 1e-9  # relative difference below which two distances are equal
+_LEAF = 200  # few people and many records: a tree that is built sooner is worth more than one that is asked sooner
 _SIDES = 2  # those whose true values are near, and those whose releases are
 
 
@@ -185,7 +186,7 @@ def _competing(
         near = frames.sort("target", "side", "distance", "unit").group_by("target", "side", maintain_order=True)
         return near.head(NEIGHBOURS).match_to_schema(schema)
 
-    return Folded(tuple(dict.fromkeys((*targets.needed, record))), f, merge)
+    return Folded(targets.needed, f, merge)
 
 
 def _within(points: Floats, unit: Ints, search: Floats, reach: Floats) -> tuple[Ints, Ints, Floats]:
@@ -196,7 +197,7 @@ def _within(points: Floats, unit: Ints, search: Floats, reach: Floats) -> tuple[
     if not mostly_distinct(points):
         place = pl.DataFrame({"word": row_hash(points), "unit": unit})
         kept = np.flatnonzero(place.select(pl.col("unit").rank("ordinal").over("word")).to_series() <= NEIGHBOURS)
-    tree = cKDTree(points[kept], balanced_tree=False, compact_nodes=False)
+    tree = cKDTree(points[kept], leafsize=_LEAF, balanced_tree=False, compact_nodes=False)
     found = tree.query_ball_point(search, reach, return_sorted=False)
     sizes = np.array([len(some) for some in found], dtype=np.int64)
     of = np.repeat(np.arange(len(search)), sizes)

@@ -34,6 +34,7 @@ from sfumato.release.parted.reading import (
     true_column,
 )
 from sfumato.release.parted.run import PartedRun
+from sfumato.release.parted.sample import true_id
 
 __all__ = [
     "PEOPLE",
@@ -176,7 +177,7 @@ def targets_of(ran: PartedRun, subject: Subject, columns: Sequence[str], most: i
     rows = people_of(pair, most)
     again = subject.unscaled[rows] if subject.unscaled is not None and rebuilt(ran, columns) else None
     needed = {where(ran, n) for n in columns for where in (true_column, released_column, rebuilt_column)}
-    needed |= {*pair.known_by}
+    needed |= {*pair.known_by, *([] if (record := true_id(ran)) is None else [record])}  # the same for all questions
     groups = pair.after[rows].select(pair.known_by)
     return Targets(
         columns, pair.x[rows], pair.z[rows], again, groups, x, z, wx, wz, _Reading(*reads), tuple(sorted(needed))
