@@ -64,6 +64,7 @@ Points = Callable[[pl.DataFrame], Floats]
 PEOPLE = 10_000
 """How many people are looked for among all records."""
 _CODE = "sfumato:code"
+_REST = np.uint64(48)  # bits of a hash behind the first ones
 _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
@@ -281,12 +282,15 @@ def alike(needed: Sequence[str], points: Points, people: Floats) -> Folded:
     words = row_hash(people)
     order = np.argsort(words)
     sorted_words = words[order]
+    begun = np.zeros(1 << 16, dtype=bool)
+    begun[words >> _REST] = True
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
         those = points(batch)
         word = row_hash(those)
-        low, high = (np.searchsorted(sorted_words, word, side) for side in _SIDES)
-        rows = np.repeat(np.arange(len(those)), high - low)
+        some = np.flatnonzero(begun[word >> _REST])  # most records begin as nobody's hash does: they are passed over
+        low, high = (np.searchsorted(sorted_words, word[some], side) for side in _SIDES)
+        rows = np.repeat(some, high - low)
         at = order[_ranges(low, high)]
         same = (those[rows] == people[at]).all(axis=1)  # two different points may share a hash
         each = pl.DataFrame({"target": at[same]}, {"target": pl.UInt32})
