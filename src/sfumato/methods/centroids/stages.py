@@ -281,7 +281,7 @@ class Averaging:
         if not active or batch.is_empty():
             return batch.with_columns(pl.lit(None, pl.Float64).alias(h(n)) for h in (_z, _squared) for n in active)
         z = numbers(batch, active, self.codebook)
-        raw = row_hash(np.nan_to_num(z, nan=np.inf)) if self.method.blur else None
+        raw = z.copy() if self.method.blur else None
         for j, n in enumerate(active):
             z[:, j] = (z[:, j] - state.mean[n]) / state.sd[n]
         tie = draws.tie_break(batch) if self.method.grouping != "knn" else None
@@ -295,17 +295,22 @@ class Averaging:
         new = (pl.Series(_z(n), out[:, j], nan_to_null=True) for j, n in enumerate(active))
         return batch.with_columns(*new, *squared)
 
-    def _by_pattern(self, z: Floats, tie: Words | None, words: Words | None) -> Groups:
-        """Average record by record among those that have its columns, on those columns."""
+    def _by_pattern(self, z: Floats, tie: Words | None, raw: Floats | None) -> Groups:
+        """Average record by record among those that have its columns, on those columns.
+
+        Groups are named by the values as they were, `raw`, of these columns alone: records that are equal in them are
+        one point, whatever else they have.
+        """
         present = ~np.isnan(z)
         if present.all():
-            return self._groups(z, tie, words, None)
-        out = Groups.like(z, words is not None)
+            return self._groups(z, tie, None if raw is None else row_hash(raw), None)
+        out = Groups.like(z, raw is not None)
         for have in np.unique(present, axis=0):
             if have.any():
                 pool = np.asarray(present[:, have].all(axis=1))
                 wanted = (present == have).all(axis=1)
-                found = self._groups(z[np.ix_(pool, have)], _some(tie, pool), _some(words, pool), wanted[pool])
+                words = None if raw is None else row_hash(raw[np.ix_(pool, have)])
+                found = self._groups(z[np.ix_(pool, have)], _some(tie, pool), words, wanted[pool])
                 out.put(wanted, have, found)
         return out
 
