@@ -6,6 +6,7 @@ from functools import wraps
 
 import sfumato.release.package.folder
 import sfumato.release.parted.protect
+from sfumato.data.files.address import Place
 from sfumato.engines.parts import Parts, PartsWriter
 
 
@@ -63,5 +64,5 @@ def renaming():
 
 
 def papers():
-    """Killed when parts at an address are written, before their papers."""
-    sfumato.release.parted.write.replacing = _killed
+    """Killed when parts at an address are written, and the first of their papers has not its name yet."""
+    Place.rename = _killed
