@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve studio vendor test test-all test-portable lint docs bench build clean lock
+.PHONY: help demo serve studio vendor test test-all test-portable nightly again lint docs bench build clean lock
 
 help:  ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -12,7 +12,7 @@ help:  ## List the targets.
 $(READY): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
@@ -30,20 +30,22 @@ studio: $(READY) vendor  ## Open an invented cohort in the studio, and print its
 vendor: $(READY)  ## Fetch htmx and Pico CSS for the pages, checked by their hashes (needs npm's registry, once).
 	$(BIN)/python src/sfumato/web/vendor/fetch.py $(IF_POSSIBLE)
 
-test test-all: IF_POSSIBLE := --if-possible
+test test-all nightly: IF_POSSIBLE := --if-possible
 
-test: $(READY) vendor  ## Layers, types, style and all fast tests (about 12 minutes on two cores).
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+test: $(READY) vendor  ## Layers, types, style and all fast tests (about 5 minutes on two cores).
+	@$(BIN)/python -m tests.running test
 
-test-all: $(READY) vendor  ## The slower tests too: simulations, large inputs, a real browser.
-	$(BIN)/pytest -n auto --dist loadfile -m "slow or browser"
+test-all: $(READY) vendor  ## Every test: simulations, large inputs, a real browser, those of the night.
+	@$(BIN)/python -m tests.running all
 
 test-portable: $(READY)  ## Numeric tests and releases under the arithmetic of other processors.
-	$(BIN)/python -m tests.portable
+	@$(BIN)/python -m tests.running portable
+
+nightly: $(READY) vendor  ## Tests that are repetition alone; writes tests/nightly.toml, to be committed.
+	@$(BIN)/python -m tests.running nightly
+
+again: $(READY)  ## A test that failed by chance, 50 times alone and in ten orders: make again TEST=tests/...::test_...
+	@$(BIN)/python -m tests.running again "$(TEST)"
 
 lint: $(READY)  ## Mend style where it can be mended.
 	$(BIN)/ruff check --fix src tests benchmarks

@@ -16,7 +16,6 @@ import signal
 import sys
 import traceback
 import warnings
-from functools import cache
 from pathlib import Path
 
 import sfumato
@@ -49,9 +48,8 @@ def _use():
     """Draw a picture and load the compiled loops that every release, or many a table, needs."""
     import numpy as np
     import scipy.sparse as sp
-    import typer.main
 
-    from sfumato.cli.app import app
+    from sfumato.cli.app import command_line
     from sfumato.kernels.boosted_trees import boosted_scores
     from sfumato.kernels.inversion.invert import Kept, invert
     from sfumato.kernels.tabular.attacker import propagated
@@ -71,8 +69,7 @@ def _use():
     eliminate(inner_sums(row), first, np.array([0, 2, 3]))
     motions(row, first)
     propagated(row, np.array([-0.5]), np.array([0.5]), np.zeros(4), np.full(4, 9.0))
-    typer.main.get_command = cache(typer.main.get_command)
-    typer.main.get_command(app)
+    command_line()
     draw(Distribution("age", (0.0, 10.0, 20.0), (12.0, 11.0), (11.0, 12.0)), "p1")
 
 

@@ -7,7 +7,6 @@ told to take that of another processor by variables of the environment, so that 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,7 +40,7 @@ def taken() -> list[str]:
 
 
 def environment(name: str, cache: Path) -> dict[str, str]:
-    """The environment of a process under a back end, with a folder of its own for compiled loops.
+    """What stands in the environment of a process under a back end, with a folder of its own for compiled loops.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def environment(name: str, cache: Path) -> dict[str, str]:
         Folder under which each back end keeps what numba compiled: code for one processor is not that for another.
     """
     told = dict(BACK_ENDS[name])
-    out = {**os.environ, "NUMBA_CACHE_DIR": str(cache / name), **dict.fromkeys(_THREADS, told.pop("threads"))}
+    out = {"NUMBA_CACHE_DIR": str(cache / name), **dict.fromkeys(_THREADS, told.pop("threads"))}
     if told.pop("numpy", "") == "baseline":
         dispatch, has = _features()
         out["NPY_DISABLE_CPU_FEATURES"] = " ".join(f for f in dispatch if has.get(f))

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -19,7 +20,8 @@ STANDS_FOR = {"Zen": {"Zen", "Haswell"}}
 def test_a_back_end_takes_effect(name, tmp_path):
     if name not in taken():
         pytest.skip("this processor cannot run it")
-    done = subprocess.run([sys.executable, "-c", SHOW], env=environment(name, tmp_path), capture_output=True, text=True)
+    under = {**os.environ, **environment(name, tmp_path)}
+    done = subprocess.run([sys.executable, "-c", SHOW], env=under, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     if not done.stdout:
         pytest.skip("linear algebra is not from OpenBLAS here")

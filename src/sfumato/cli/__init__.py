@@ -65,9 +65,9 @@ def _run() -> int:
 
         print(f"sfumato {version('sfumato')}")
         return 0
-    from sfumato.cli.app import app
+    from sfumato.cli.app import command_line
 
-    return int(app(standalone_mode=False) or 0)
+    return int(command_line()(standalone_mode=False) or 0)
 
 
 def _failed(error: BaseException) -> int:

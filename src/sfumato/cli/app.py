@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import typer
+import typer.main
 
 from sfumato.cli import (
     anonymise,
@@ -23,7 +28,7 @@ from sfumato.cli import (
 from sfumato.cli.gate import app as gate
 from sfumato.cli.table import app as table
 
-__all__ = ["app"]
+__all__ = ["app", "command_line"]
 
 app = typer.Typer(
     name="sfumato",
@@ -62,3 +67,9 @@ app.command(epilog=fit.EXAMPLE)(fit.fit)
 app.command(epilog=measures.EXAMPLE)(measures.measures)
 app.command(epilog=methods.EXAMPLE)(methods.methods)
 app.command(epilog=schema.EXAMPLE)(schema.schema)
+
+
+@cache
+def command_line() -> Callable[..., Any]:
+    """Every command with its options, read off the functions' annotations once in a process."""
+    return typer.main.get_command(app)

@@ -1,0 +1,169 @@
+"""`python -m tests.running test | ci | all | portable | nightly | again | passed`; see CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NoReturn
+
+from tests.running.folders import new_folder, passed_file
+from tests.running.listed import (
+    budget_lines,
+    entries,
+    last_night,
+    unstable_entry,
+    unstable_problems,
+    write_night,
+)
+from tests.running.providing import look, provide
+from tests.running.run import Run
+from tests.running.sets import python_of, run_set, workers
+from tests.running.tree import tree_hash
+
+ROOT = Path(__file__).parents[2]
+UNMARKED = "not slow and not browser and not nightly"
+MARKS = {"test": UNMARKED, "ci": "not nightly", "all": "", "nightly": "nightly"}
+PORTABLE = ("kernels", "methods", "measures", "inference", "golden", "release")
+"""Folders of what depends on arithmetic."""
+TESTED = ("old", "haswell")
+"""Back ends: linear algebra for `zen` is that of `haswell`; newer processors' is that of all other runs."""
+
+
+def _checks(run: Run) -> None:
+    """Style, types and layers, one after the other beside the tests."""
+    tools = python_of(run.root).parent
+    for problem in unstable_problems(run.root):
+        run.failed.append(("unstable", problem))
+    code = ["src", "tests", "benchmarks"]
+    run.step("style", [tools / "ruff", "check", *code], together=True)
+    run.step("format", [tools / "ruff", "format", "--check", *code], together=True)
+    run.step("layers", [tools / "lint-imports"], together=True)
+    run.step("types", [tools / "mypy"], together=True)
+
+
+def _portable(run: Run) -> None:
+    """Numeric tests under the arithmetic of other processors, and releases compared between all."""
+    python = python_of(run.root)
+    told = run.execute([python, "-m", "tests.portable", "--environments", run.folder / "numba"], together=True)
+    if told.status:
+        run.failed.append(("portable", told.reason))
+        return
+    environments = json.loads(told.printed.splitlines()[-1])
+    paths = [f"tests/{folder}" for folder in PORTABLE]
+    alone = {"processes": 0, "together": True}
+    with ThreadPoolExecutor(workers()) as pool:
+        jobs = [
+            pool.submit(run_set, run, f"portable-{name}", UNMARKED, paths, environments[name], **alone)
+            for name in TESTED
+            if name in environments
+        ]
+        jobs.append(pool.submit(run.step, "portable", [python, "-m", "tests.portable"], together=True))
+        for job in jobs:
+            job.result()
+
+
+def _end(run: Run) -> int:
+    """Tell seconds and what is unstable, then the last lines; the exit status."""
+    if lines := [line for line in run.lines() if line["set"] == "tests"]:
+        run.say("\n" + "\n".join(budget_lines(lines, entries(run.root, run.name))))
+    if run.unstable:
+        run.say("\nFor tests/unstable.toml, in the next commit:\n")
+        run.say("\n\n".join(unstable_entry(run.root, *one) for one in run.unstable) + "\n")
+    return 0 if run.end() else 1
+
+
+def _tests(name: str, run: Run) -> int:
+    """A set of tests, with the static checks beside it."""
+    if name == "ci":
+        run.say(last_night(run.root))
+        if not provide(run):
+            return _end(run)
+    else:
+        run.without += [part for part, why in look(run).items() if why]
+    with ThreadPoolExecutor(1) as beside:
+        checks = beside.submit(_checks, run) if name in ("test", "ci") else None
+        run_set(run, "tests", MARKS[name])
+        if checks:
+            checks.result()
+    if name == "ci":
+        _portable(run)
+    if name == "nightly":
+        write_night(run.root, run.summary()["seconds"] / 60, [test for test, _ in run.failed])
+    status = _end(run)
+    if name == "ci" and status == 0:
+        _keep(run)
+    return status
+
+
+def _keep(run: Run) -> None:
+    """Remember that this tree has passed, if it is still what was tested."""
+    if tree_hash(run.root) == run.tree:
+        file = passed_file(run.tree)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(run.summary(), indent=1) + "\n", encoding="utf-8")
+
+
+def _again(run: Run, test: str) -> int:
+    """One test 50 times alone, each time in a new process, and its file in ten orders."""
+    python, file = python_of(run.root), test.partition("::")[0]
+    base = [python, "-m", "pytest", "-p", "no:cacheprovider", "-m", ""]
+    seeds = [run.seed + i for i in range(50)]
+    commands = [(f"alone, seed {s}", [*base, f"--randomly-seed={s}", test]) for s in seeds]
+    commands += [(f"among its file's, seed {s}", [*base, f"--randomly-seed={s}", file]) for s in seeds[:10]]
+    with ThreadPoolExecutor(workers()) as pool:
+        for job in [pool.submit(run.step, name, command, together=True) for name, command in commands]:
+            job.result()
+    return _end(run)
+
+
+def _passed() -> int:
+    """Whether the present tree has passed whole."""
+    file = passed_file(tree_hash(ROOT))
+    if not file.exists():
+        print("this tree has not passed .ci/run")
+        return 1
+    without = json.loads(file.read_text(encoding="utf-8"))["without"]
+    print(f"passed without {' '.join(without)}" if without else "passed whole")
+    return 1 if without else 0
+
+
+def _stopped(number: int, frame: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main() -> int:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.running", description=__doc__)
+    parser.add_argument("what", choices=[*MARKS, "portable", "again", "passed"])
+    parser.add_argument("test", nargs="?", help="the node id, for `again`")
+    given = parser.parse_args()
+    if given.what == "passed":
+        return _passed()
+    signal.signal(signal.SIGTERM, _stopped)
+    tree = tree_hash(ROOT)
+    drawn = int(tree[:8], 16) if given.what == "ci" else random.SystemRandom().randrange(2**32)
+    run = Run(given.what, ROOT, new_folder(tree), tree, int(os.environ.get("SFUMATO_SEED") or drawn))
+    try:
+        if given.what == "again":
+            if not given.test:
+                parser.error("again needs a test: make again TEST=tests/...::test_...")
+            return _again(run, given.test)
+        if given.what == "portable":
+            _portable(run)
+            return _end(run)
+        return _tests(given.what, run)
+    except KeyboardInterrupt:
+        run.stop()
+        run.failed.append((given.what, "stopped"))
+        run.end()
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""What may not happen even once, by folder: a value that leaked, two releases that differ, a double entry in a ledger.
+
+However seldom such a test fails, it has told all; so it is never outvoted by the times that it passes. Single tests
+elsewhere carry the mark `once` themselves.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ONCE", "is_once"]
+
+ONCE = (
+    "tests/laws/",
+    "tests/golden/",
+    "tests/test_draws.py",
+    "tests/gate/criteria/",
+    "tests/gate/stages/",
+    "tests/gate/store/",
+    "tests/gate/test_decision.py",
+    "tests/gate/test_ledger.py",
+    "tests/release/package/",
+    "tests/e2e/test_planted.py",
+)
+
+
+def is_once(test: str) -> bool:
+    """Whether a test lies where a failure is never forgiven."""
+    return test.startswith(ONCE)

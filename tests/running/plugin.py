@@ -1,0 +1,156 @@
+"""What pytest does in every run here: limits and marks, results as they come, CPU seconds of each test.
+
+With SFUMATO_RESULTS (a folder) and SFUMATO_SET (a name) each test's end is one line of `results-<set>.jsonl` and one
+element of `junit-<set>.xml` as soon as it is known, so that a run that is killed leaves them too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.running.junit import JUnit
+from tests.running.once import is_once
+
+LONG = {"slow": 300, "browser": 300, "nightly": 1200}
+"""Seconds after which a test of these marks is taken for stuck; `timeout` in pyproject.toml is for all others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_once(item.nodeid):
+            item.add_marker(pytest.mark.once)
+        if limits := [limit for mark, limit in LONG.items() if item.get_closest_marker(mark)]:
+            item.add_marker(pytest.mark.timeout(max(limits)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Workers keep every core busy already: threads of their own would wait for one another, spinning.
+
+    Set here and inherited, because plug-ins import numpy before a worker reads any conftest; what was asked for stands.
+    """
+    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(threads, "1")
+
+
+def _cpu() -> float:
+    """CPU seconds of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+_started: dict[str, float] = {}
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    _started[item.nodeid] = _cpu()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    _started[item.nodeid] = _cpu()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    _started[item.nodeid] = _cpu()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    report = yield
+    report.cpu = _cpu() - _started[item.nodeid]  # travels with the report to the process that records
+    return report
+
+
+class Recorder:
+    """Writes what became of each test, in the process that hears of all."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.lines = (folder / f"results-{name}.jsonl").open("w", encoding="utf-8")
+        self.junit = JUnit(folder / f"junit-{name}.xml", name)
+        self.phases: dict[str, list[Any]] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """A phase of a test; at the last one the test is told."""
+        phases = self.phases.setdefault(report.nodeid, [])
+        phases.append(report)
+        if report.when not in ("setup", "call"):
+            self._tell(report.nodeid, self.phases.pop(report.nodeid))
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A file that could not be collected."""
+        if report.failed:
+            self._write(report.nodeid, "failed", "collect", _reason(report), report.longreprtext, 0.0, 0.0)
+
+    def _tell(self, test: str, phases: list[Any]) -> None:
+        cpu, seconds = (sum(getattr(p, name, 0.0) for p in phases) for name in ("cpu", "duration"))
+        worst = next((p for p in phases if p.failed), None) or next((p for p in phases if p.skipped), None)
+        if worst is None or hasattr(worst, "wasxfail"):
+            self._write(test, "passed", "", "", "", cpu, seconds)
+        elif worst.skipped:
+            self._write(test, "skipped", "", _skipped(worst), "", cpu, seconds)
+        else:
+            text = "\n".join(p.longreprtext for p in phases if p.failed)
+            self._write(test, "failed", _kind(worst), _reason(worst), text, cpu, seconds, "once" in worst.keywords)
+
+    def _write(
+        self, test: str, outcome: str, kind: str, reason: str, text: str, cpu: float, seconds: float, once: bool = False
+    ) -> None:
+        line = {
+            "test": test,
+            "outcome": outcome,
+            "kind": kind,
+            "reason": reason,
+            "once": once or is_once(test),
+            "cpu": round(cpu, 3),
+            "seconds": round(seconds, 3),
+        }
+        self.lines.write(json.dumps(line) + "\n")
+        self.lines.flush()
+        self.junit.add(test, seconds, outcome, reason, text)
+
+    def pytest_unconfigure(self) -> None:
+        """The end."""
+        self.lines.close()
+        self.junit.close()
+
+
+def _kind(report: Any) -> str:
+    """How a test failed: out of time, its process killed, or of itself."""
+    if report.when == "???":  # what xdist reports of the test that a worker was at when it ended
+        return "killed"
+    return "timeout" if "from pytest-timeout" in report.longreprtext else "itself"
+
+
+def _reason(report: Any) -> str:
+    """The first line of what went wrong, and where."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None:
+        said = [line for line in report.longreprtext.splitlines() if line.strip()]
+        return said[-1].strip() if said else "no reason was given"
+    first = next((line for line in crash.message.splitlines() if line.strip()), "no reason was given")
+    return f"{first.strip()} ({Path(crash.path).name}:{crash.lineno})"
+
+
+def _skipped(report: Any) -> str:
+    longrepr = report.longrepr
+    said = longrepr[2] if isinstance(longrepr, tuple) else str(longrepr)
+    return said.removeprefix("Skipped: ")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    folder = os.environ.pop("SFUMATO_RESULTS", None)  # not for what the tests themselves start
+    if folder and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(folder), os.environ["SFUMATO_SET"]), "sfumato-recorder")

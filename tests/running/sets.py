@@ -1,0 +1,120 @@
+"""Sets of tests: run, tried again where they failed, and judged."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.running.run import Run
+from tests.running.tree import added_files
+from tests.running.verdict import Failure, judge, worth_trying_again
+
+__all__ = ["python_of", "run_set", "surroundings", "workers"]
+
+_ZONES = ("UTC", "Pacific/Kiritimati", "America/St_Johns", "Asia/Kathmandu", "Europe/London")
+_LOCALES = ("C.UTF-8", "C", "de_DE.UTF-8", "en_US.UTF-8")
+
+
+def python_of(root: Path) -> Path:
+    """The interpreter that the checkout's environment has."""
+    return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def workers() -> int:
+    """Processes at once: one for each core that this one may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def surroundings(seed: int) -> dict[str, str]:
+    """What no test may depend on, drawn from the seed: the order of sets of strings, the place, the language."""
+    drawn = random.Random(seed)
+    return {
+        "PYTHONHASHSEED": str(drawn.randrange(2**32)),
+        "TZ": drawn.choice(_ZONES),
+        "LC_ALL": drawn.choice(_LOCALES),
+    }
+
+
+def run_set(
+    run: Run,
+    name: str,
+    marks: str,
+    paths: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    *,
+    python: Path | None = None,
+    processes: int | None = None,
+    together: bool = False,
+) -> None:
+    """Run a set of tests; what failed is tried again alone, and told.
+
+    Parameters
+    ----------
+    run
+        Which it belongs to.
+    name
+        Of the set, in the names of the files that it leaves.
+    marks
+        pytest's expression of marks.
+    paths
+        Where the tests lie; by default where pytest looks.
+    env
+        Variables that they run under.
+    python
+        The interpreter; by default that of the checkout's environment.
+    processes
+        How many workers; 0 for none; by default one a core.
+    together
+        Print when it has ended, where it failed.
+    """
+    run.results[name] = run.folder / f"results-{name}.jsonl"
+    python = python or python_of(run.root)
+    around = {**surroundings(run.seed), **(env or {})}
+    command = [python, "-m", "pytest", *_seeded(run), "-m", marks, *paths]
+    count = workers() if processes is None else processes
+    if count > 1:
+        command += ["-n", str(count), "--dist", "worksteal"]
+    told = {"SFUMATO_RESULTS": str(run.folder), "SFUMATO_SET": name}
+    ended = run.execute(command, {**around, **told}, together=together)
+    lines = [line for line in run.lines() if line["set"] == name]
+    failures = [_failure(line) for line in lines if line["outcome"] == "failed"]
+    _look_at_skips(run, lines)
+    if ended.status and not failures:
+        run.failed.append((name, f"pytest: {ended.reason}"))
+    added = added_files(run.root)
+    alone = {
+        f.test: [_passes_alone(run, python, f.test, around) for _ in range(2)]
+        for f in worth_trying_again(failures, added)
+    }
+    verdict = judge(failures, alone, added)
+    run.failed += _named(name, verdict.failed)
+    run.unstable += _named(name, verdict.unstable)
+
+
+def _seeded(run: Run) -> list[str]:
+    return ["-p", "no:cacheprovider", f"--randomly-seed={run.seed}", f"--hypothesis-seed={run.seed}"]
+
+
+def _named(name: str, told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Node ids; those of a set that runs tests a second time, under another arithmetic, say so."""
+    return [(test, reason if name == "tests" else f"[{name}] {reason}") for test, reason in told]
+
+
+def _failure(line: Mapping[str, Any]) -> Failure:
+    return Failure(line["test"], line["reason"], line["kind"], line["once"])
+
+
+def _passes_alone(run: Run, python: Path, test: str, env: Mapping[str, str]) -> bool:
+    run.say(f"\nagain, alone: {test}")
+    return run.execute([python, "-m", "pytest", *_seeded(run), "-m", "", test], env).status == 0
+
+
+def _look_at_skips(run: Run, lines: Sequence[Mapping[str, Any]]) -> None:
+    """A test that was skipped for want of a part that is here has not run, and nobody would know."""
+    for line in lines:
+        word, _, rest = line["reason"].partition(" ")
+        if line["outcome"] == "skipped" and word == "without" and (part := rest.partition(":")[0]) not in run.without:
+            run.failed.append((line["test"], f"skipped for want of {part}, which is here"))
