@@ -37,3 +37,8 @@ def noisy(records, variance, clipped, rng):
 def exact(records):
     """The table as it was before protection."""
     return pl.DataFrame(records, schema=NAMES)
+
+
+def normal(x, mean, sd):
+    """Density of a normal law; scipy's checks of its arguments take most of a brute-force likelihood's time."""
+    return np.exp(-0.5 * ((x - mean) / sd) ** 2) / (np.sqrt(2 * np.pi) * sd)

@@ -5,10 +5,8 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
-import statsmodels.api as sm
 from scipy import optimize, stats
-from scipy.special import expit
-from statsmodels.miscmodels.ordinal_model import OrderedModel
+from scipy.special import expit, gammaln, ndtr
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Averaged, Coarsened, Disclosure, Misclassified
@@ -16,10 +14,17 @@ from sfumato.data.error_model import Growth
 from sfumato.errors import DataError, SfumatoError
 from sfumato.inference.covariates.band_scores import band_scores
 from sfumato.inference.fit import fit as corrected
-from tests.inference.studies import FORMULA, NAMES, dataset_a, exact, noisy
+from tests.inference.studies import FORMULA, NAMES, dataset_a, exact, noisy, normal
+from tests.late import late
+
+sm = late("statsmodels.api")
+ordinal = late("statsmodels.miscmodels.ordinal_model")
 
 fit = partial(corrected, reduce_bias=False)
 """The maximum of the likelihood, which brute force finds as well; its bias is looked at in tests of its own."""
+
+plainly = partial(fit, hidden="normal")
+"""The same where mixtures of hidden numbers are not looked at: to try them takes most of the time."""
 
 FAMILIES = ("linear", "probit", "logit", "poisson", "ordered")
 
@@ -48,7 +53,7 @@ def reference(table, family):
     """Coefficients and standard errors of statsmodels for y ~ d + x + w."""
     X, y = table.select("d", "x", "w").to_numpy(), table["y"].to_numpy()
     if family == "ordered":
-        fitted = OrderedModel(y, X, distr="probit").fit(disp=0, method="bfgs", gtol=1e-9, maxiter=500)
+        fitted = ordinal.OrderedModel(y, X, distr="probit").fit(disp=0, method="bfgs", gtol=1e-9, maxiter=500)
         return fitted.params[:3], fitted.bse[:3]
     X = sm.add_constant(X)
     if family == "poisson":
@@ -90,55 +95,56 @@ def test_identity_misclassification_is_the_plain_fit(family):
 @pytest.mark.parametrize("column", ["d", "x"])
 def test_missing_is_noise_without_bound(family, column):
     """Noise of variance 1e10 says nothing: its likelihood is flat to about 1e-5 over the range of the covariate."""
-    table, rng = draw(family)
+    table, rng = draw(family, 300)
     gone = rng.random(table.height) < 0.3
     values = {"values": (0, 1)} if column == "d" else {}
     missing = table.with_columns(pl.when(~pl.Series(gone)).then(column))
     loud = table.with_columns(
-        pl.Series("s", gone.astype(int)), pl.when(~pl.Series(gone)).then(column).otherwise(rng.normal(0, 1.2e5, 600))
+        pl.Series("s", gone.astype(int)), pl.when(~pl.Series(gone)).then(column).otherwise(rng.normal(0, 1.2e5, 300))
     )
     told = [Additive((column,), [[1e10]], where={"s": 1}, **values)]
     if column == "d":
         told.append(Additive((column,), [[1e-12]], where={"s": 0}, **values))
-    one = fit("y ~ d + x + w", missing, family=family)
-    other = fit("y ~ d + x + w", loud, Disclosure(told), family=family)
+    one = plainly("y ~ d + x + w", missing, family=family)
+    other = plainly("y ~ d + x + w", loud, Disclosure(told), family=family)
     np.testing.assert_allclose(one.estimate, other.estimate, atol=2e-3)
     np.testing.assert_allclose(one.se, other.se, rtol=1e-2)
 
 
 def test_row_order_changes_nothing():
-    table, rng = draw("probit")
+    table, rng = draw("probit", 200)
     told = Disclosure([Additive(("d",), [[0.2]], values=(0, 1)), Additive(("x",), [[0.3]])])
-    table = table.with_columns(pl.col("d") + rng.normal(0, 0.2**0.5, 600), pl.col("x") + rng.normal(0, 0.3**0.5, 600))
+    table = table.with_columns(pl.col("d") + rng.normal(0, 0.2**0.5, 200), pl.col("x") + rng.normal(0, 0.3**0.5, 200))
     one = fit("y ~ d + x + w", table, told, family="probit")
-    other = fit("y ~ d + x + w", table[rng.permutation(600)], told, family="probit")
+    other = fit("y ~ d + x + w", table[rng.permutation(200)], told, family="probit")
     np.testing.assert_allclose(one.estimate, other.estimate, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(one.se, other.se, rtol=1e-6)
 
 
-def released(family):
-    table, rng = draw(family, 250, 5)
-    z = table.with_columns(pl.col("d") + rng.normal(0, 0.5, 250), pl.col("x") + rng.normal(0, 0.6, 250))
+def released(family, n=250):
+    table, rng = draw(family, n, 5)
+    z = table.with_columns(pl.col("d") + rng.normal(0, 0.5, n), pl.col("x") + rng.normal(0, 0.6, n))
     return z, Disclosure([Additive(("d",), [[0.25]], values=(0, 1)), Additive(("x",), [[0.36]])])
 
 
 def density(family, y, eta, extra):
     if family == "linear":
-        return stats.norm.pdf(y, eta, np.exp(extra))
+        return normal(y, eta, np.exp(extra))
     if family == "poisson":
-        return stats.poisson.pmf(y, np.exp(eta))
-    return np.where(y == 1, *(lambda p: (p, 1 - p))(stats.norm.cdf(eta) if family == "probit" else expit(eta)))
+        return np.exp(y * eta - np.exp(eta) - gammaln(y + 1))
+    return (ndtr if family == "probit" else expit)(np.where(y == 1, eta, -eta))
 
 
 @pytest.mark.parametrize("family", ["linear", "probit", "logit", "poisson"])
 def test_it_agrees_with_brute_force(family):
-    """The likelihood written out: a sum over d, Gauss-Legendre over x (161 points on ±7), scipy's optimiser.
+    """The likelihood written out: a sum over d, Gauss-Legendre over x (61 points on ±7), scipy's optimiser.
 
-    The same model of the covariates: logistic for d given w, normal for x given d and w. The bar is 1e-4.
+    The same model of the covariates: logistic for d given w, normal for x given d and w. The bar is 1e-4; what a record
+    adds does not hang on how many there are.
     """
-    table, told = released(family)
+    table, told = released(family, 120)
     y, zd, zx, w = (table[n].to_numpy() for n in ("y", "d", "x", "w"))
-    t, weights = np.polynomial.legendre.leggauss(161)
+    t, weights = np.polynomial.legendre.leggauss(61)
     x, weights = 7 * t, 7 * weights
 
     def minus(theta):
@@ -146,13 +152,12 @@ def test_it_agrees_with_brute_force(family):
         p1 = expit(a0 + a1 * w)
         total = np.zeros(len(y))
         for d, p in ((0, 1 - p1), (1, p1)):
-            inner = stats.norm.pdf(x, (m0 + m1 * d + m2 * w)[:, None], np.exp(log_s))
-            inner = inner * stats.norm.pdf(zx[:, None], x, 0.6)
+            inner = normal(x, (m0 + m1 * d + m2 * w)[:, None], np.exp(log_s)) * normal(zx[:, None], x, 0.6)
             inner = inner * density(family, y[:, None], b[0] + b[1] * d + b[2] * x + (b[3] * w)[:, None], log_sigma)
-            total += p * stats.norm.pdf(zd, d, 0.5) * (inner @ weights)
+            total += p * normal(zd, d, 0.5) * (inner @ weights)
         return -np.log(total).sum()
 
-    ours = fit("y ~ d + x + w", table, told, family=family)
+    ours = plainly("y ~ d + x + w", table, told, family=family)
     start = np.concatenate([ours.estimate + 0.05, np.zeros(6), [-0.3]])
     free = len(start) if family == "linear" else len(start) - 1  # σ for the linear model only
     tail = start[free:]
@@ -162,7 +167,7 @@ def test_it_agrees_with_brute_force(family):
     np.testing.assert_allclose(ours.estimate, found.x[:4], atol=1e-4)
     assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-5)
     np.testing.assert_allclose(
-        ours.se, hessian_se(minus, np.concatenate([found.x, tail]), free, 250, family), rtol=1e-3
+        ours.se, hessian_se(minus, np.concatenate([found.x, tail]), free, 120, family), rtol=1e-3
     )
 
 
@@ -201,7 +206,7 @@ def test_misclassified_responses_agree_with_brute_force():
 def test_a_noisy_binary_response_and_noisy_covariates_together():
     """Brute force over the four combinations of a true response and a true covariate, noise clipped on both."""
     rng = np.random.default_rng(3)
-    n, v = 1500, 0.3
+    n, v = 300, 0.3
     d = (rng.random(n) < 0.4).astype(float)
     y = (-0.5 + 0.8 * d + rng.normal(size=n) > 0).astype(float)
     z = np.clip(np.column_stack([y, d]) + rng.normal(0, v**0.5, (n, 2)), 0, 1)
@@ -328,14 +333,14 @@ def test_indicators_of_one_category_exclude_each_other():
 
 def test_frequency_weights_and_clusters():
     """Each record twice within a cluster of its own: the estimates stand, and the errors of the single records too."""
-    table, told = released("probit")
-    single = fit("y ~ d + x", table.with_columns(one=1.0), told, family="probit", weight="one")
+    table, told = released("probit", 150)
+    single = plainly("y ~ d + x", table.with_columns(one=1.0), told, family="probit", weight="one")
     twice = pl.concat([table.with_row_index("id")] * 2)
-    double = fit("y ~ d + x", twice, told, family="probit", cluster="id")
+    double = plainly("y ~ d + x", twice, told, family="probit", cluster="id")
     np.testing.assert_allclose(double.estimate, single.estimate, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(double.se, single.se, rtol=1e-4)
     np.testing.assert_allclose(double.naive_se, single.naive_se, rtol=1e-6)
-    weighted = fit("y ~ d + x", table.with_columns(two=pl.lit(2.0)), told, family="probit", weight="two")
+    weighted = plainly("y ~ d + x", table.with_columns(two=pl.lit(2.0)), told, family="probit", weight="two")
     np.testing.assert_allclose(weighted.se, single.se, rtol=1e-6)
 
 
@@ -350,15 +355,15 @@ def test_robust_errors_without_noise_are_whites():
 
 def test_reliability_is_that_of_the_noise():
     """Noise of variance v on x of variance about 1.4: reliability var(x) / (var(x) + v)."""
-    table, rng = draw("linear", 20000)
-    z = table.with_columns(pl.col("x") + rng.normal(0, 1, 20000))
-    ours = fit("y ~ d + x + w", z, Disclosure([Additive(("x",), [[1.0]])]))
+    table, rng = draw("linear", 5000)
+    z = table.with_columns(pl.col("x") + rng.normal(0, 1, 5000))
+    ours = plainly("y ~ d + x + w", z, Disclosure([Additive(("x",), [[1.0]])]))
     variance = table["x"].var()
-    assert ours.reliability[2] == pytest.approx(variance / (variance + 1), abs=0.01)
+    assert ours.reliability[2] == pytest.approx(variance / (variance + 1), abs=0.02)
     assert ours.reliability[1] == 1
     assert np.isnan(ours.reliability[0])
     truth = fit("y ~ d + x + w", table)
-    np.testing.assert_allclose(ours.inflation, ours.se / truth.se, rtol=0.03)
+    np.testing.assert_allclose(ours.inflation, ours.se / truth.se, rtol=0.06)
 
 
 def test_the_result_can_be_read():
@@ -429,10 +434,10 @@ def test_bad_input_is_refused(formula, columns, options, says):
 @pytest.mark.parametrize("family", ["linear", "probit", "poisson"])
 def test_powers_and_products_without_noise_left_are_the_plain_fit(family):
     """Noise of sd 1e-4 on numbers of sd 1; the nodes then lie within 1e-3 of each value."""
-    table, _ = draw(family)
+    table, _ = draw(family, 200)
     tiny = Disclosure([Additive(("x", "w"), 1e-8 * np.eye(2))])
     for formula in ("y ~ x + I(x^2) + w", "y ~ x*w"):
-        plain, ours = (fit(formula, table, told, family=family) for told in (None, tiny))
+        plain, ours = (plainly(formula, table, told, family=family) for told in (None, tiny))
         assert ours.terms == plain.terms
         np.testing.assert_allclose(ours.estimate, plain.estimate, atol=1e-5)
         np.testing.assert_allclose(ours.se, plain.se, rtol=1e-3)
@@ -465,13 +470,13 @@ def test_codebooks_tell_missing_codes_and_categories():
 
 def brute_force_slope(z, y, w, law, start):
     """y ~ x + w, linear, x | w normal; what was released of x by `law(z, x)`; Gauss-Legendre over x on ±9."""
-    t, weights = np.polynomial.legendre.leggauss(400)
+    t, weights = np.polynomial.legendre.leggauss(200)
     x, weights = 9 * t, 9 * weights
     released = law(z[:, None], x)
 
     def minus(theta):
-        inner = stats.norm.pdf(x, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5])) * released
-        inner = inner * stats.norm.pdf(y[:, None], theta[0] + theta[1] * x + (theta[2] * w)[:, None], np.exp(theta[6]))
+        inner = normal(x, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5])) * released
+        inner = inner * normal(y[:, None], theta[0] + theta[1] * x + (theta[2] * w)[:, None], np.exp(theta[6]))
         return -np.log(inner @ weights).sum()
 
     return optimize.minimize(minus, start, method="BFGS", options={"gtol": 1e-4})
@@ -505,7 +510,7 @@ def test_noise_that_is_not_plain_agrees_with_brute_force(name):
         def law(z, x):
             return stats.norm.pdf(z, x, 0.6 * growth.factor(x))
 
-    ours = fit("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
+    ours = plainly("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
     found = brute_force_slope(z, y, w, law, np.array([0.3, 0.6, -0.2, 0, 0.5, 0, -0.2]))
     assert ours.converged
     np.testing.assert_allclose(ours.estimate, found.x[:3], atol=2e-3)
@@ -517,7 +522,7 @@ def test_noise_that_is_not_plain_agrees_with_brute_force(name):
 def test_values_without_noise_that_were_bounded_or_rounded(name):
     """Top-coding and rounding alone; brute force integrates each record's interval with nodes of its own."""
     rng = np.random.default_rng(13)
-    n = 400
+    n = 150
     w = rng.normal(size=n)
     x = 0.5 * w + rng.normal(size=n)
     y = 0.3 + 0.6 * x - 0.2 * w + 0.8 * rng.normal(size=n)
@@ -529,17 +534,17 @@ def test_values_without_noise_that_were_bounded_or_rounded(name):
         z, part = np.round(x), Additive(("x",), [[0.0]], rounded={"x": 1})
         low, high = z - 0.5, z + 0.5
         sure = np.zeros(n, dtype=bool)
-    t, weights = np.polynomial.legendre.leggauss(120)
+    t, weights = np.polynomial.legendre.leggauss(60)
     nodes = low[:, None] + np.outer(high - low, (t + 1) / 2)
     width = np.outer(high - low, weights / 2)
-    nodes[sure], width[sure] = z[sure, None], 1 / 120
+    nodes[sure], width[sure] = z[sure, None], 1 / 60
 
     def minus(theta):
-        f = stats.norm.pdf(nodes, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5]))
-        f = f * stats.norm.pdf(y[:, None], theta[0] + theta[1] * nodes + (theta[2] * w)[:, None], np.exp(theta[6]))
+        f = normal(nodes, (theta[3] + theta[4] * w)[:, None], np.exp(theta[5]))
+        f = f * normal(y[:, None], theta[0] + theta[1] * nodes + (theta[2] * w)[:, None], np.exp(theta[6]))
         return -np.log((f * width).sum(axis=1)).sum()
 
-    ours = fit("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
+    ours = plainly("y ~ x + w", pl.DataFrame({"y": y, "x": z, "w": w}), Disclosure([part]))
     start = np.array([0.3, 0.6, -0.2, 0, 0.5, 0, -0.2])
     found = optimize.minimize(minus, start, method="BFGS", options={"gtol": 1e-4})
     np.testing.assert_allclose(ours.estimate, found.x[:3], atol=2e-4)
@@ -552,7 +557,7 @@ def test_nodes_and_robust_errors_go_together():
     y = x + rng.normal(size=300)
     table = pl.DataFrame({"y": y, "x": np.clip(x + rng.normal(0, 0.5, 300), -1, 1), "one": 1.0})
     told = Disclosure([Additive(("x",), [[0.25]], bounds={"x": (-1, 1)})])
-    plain, robust = fit("y ~ x", table, told), fit("y ~ x", table, told, weight="one")
+    plain, robust = (plainly("y ~ x", table, told, weight=weight) for weight in (None, "one"))
     np.testing.assert_allclose(robust.estimate, plain.estimate, rtol=1e-6)
     np.testing.assert_allclose(robust.se, plain.se, rtol=0.15)
 
@@ -560,7 +565,7 @@ def test_nodes_and_robust_errors_go_together():
 def test_two_covariates_rounded_at_once():
     """Against the likelihood as a sum over 12 × 12 points of each cell of the rounding, maximised by scipy."""
     rng = np.random.default_rng(15)
-    n = 150
+    n = 80
     x = rng.normal(size=(n, 2)) @ np.array([[1.0, 0.4], [0.0, 0.9]])
     y = 0.3 + x @ [0.6, -0.4] + 0.7 * rng.normal(size=n)
     z = np.round(x)
@@ -572,11 +577,11 @@ def test_two_covariates_rounded_at_once():
         root = np.array([[np.exp(theta[5]), 0.0], [theta[6], np.exp(theta[7])]])
         u = np.linalg.solve(root, (nodes - theta[3:5]).reshape(-1, 2).T)
         f = np.exp(-0.5 * (u**2).sum(axis=0)).reshape(n, -1) / (2 * np.pi * np.exp(theta[5] + theta[7]))
-        f = f * stats.norm.pdf(y[:, None], theta[0] + nodes @ theta[1:3], np.exp(theta[8]))
+        f = f * normal(y[:, None], theta[0] + nodes @ theta[1:3], np.exp(theta[8]))
         return -np.log(f @ mass).sum()
 
     told = Disclosure([Coarsened(("x", "v"), rounded={"x": 1.0, "v": 1.0})])
-    ours = fit("y ~ x + v", pl.DataFrame({"y": y, "x": z[:, 0], "v": z[:, 1]}), told)
+    ours = plainly("y ~ x + v", pl.DataFrame({"y": y, "x": z[:, 0], "v": z[:, 1]}), told)
     found = optimize.minimize(minus, [0.3, 0.6, -0.4, 0, 0, 0, 0.4, 0, -0.3], method="BFGS", options={"gtol": 1e-4})
     np.testing.assert_allclose(ours.estimate, found.x[:3], atol=3e-4)
     assert ours.log_likelihood == pytest.approx(-found.fun, abs=1e-3)
@@ -635,11 +640,11 @@ def test_a_banded_response_is_interval_regression():
 
 
 def test_bounds_and_rounding_are_the_same_in_either_form():
-    table, _ = draw("probit")
+    table, _ = draw("probit", 150)
     table = table.with_columns(pl.col("x").clip(upper_bound=1.0).round(1))
     one = Disclosure([Additive(("x",), [[0.0]], bounds={"x": (None, 1.0)}, rounded={"x": 0.1})])
     other = Disclosure([Coarsened(("x",), bounds={"x": (None, 1.0)}, rounded={"x": 0.1})])
-    first, second = (fit("y ~ x + w", table, told, family="probit") for told in (one, other))
+    first, second = (plainly("y ~ x + w", table, told, family="probit") for told in (one, other))
     np.testing.assert_allclose(first.estimate, second.estimate, rtol=1e-12)
 
 
@@ -723,7 +728,7 @@ FAR_NOISE = Disclosure([Additive(("x",), [[0.25]])])
 def test_where_zero_lies_changes_nothing(response, formula, shift):
     """The highest term's coefficient, its error and the likelihood are the same wherever the year counts from."""
     family = "linear" if response == "y" else "probit"
-    near, off = (fit(f"{response} ~ {formula}", far(s), FAR_NOISE, family=family) for s in (0, shift))
+    near, off = (plainly(f"{response} ~ {formula}", far(s, 300), FAR_NOISE, family=family) for s in (0, shift))
     assert near.converged
     assert off.converged
     assert not any("prior" in note for note in off.notes)
@@ -763,7 +768,7 @@ def test_plain_exact_fits_do_not_mind_where_zero_lies(family):
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units_change_nothing(family, unit):
     """A noisy square in another unit: coefficients and errors are divided by it, and by its square."""
-    table = far(0)
+    table = far(0, 200)
     response = "y" if family == "linear" else "b"
     one = fit(f"{response} ~ x + I(x^2)", table, FAR_NOISE, family=family)
     told = Disclosure([Additive(("x",), [[0.25 * unit**2]])])
@@ -801,10 +806,10 @@ def test_two_coefficients_of_one_name_are_refused(formula, family):
 
 def test_a_part_given_twice_counts_twice():
     """Whether it is the same object or an equal one; noise of .1 and again .1 is noise of .2."""
-    table, _ = released("linear")
+    table, _ = released("linear", 100)
     part = Additive(("x",), [[0.1]])
     twice, equal, once = (
-        fit("y ~ x", table, parts)
+        plainly("y ~ x", table, parts)
         for parts in map(Disclosure, ([part, part], [part, Additive(("x",), [[0.1]])], [Additive(("x",), [[0.2]])]))
     )
     np.testing.assert_allclose(twice.estimate, once.estimate, rtol=1e-6)
@@ -812,10 +817,10 @@ def test_a_part_given_twice_counts_twice():
 
 
 def test_a_disclosure_may_be_its_parts():
-    table, told = released("probit")
-    one, other = (fit("y ~ x", table, given, family="probit") for given in (told, list(told)))
+    table, told = released("probit", 100)
+    one, other = (plainly("y ~ x", table, given, family="probit") for given in (told, list(told)))
     np.testing.assert_array_equal(one.estimate, other.estimate)
-    bare = fit("y ~ x", table, told.parts[1], family="probit")
+    bare = plainly("y ~ x", table, told.parts[1], family="probit")
     np.testing.assert_array_equal(bare.estimate, one.estimate)
     with pytest.raises(DataError, match="no disclosure"):
         fit("y ~ x", table, "x")
@@ -884,12 +889,10 @@ def test_a_response_that_a_line_of_hidden_values_can_explain_is_refused():
     assert fit("y ~ d", table, told, family="probit").notes
 
 
-@pytest.mark.parametrize("n", [3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6))])
-@pytest.mark.parametrize("family", ["linear", "probit"])
-def test_next_to_no_records_give_a_fit_or_a_clear_error(n, family):
-    """Warnings of numpy count as errors here."""
+def next_to_no_records(family, n, seeds):
+    """How many could be fitted, and what is said of the others. Warnings of numpy count as errors here."""
     fitted, refused = 0, []
-    for seed in range(8):
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         x = rng.normal(size=n)
         y = x + rng.normal(size=n)
@@ -901,9 +904,26 @@ def test_next_to_no_records_give_a_fit_or_a_clear_error(n, family):
         else:
             fitted += 1
             assert np.isfinite(ours.estimate).all()
-    assert fitted or n == 3
     known = ("larger than all the variation", "cannot be evaluated", "does not vary")
     assert all(any(words in text for words in known) for text in refused)
+    return fitted, len(refused)
+
+
+@pytest.mark.parametrize(
+    ("family", "n", "seeds"),
+    [("linear", 3, (0, 3, 6)), ("linear", 4, (0, 2, 6)), ("probit", 3, (0, 1, 5)), ("probit", 4, (0, 3, 6))],
+)
+def test_next_to_no_records_give_a_fit_or_a_clear_error(family, n, seeds):
+    """Seeds that are refused, and such as are fitted, with the prior that stands in where there is no maximum."""
+    assert min(next_to_no_records(family, n, seeds)) > 0
+
+
+@pytest.mark.nightly(of="tests/inference/test_fit.py::test_next_to_no_records_give_a_fit_or_a_clear_error")
+@pytest.mark.parametrize("n", [3, 4, 5, 6])
+@pytest.mark.parametrize("family", ["linear", "probit"])
+def test_next_to_no_records_of_more_seeds(n, family):
+    fitted, _ = next_to_no_records(family, n, range(8))
+    assert fitted or n == 3
 
 
 def test_an_empty_cell_is_told_by_its_variables_and_no_category():
