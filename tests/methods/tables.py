@@ -10,6 +10,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.release.run import run_steps
+from tests.places import lawful_layers_lie_there
 
 BOOK = Codebook(
     {
@@ -63,7 +64,18 @@ def people(n=120, seed=1):
 
 
 def lawful(name):
-    """The steps of a method on which the laws are tried: `LAWFUL` of its own test."""
+    """The steps of a method on which the laws are tried: `LAWFUL` of its own test, with the files that they name."""
+    steps = _lawful(name)
+    lawful_layers_lie_there()
+    return steps
+
+
+def how_many_lawful(name):
+    """How many these are, without a file."""
+    return len(_lawful(name))
+
+
+def _lawful(name):
     room = Path(__file__).parent / name
     module = f"tests.methods.{name}.test_method" if room.is_dir() else f"tests.methods.test_{name}"
     return importlib.import_module(module).LAWFUL
