@@ -1,6 +1,4 @@
 import numpy as np
-import pandas as pd
-import patsy
 import polars as pl
 import pytest
 
@@ -8,6 +6,10 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.design import build_design, find_levels, is_factor, order_levels, stated_order
 from sfumato.data.formula import parse_formula
 from sfumato.errors import DataError
+from tests.late import late
+
+pd = late("pandas")
+patsy = late("patsy")
 
 N = 60
 

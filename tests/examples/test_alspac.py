@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from sfumato.examples import asthma_a, asthma_b, asthma_c
 from sfumato.examples.alspac import LINEAR_C, PROBIT_A, PROBIT_B
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 # Avraam et al. (2018), Table 3, without the three cells that are cut off.
 TABLE_3 = {

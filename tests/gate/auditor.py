@@ -10,9 +10,12 @@ from functools import cached_property
 from itertools import pairwise, product
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
+
+from tests.late import late
+
+pd = late("pandas")
 
 MISSING = "(missing)"
 FEW = 50

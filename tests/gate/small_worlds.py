@@ -1,12 +1,14 @@
 """Small data sets of chance with levels, impossible combinations, versions; and requests about them."""
 
 import numpy as np
-import pandas as pd
 import polars as pl
 
 from sfumato.gate.decide import margin_of
 from sfumato.gate.reading import records_of
 from tests.gate.auditor import MISSING, Told, World
+from tests.late import late
+
+pd = late("pandas")
 
 MOST_CELLS = 300  # of the table of all variables: the auditor's programs stay small
 

@@ -4,7 +4,6 @@ What is right is said by the auditor, who knows nothing of this project.
 """
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -20,6 +19,9 @@ from sfumato.gate.world import PUBLIC, Principal, World
 from tests.gate import auditor
 from tests.gate.auditor import Joint, Told
 from tests.gate.small_worlds import asked, coded, small_world, some_table
+from tests.late import late
+
+pd = late("pandas")
 
 
 def interval(count, width):

@@ -3,7 +3,6 @@
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -11,6 +10,9 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.gate.maximal import maximal
 from tests.gate.auditor import Joint, Told, World
+from tests.late import late
+
+pd = late("pandas")
 
 
 def table(seed, names="ABC"):

@@ -1,7 +1,6 @@
 """Counted margins of versions, against pandas."""
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -10,18 +9,22 @@ from sfumato.gate import records as module
 from sfumato.gate.margin import Node
 from sfumato.gate.reading import records_of
 from sfumato.gate.structure import LIFE
+from tests.late import late
 
-FIRST = pd.DataFrame({"id": [1, 2, 3, 4], "A": ["x", "x", "y", "y"], "B": [1, 2, 1, 1]})
-SECOND = pd.DataFrame({"id": [2, 3, 4, 5], "A": ["x", "y", "x", "z"], "B": [2, 1, 1, 2]})  # 4 is corrected
+pd = late("pandas")
+
+FIRST = {"id": [1, 2, 3, 4], "A": ["x", "x", "y", "y"], "B": [1, 2, 1, 1]}
+SECOND = {"id": [2, 3, 4, 5], "A": ["x", "y", "x", "z"], "B": [2, 1, 1, 2]}  # 4 is corrected
 
 
 @pytest.fixture
 def both():
-    return records_of(pl.from_pandas(FIRST), record="id", versions=[("v2", pl.from_pandas(SECOND))])
+    return records_of(pl.DataFrame(FIRST), record="id", versions=[("v2", pl.DataFrame(SECOND))])
 
 
 def test_the_rows_of_one_version_are_its_records(both):
-    for version, frame in (("v1", FIRST), ("v2", SECOND)):
+    for version, rows in (("v1", FIRST), ("v2", SECOND)):
+        frame = pd.DataFrame(rows)
         scope = both.scope([version])
         assert scope.total == len(frame)
         told = scope.margin([Node("A"), Node("B")])

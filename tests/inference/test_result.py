@@ -3,11 +3,13 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from sfumato.errors import DataError
 from sfumato.inference.fit import fit
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 RNG = np.random.default_rng(2)
 FRAME = pl.DataFrame({"x": RNG.normal(size=200), "s": RNG.choice(["a", "b", "c"], 200)}).with_columns(

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from statsmodels.duration.hazard_regression import PHReg
 
 from sfumato.errors import DataError
 from sfumato.kernels.cox import fit, hazards, look, residuals, spans
+from tests.late import late
+
+cox = late("statsmodels.duration.hazard_regression")
 
 
 def draw(n=400, seed=0, rounded=None):
@@ -20,7 +22,7 @@ def draw(n=400, seed=0, rounded=None):
 @pytest.mark.parametrize("rounded", [None, 0.1, 0.5])
 def test_agrees_with_statsmodels(rounded):
     X, time, event = draw(rounded=rounded)
-    ours, theirs = fit(X, time, event), PHReg(time, X, status=event, ties="efron").fit(tol=1e-14)
+    ours, theirs = fit(X, time, event), cox.PHReg(time, X, status=event, ties="efron").fit(tol=1e-14)
     assert ours.converged
     assert not ours.separated
     np.testing.assert_allclose(ours.coefficients, theirs.params, rtol=1e-6)

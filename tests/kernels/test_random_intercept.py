@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from sfumato.errors import DataError
 from sfumato.kernels import glm
 from sfumato.kernels.random_intercept import fit, whitened
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 
 def draw(between=0.7, clusters=80, seed=0):

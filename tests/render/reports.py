@@ -45,9 +45,13 @@ def pair(n: int = 600) -> Pair:
     return Pair(pl.DataFrame(before), pl.DataFrame(after), book, ("age", "fare"), ("ward",), aligned=True)
 
 
+PICTURES = ("Scatter", "Risky", "RiskCurves", "Distribution", "Distribution", "Boxes", "Coefficients", "Strata")
+"""Everything that is drawn, in this order."""
+
+
 @cache
 def pictures() -> tuple[Picture, ...]:
-    """Everything that is drawn."""
+    """Everything that is drawn; made once, and not while tests are collected."""
     return draw_pictures(pair(), Measuring(w1=0.05, model="fare ~ C(ward) + age"))
 
 

@@ -10,8 +10,9 @@ from sfumato.report.picture import Coefficients, Distribution, Risky, Scatter
 from tests.render import reports
 
 
-@pytest.mark.parametrize("picture", reports.pictures(), ids=lambda p: type(p).__name__)
-def test_every_panel_has_a_table_of_its_figures(picture):
+@pytest.mark.parametrize("at", range(len(reports.PICTURES)), ids=reports.PICTURES)
+def test_every_panel_has_a_table_of_its_figures(at):
+    picture = reports.pictures()[at]
     tables = figures_of(picture)
     assert len(tables) == len(draw(picture, "p"))
     for table in tables:

@@ -4,7 +4,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.figure import Figure
 from rich.console import Console
 
 import sfumato as sf
@@ -51,6 +50,8 @@ def test_equal_fits_give_equal_pictures(fit):
 
 def test_an_end_that_there_is_not_is_an_arrow_and_a_sign(fit):
     """The drawn area stays that of the finite ends."""
+    from matplotlib.figure import Figure
+
     endless = replace(fit, profile=np.array([[np.nan] * 3, [-0.6, np.inf, 0.2]]))
     out = io.StringIO()
     show_fit(endless, Console(file=out, width=120))

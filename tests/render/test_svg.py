@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-import matplotlib
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-
 from sfumato.render import svg
 
 
 def small() -> str:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
     with svg.settings():
         figure = Figure(figsize=(2, 2))
         FigureCanvasSVG(figure)
@@ -44,6 +43,8 @@ def test_coordinates_have_two_decimals():
 
 
 def test_settings_do_not_outlive_their_block():
+    import matplotlib
+
     before = dict(matplotlib.rcParams)
     small()
     assert dict(matplotlib.rcParams) == before

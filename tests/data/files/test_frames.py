@@ -1,5 +1,4 @@
 import duckdb
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -7,6 +6,9 @@ import pytest
 from sfumato.data.codebook import Variable
 from sfumato.data.files import read_table
 from sfumato.errors import DataError
+from tests.late import late
+
+pd = late("pandas")
 
 DATA = {"age": [31, 45], "name": ["Ann", None], "x": [1.5, 2.5]}
 
@@ -53,24 +55,24 @@ def test_duplicated_names(source):
 @pytest.mark.parametrize(
     "source",
     [
-        pd.DataFrame([[1, 2]]),
-        pd.DataFrame({"": [1]}),
-        pd.DataFrame({"a": []}),
-        pl.DataFrame(),
-        pl.DataFrame({"a": [float("-inf")]}),
-        pl.DataFrame({"a": [[1]]}),
-        pl.DataFrame({"a": [object()]}),
-        pd.DataFrame({"a": ["PLANTED", 1, 2.5]}),
-        pd.DataFrame({"a": [object()]}),
-        pl.Series("a", [1]),
-        {"a": [1]},
-        None,
-        5,
+        lambda: pd.DataFrame([[1, 2]]),
+        lambda: pd.DataFrame({"": [1]}),
+        lambda: pd.DataFrame({"a": []}),
+        lambda: pl.DataFrame(),
+        lambda: pl.DataFrame({"a": [float("-inf")]}),
+        lambda: pl.DataFrame({"a": [[1]]}),
+        lambda: pl.DataFrame({"a": [object()]}),
+        lambda: pd.DataFrame({"a": ["PLANTED", 1, 2.5]}),
+        lambda: pd.DataFrame({"a": [object()]}),
+        lambda: pl.Series("a", [1]),
+        lambda: {"a": [1]},
+        lambda: None,
+        lambda: 5,
     ],
 )
 def test_what_is_refused(source):
     with pytest.raises(DataError) as caught:
-        read_table(source)
+        read_table(source())
     assert "PLANTED" not in str(caught.value)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
 

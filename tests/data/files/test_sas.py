@@ -1,6 +1,5 @@
 import datetime
 
-import pandas as pd
 import polars as pl
 import pyreadstat
 import pytest
@@ -11,9 +10,12 @@ from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.extended import CODES
 from sfumato.data.files import read_table, write_table
 from sfumato.errors import FileError
+from tests.late import late
 
 from . import sas7bdat
 from .tables import as_numbers, assert_same, changed, empty_text_is_missing, frames, round_trip, table
+
+pd = late("pandas")
 
 IBM = st.floats(-9e74, 9e74).filter(lambda x: x == 0 or abs(x) >= 2.0**-260)
 

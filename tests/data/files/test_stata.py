@@ -1,6 +1,5 @@
 import datetime
 
-import pandas as pd
 import polars as pl
 import pyreadstat
 import pytest
@@ -11,8 +10,11 @@ from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.extended import CODES
 from sfumato.data.files import read_table, write_table
 from sfumato.errors import FileError
+from tests.late import late
 
 from .tables import assert_same, changed, empty_text_is_missing, frames, round_trip, table
+
+pd = late("pandas")
 
 LARGEST = 2.0**1023
 

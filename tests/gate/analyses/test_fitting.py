@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from sfumato.draws import Draws
 from sfumato.errors import DataError
@@ -12,6 +11,9 @@ from sfumato.gate.analyses.fitting import exact_fit, protected_fit
 from sfumato.gate.analyses.problem import problem_of
 from sfumato.gate.analyses.request import read_analysis
 from tests.gate.analyses.people import SECRET, people, records
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 FRAME = people()
 DATA = records(FRAME)

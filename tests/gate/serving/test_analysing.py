@@ -3,7 +3,6 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-import statsmodels.api as sm
 
 from sfumato.errors import DataError, LimitReached
 from sfumato.gate.config import read_config
@@ -12,7 +11,10 @@ from sfumato.gate.noise import mu
 from sfumato.gate.service import Gate
 from tests.gate.analyses.people import AGES, SECRET, people
 from tests.gate.conftest import table
+from tests.late import late
 from tests.real_data import real_data
+
+sm = late("statsmodels.api")
 
 ADMISSIONS = real_data() / "tables" / "r_UCBAdmissions.csv"
 

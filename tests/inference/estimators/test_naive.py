@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from sfumato.inference.estimators.naive import plain_fit, sandwich
 from sfumato.kernels.likelihood.response import Linear, Poisson
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 RNG = np.random.default_rng(1)
-X = sm.add_constant(RNG.normal(size=(300, 2)))
+X = np.column_stack([np.ones(300), RNG.normal(size=(300, 2))])
 CLUSTER = np.repeat(np.arange(50), 6)
 
 

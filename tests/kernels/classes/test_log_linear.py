@@ -2,11 +2,13 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 
 from sfumato.errors import DataError
 from sfumato.kernels.classes import log_linear as module
 from sfumato.kernels.classes.log_linear import log_linear
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 
 def counted(rows):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from sfumato.errors import DataError
@@ -10,6 +9,9 @@ from sfumato.kernels import cox, glm, random_intercept
 from sfumato.kernels.protected.fit import draws_of, fit, plain
 from sfumato.kernels.protected.fitted import Unfit
 from tests.kernels.protected.designs import design, draws, response
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 FAMILIES = ("linear", "logistic", "probit", "poisson")
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy.stats import norm
 
 from sfumato.kernels.synthesis.linear import fit_line
 from sfumato.kernels.synthesis.scores import Scores
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 
 def invented(n=400, seed=1):

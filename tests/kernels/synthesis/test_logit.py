@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy.special import softmax
 
 from sfumato.kernels.synthesis import climbing
 from sfumato.kernels.synthesis.logit import augmentation, fit_logit
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 
 def invented(classes, n=20_000, seed=1):

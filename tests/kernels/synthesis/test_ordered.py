@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from sfumato.kernels.synthesis.logit import fit_logit
 from sfumato.kernels.synthesis.ordered import fit_ordered
+from tests.late import late
+
+ordinal = late("statsmodels.miscmodels.ordinal_model")
 
 
 def invented(n=10_000, seed=1):
@@ -18,7 +20,7 @@ def invented(n=10_000, seed=1):
 
 def test_many_records_give_the_peers_fit():
     _, X, y = invented()
-    fit, peer = fit_ordered(X, y, 4), OrderedModel(y, X, distr="logit").fit(method="bfgs", disp=False)
+    fit, peer = fit_ordered(X, y, 4), ordinal.OrderedModel(y, X, distr="logit").fit(method="bfgs", disp=False)
     np.testing.assert_allclose(fit.slopes, peer.params[:3], atol=0.003)  # the augmentation is four records of 10,000
     np.testing.assert_allclose(fit.cuts, peer.model.transform_threshold_params(peer.params)[1:-1], atol=0.003)
     covariance = np.linalg.inv(fit.root @ fit.root.T)

@@ -1,11 +1,13 @@
 """Counting by codes against pandas."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from sfumato.kernels.tabular import tally
 from sfumato.kernels.tabular.tally import counted, joined
+from tests.late import late
+
+pd = late("pandas")
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,8 +1,10 @@
 import numpy as np
-import statsmodels.api as sm
 
 from sfumato.gate.analyses.fitting import exact_fit
 from tests.gate.analyses.people import asked, near, people
+from tests.late import late
+
+sm = late("statsmodels.api")
 
 FRAME = people()
 
