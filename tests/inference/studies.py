@@ -41,4 +41,9 @@ def exact(records):
 
 def normal(x, mean, sd):
     """Density of a normal law; scipy's checks of its arguments take most of a brute-force likelihood's time."""
-    return np.exp(-0.5 * ((x - mean) / sd) ** 2) / (np.sqrt(2 * np.pi) * sd)
+    return np.exp(log_normal(x, mean, sd))
+
+
+def log_normal(x, mean, sd):
+    """Its logarithm."""
+    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)

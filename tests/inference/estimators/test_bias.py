@@ -1,13 +1,18 @@
 """The bias of a maximum is taken off by as much as noise added to it, and not where there is none."""
 
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
 
 from sfumato.data.error_model import Additive
 from sfumato.inference.estimators.bias import first_order_bias
-from sfumato.inference.fit import fit
+from sfumato.inference.fit import fit as corrected
 from tests.inference.estimators.test_shapes import LAWS, RESPONSES
+
+fit = partial(corrected, hidden="normal")
+"""Numbers are normal here, and mixtures are not what is looked at."""
 
 
 class Weibull:
@@ -40,7 +45,7 @@ def test_it_is_the_published_bias_of_a_weibull_shape():
     n = 200_000
     times = np.random.default_rng(2).weibull(1.0, size=n)
     model, theta = Weibull(times, np.ones(n)), np.zeros(2)
-    for _ in range(30):
+    for _ in range(6):
         theta = theta + np.linalg.solve(model.information(theta), model.gradient(theta))
     bias = first_order_bias(model, theta, model.information(theta))
     assert n * bias[0] == pytest.approx(1.3795 - 0.6079 / 2, rel=0.03)

@@ -32,10 +32,11 @@ def test_moments_are_the_closed_form():
 
 
 def test_moments_errors_are_those_of_replications():
-    """200 draws: a standard deviation is known to 5%; three of these."""
-    fits = [fit("y ~ x + w", *straight(800, seed), method="moments") for seed in range(200)]
+    """100 draws: a standard deviation is known to 7%; three of these. Without what the noise costs, errors are 1.6 times
+    smaller."""
+    fits = [fit("y ~ x + w", *straight(400, seed), method="moments") for seed in range(100)]
     spread = np.std([f.estimate for f in fits], axis=0)
-    np.testing.assert_allclose(np.mean([f.se for f in fits], axis=0), spread, rtol=0.15)
+    np.testing.assert_allclose(np.mean([f.se for f in fits], axis=0), spread, rtol=0.21)
 
 
 def test_calibration_of_a_linear_model_is_that_of_moments():
@@ -51,7 +52,7 @@ def test_calibration_without_noise_is_the_plain_fit():
     np.testing.assert_allclose(one.estimate, other.estimate, rtol=1e-7)
 
 
-def probit(strength, n=20000, seed=1):
+def probit(strength, n=6000, seed=1):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=n)
     y = (strength * x + rng.normal(size=n) > 0).astype(float)
@@ -66,12 +67,12 @@ def test_calibration_is_good_for_weak_effects_and_not_for_strong_ones():
     assert strong.estimate[1] == pytest.approx(0.8 / np.sqrt(1 + 0.32), abs=4 * strong.se[1])
     assert strong.interval[1, 1] < 0.8
     assert any("biased" in note for note in strong.notes)
-    ml = fit("y ~ x", *probit(0.8), family="probit")
+    ml = fit("y ~ x", *probit(0.8), family="probit", hidden="normal")
     assert ml.estimate[1] == pytest.approx(0.8, abs=4 * ml.se[1])
 
 
 def test_simex_corrects_weak_noise_whatever_the_order_of_rows():
-    table, told = straight(noise=0.05)
+    table, told = straight(1500, noise=0.05)
     ours = fit("y ~ x + w", table, told, method="simex")
     by_moments = fit("y ~ x + w", table, told, method="moments")
     np.testing.assert_allclose(ours.estimate, by_moments.estimate, atol=0.005)
