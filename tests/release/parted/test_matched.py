@@ -9,7 +9,7 @@ import pytest
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
-from sfumato.engines.polars import PolarsDataset
+from sfumato.kernels.neighbours import assignment
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
@@ -19,11 +19,12 @@ from sfumato.release.parted.matched import ERRS
 from sfumato.release.parted.measure import among_all, measure_parted
 from sfumato.release.parted.run import run_parted
 from sfumato.release.parted.sample import sample_of
-from sfumato.release.protect import pair_of, protect, subject_of
+from sfumato.release.protect import pair_of, subject_of
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
-from tests.release.parted.test_measure import SECRET, figures, plan_of, refuse_other
+from tests.release.parted.test_measure import SECRET, figures, in_memory, plan_of, refuse_other
 
+N = 200  # three batches, the third of six
 LINE = ("match_correct", None, "nearest", None, "neighbour")
 NOISE = {"do": "noise", "columns": ["x", "y"], "sd": 0.5}
 PRAM = {"do": "pram", "columns": ["h"], "retention": 0.8}
@@ -66,22 +67,28 @@ TRIED = {
     "noise": [NOISE],
     "noise and exchanged categories": [NOISE, PRAM],
     "only categories": [PRAM],
-    "rows left out": [NOISE, {"do": "suppress_strata", "by": ["g", "town"], "min_count": 80, "max_suppressed": 0.9}],
-    "generalised since": [NOISE, {"do": "anonymise", "keys": ["h", "town"], "k": 40, "suppression_limit": 0.9}],
-    "wildcards, cells emptied before": [{"do": "suppress_cells", "keys": ["h", "town"], "k": 60}, NOISE],
-    "wildcards, cells emptied since": [NOISE, {"do": "suppress_cells", "keys": ["h", "town"], "k": 60}],
+    "rows left out": [NOISE, {"do": "suppress_strata", "by": ["g", "town"], "min_count": 32, "max_suppressed": 0.9}],
+    "generalised since": [NOISE, {"do": "anonymise", "keys": ["h", "town"], "k": 16, "suppression_limit": 0.9}],
+    "wildcards, cells emptied before": [{"do": "suppress_cells", "keys": ["h", "town"], "k": 24}, NOISE],
+    "wildcards, cells emptied since": [NOISE, {"do": "suppress_cells", "keys": ["h", "town"], "k": 24}],
     "coarsened since": [NOISE, {"do": "recode", "columns": ["n"], "band": [30, 45]}],
     "ids replaced": [NOISE, {"do": "pseudonymise", "columns": ["id"]}],
 }
 
 
+@pytest.fixture(autouse=True)
+def few_assigned(monkeypatch):
+    """Who is assigned one to one is looked at in `test_assigned`; it takes longer than all else."""
+    monkeypatch.setattr(assignment, "PEOPLE", 3)
+
+
 @pytest.mark.parametrize("change", [None, gaps], ids=["", "gaps"])
 @pytest.mark.parametrize("steps", TRIED.values(), ids=TRIED)
 def test_everybody_is_found_as_in_memory(steps, change):
-    frame = people(500) if change is None else change(people(500))
+    frame = people(N) if change is None else change(people(N))
     plan = keyed(steps)
-    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
-    found = looked_for(frame, plan, 500, 500)
+    memory = in_memory(plan, frame, {"match_correct"})
+    found = looked_for(frame, plan, N, N)
     assert LINE in figures(memory)
     refuse_other({LINE: figures(found)[LINE]}, figures(memory))
     told, expected = (next(f for f in each if figures([f]).keys() == {LINE}) for each in (found, memory))
@@ -89,16 +96,16 @@ def test_everybody_is_found_as_in_memory(steps, change):
 
 
 def test_dates_are_numbers_and_what_all_share_tells_nobody_apart():
-    frame = dated(people(300))
+    frame = dated(people(N))
     variables = {"id": {"role": "record"}, **{n: {"role": "key"} for n in ("x", "y", "n", "h")}}
     plan = Plan(variables=variables, steps=[NOISE | {"columns": ["x"]}])
-    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
-    refuse_other({LINE: figures(looked_for(frame, plan, 300, 300))[LINE]}, figures(memory))
+    memory = in_memory(plan, frame, {"match_correct"})
+    refuse_other({LINE: figures(looked_for(frame, plan, N, N))[LINE]}, figures(memory))
 
 
 def test_of_some_people_the_share_of_everybody_is_told():
     frame, plan = people(2_000), keyed([NOISE])
-    memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)[LINE][0]
+    memory = figures(in_memory(plan, frame, {"match_correct"}))[LINE][0]
     line = next(f for f in looked_for(frame, plan, 300, 300) if f.measure == "match_correct")
     assert 0 < memory < 1
     assert abs(line.value - memory) < 4 * np.sqrt(memory * (1 - memory) / 300)  # four standard errors
@@ -107,24 +114,24 @@ def test_of_some_people_the_share_of_everybody_is_told():
 
 def test_a_limit_on_linkers_that_were_not_tried_is_not_met():
     limits = [{"measure": "match_correct", "at_most": 1.0}]
-    frame, plan = people(300), keyed([NOISE], limits=limits)
-    told = {f.group: f.value for f in looked_for(frame, plan, 300, 300) if f.measure == "match_correct"}
+    frame, plan = people(N), keyed([NOISE], limits=limits)
+    told = {f.group: f.value for f in looked_for(frame, plan, N, N) if f.measure == "match_correct"}
     assert told.pop("nearest") is not None
     assert told == {"fellegi_sunter": None, "fellegi_sunter_best": None}
 
 
 def test_who_errs_is_left_out_and_a_note_says_so():
-    frame, plan = people(300), keyed([NOISE], knows={"neighbour": {"error": {"x": 1.0}}})
+    frame, plan = people(N), keyed([NOISE], knows={"neighbour": {"error": {"x": 1.0}}})
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-    found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=200)
+    found = measure_parted(plan.bound(entering.codebook), ran, Measuring(), quiet, most=100)
     assert ERRS in found.notes
     assert not [f for f in found if f.measure == "match_correct"]
 
 
 def test_numbers_that_all_share_make_everybody_alike():
-    frame = people(300).with_columns(n=pl.lit(7), x=pl.lit(1.0))
+    frame = people(N).with_columns(n=pl.lit(7), x=pl.lit(1.0))
     variables = {"id": {"role": "record"}, **{n: {"role": "key", "kind": "continuous"} for n in ("x", "n")}}
     plan = Plan(variables=variables, steps=[NOISE | {"columns": ["x"]}])
-    memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
-    refuse_other({LINE: figures(looked_for(frame, plan, 300, 300))[LINE]}, figures(memory))
+    memory = in_memory(plan, frame, {"match_correct"})
+    refuse_other({LINE: figures(looked_for(frame, plan, N, N))[LINE]}, figures(memory))

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.data.codebook import Codebook
 from sfumato.draws import Draws
-from sfumato.engines.polars import PolarsDataset
+from sfumato.kernels.neighbours import assignment
 from sfumato.measures.attacking import Attacking
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import quiet
@@ -17,11 +17,12 @@ from sfumato.release.measure import measure
 from sfumato.release.parted.measure import among_all
 from sfumato.release.parted.run import run_parted
 from sfumato.release.parted.sample import sample_of
-from sfumato.release.protect import pair_of, protect, subject_of
+from sfumato.release.protect import pair_of, subject_of
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
-from tests.release.parted.test_measure import SECRET, STEPS, figures, plan_of, refuse_other
+from tests.release.parted.test_measure import SECRET, STEPS, figures, in_memory, plan_of, refuse_other
 
+N = 200  # three batches, the third of six
 NAMES = {"linkage_nearest", "risk1", "risk2", "h_rank"}
 
 
@@ -60,12 +61,18 @@ TRIED = {
 }
 
 
+@pytest.fixture(autouse=True)
+def few_assigned(monkeypatch):
+    """Who is assigned one to one is looked at in `test_assigned`; it takes longer than all else."""
+    monkeypatch.setattr(assignment, "PEOPLE", 3)
+
+
 @pytest.mark.parametrize("change", [None, gaps, two_valued], ids=["", "gaps", "two values"])
 @pytest.mark.parametrize("steps", TRIED.values(), ids=TRIED)
 def test_everybody_is_found_as_in_memory(steps, change):
-    frame = people(500) if change is None else change(people(500))
-    memory = protect(plan_of(steps), PolarsDataset(frame, Codebook()), SECRET).report.findings
-    _, found = looked_for(frame, steps, Measuring(), 500, 500)
+    frame = people(N) if change is None else change(people(N))
+    memory = in_memory(plan_of(steps), frame, NAMES)
+    _, found = looked_for(frame, steps, Measuring(), N, N)
     expected = {key: value for key, value in figures(memory).items() if key[0] in NAMES}
     told = {key: value for key, value in figures(found).items() if key[0] in NAMES}
     assert set(told) == set(expected)
@@ -74,9 +81,9 @@ def test_everybody_is_found_as_in_memory(steps, change):
 
 def test_the_metric_is_the_one_asked_for():
     how = Measuring(attacking=Attacking(metric="euclidean"))
-    frame = gaps(people(500))
-    memory = protect(plan_of(STEPS["noise"]), PolarsDataset(frame, Codebook()), SECRET, how=how).report.findings
-    _, found = looked_for(frame, STEPS["noise"], how, 500, 500)
+    frame = gaps(people(N))
+    memory = in_memory(plan_of(STEPS["noise"]), frame, {"h_rank"}, how)
+    _, found = looked_for(frame, STEPS["noise"], how, N, N)
     refuse_other(
         {key: value for key, value in figures(found).items() if key[0] == "h_rank"},
         {key: value for key, value in figures(memory).items() if key[0] == "h_rank"},
@@ -86,7 +93,7 @@ def test_the_metric_is_the_one_asked_for():
 def test_of_some_people_the_share_of_everybody_is_told():
     """Among 2,000 records a sample of 300 finds far more people than there are; people among all find as many."""
     frame = people(2_000)
-    memory = figures(protect(plan_of(STEPS["noise"]), PolarsDataset(frame, Codebook()), SECRET).report.findings)
+    memory = figures(in_memory(plan_of(STEPS["noise"]), frame, {"linkage_nearest", "h_rank"}))
     sampled, found = looked_for(frame, STEPS["noise"], Measuring(), 300, 300)
     for key in (
         ("linkage_nearest", None, "stratum", None, "nearest"),
