@@ -20,11 +20,11 @@ def near(guess, x, at):
     return float(np.mean(np.abs(guess - x) <= at * np.abs(x)))
 
 
-def incomes(seed, n=500, columns=1):
+def incomes(seed, n=250, columns=1):
     return np.exp(1.5 * np.random.default_rng(seed).normal(size=(n, columns)) + 10)
 
 
-ONE = np.zeros(500, dtype=np.int64)
+ONE = np.zeros(250, dtype=np.int64)
 
 
 SAMPLES = [pytest.param(3, 2), *(pytest.param(k, 8, marks=pytest.mark.slow) for k in (3, 5))]
@@ -63,8 +63,8 @@ def test_a_line_that_is_known_otherwise_serves_as_well():
 
 def test_several_columns_and_strata():
     rng = np.random.default_rng(0)
-    x = np.column_stack([incomes(3)[:, 0], rng.normal(45, 15, 500)])
-    stratum = rng.integers(0, 2, 500)
+    x = np.column_stack([incomes(3)[:, 0], rng.normal(45, 15, 250)])
+    stratum = rng.integers(0, 2, 250)
     released = release(x, stratum, 3)
     guess = invert(released, stratum, 3, Kept())
     assert near(guess[:, 0], x[:, 0], 0.05) > near(released[:, 0], x[:, 0], 0.05)
@@ -83,10 +83,10 @@ def test_row_order_changes_nothing(columns):
 
 
 def test_the_last_bits_choose_nothing():
-    x = incomes(6, n=200)
-    released = release(x, ONE[:200], 3)
+    x = incomes(6, n=100)
+    released = release(x, ONE[:100], 3)
     bent = released * (1 + 1e-14 * np.random.default_rng(0).normal(size=released.shape))
-    one, two = (invert(r, ONE[:200], 3, Kept()) for r in (released, bent))
+    one, two = (invert(r, ONE[:100], 3, Kept()) for r in (released, bent))
     # of records that were averaged over the same ones, the last bits say which is whose, and nothing else
     np.testing.assert_allclose(np.sort(one, axis=0), np.sort(two, axis=0), rtol=1e-6)
 

@@ -66,11 +66,12 @@ LONG = [(strong_noise, 2), (strong_noise, 4), (one_column_exchanged, 2)]  # the 
 def test_neighbourhoods_find_as_many_as_the_whole_table(masked, p):
     """Four standard errors of 400 people; a sample of 200 finds four times as many where noise is moderate."""
     rng = np.random.default_rng(p)
-    x = rng.normal(size=(1500, p))
+    n = 600
+    x = rng.normal(size=(n, p))
     z = masked(rng, x)
-    found = assign(x, z, NONE[:1500], 1000)
-    assert (found.right, found.others, len(found.chances)) == (0.0, 1500, PEOPLE)
-    wanted = assign(x, z, NONE[:1500], 1500).right / 1500
+    found = assign(x, z, NONE[:n], n - 1)
+    assert (found.right, found.others, len(found.chances)) == (0.0, n, PEOPLE)
+    wanted = assign(x, z, NONE[:n], n).right / n
     if masked in (noise, strong_noise, one_column_exchanged):  # of equal releases any may be the one
         assert wanted == pytest.approx(whole(x, z), abs=1e-3)
     error = max(wanted * (1 - wanted), 1 / PEOPLE) ** 0.5 / PEOPLE**0.5

@@ -103,7 +103,7 @@ def test_neighbours_and_pairs_give_the_same_mixtures(tree, enough):
     nodes, room = nodes_of(tree), room_for(tree)
     records = nodes.records
     together = Pairs(np.array([0, m]), np.arange(m), records)
-    v = np.arange(0, m, max(1, m // 20))
+    v = np.arange(0, m, max(1, m // 5))
     flags = np.tile([[False, True]], (len(v), 1))
     everyone = Tied(np.arange(len(v) + 1), np.zeros(len(v), dtype=np.int64))
     one_point = np.array([records.sum()])
