@@ -16,7 +16,7 @@ def drafted(frame, book=None):
 
 @pytest.mark.parametrize("book", [None, cohort_codebook()])
 def test_a_drafted_plan_runs_as_it_stands(book):
-    frame = cohort(600)
+    frame = cohort(300)
     plan = Plan.from_yaml(drafted(frame, book))
     release = sf.protect(plan, frame, secret=bytes(16))
     assert not {"name", "nhs_number", "email", "postcode", "comment"} & set(release.data.columns)
@@ -43,7 +43,7 @@ def test_odd_names_are_quoted():
 
 
 def test_amounts_without_a_negative_value_stay_so():
-    frame = cohort(600)
+    frame = cohort(300)
     text = drafted(frame)
     plan = Plan.from_yaml(text)
     assert plan.variables["income"].range == (0, None)
@@ -92,7 +92,7 @@ def test_numbers_of_unknown_role_are_masked():
 def test_what_is_missing_singles_nobody_out(share):
     """Few combinations of missing values are kept apart, many are filled in: either way five have each release."""
     rng = np.random.default_rng(2)
-    n = 1000
+    n = 500
     numbers = {f"v{j}": np.where(rng.random(n) < (share if j else 0), np.nan, rng.normal(size=n)) for j in range(5)}
     frame = pl.DataFrame({"sex": rng.choice(["f", "m"], n), **numbers}, nan_to_null=True)
     release = sf.protect(Plan.from_yaml(drafted(frame)), frame, secret=bytes(16))

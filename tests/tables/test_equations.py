@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook
@@ -50,6 +50,7 @@ def span(matrix):
     return np.linalg.pinv(matrix) @ matrix
 
 
+@settings(max_examples=30)
 @given(records)
 def test_the_equations_say_what_the_codes_say(rows):
     """Beside cells that are the same, the system spans the sums that are written down from codes alone."""
@@ -74,6 +75,7 @@ def test_the_equations_say_what_the_codes_say(rows):
     assert np.allclose(merged.system.matrix @ merged.system.value, 0)
 
 
+@settings(max_examples=30)
 @given(records)
 def test_equal_cells_are_one_and_their_costs_add_up(rows):
     table = built(rows)
@@ -177,6 +179,7 @@ def test_levels_that_are_not_listed_hide_no_sum():
     assert sorted(matrix[:, order].tolist()) == [[-1, 1, 1, 1, 0, 0], [0, 0, 0, -1, 1, 1]]
 
 
+@settings(max_examples=30)
 @given(records)
 def test_tables_without_the_total_that_they_share_are_linked(rows):
     """The kinds of a town's people and their ages have one sum, though no table lists it."""

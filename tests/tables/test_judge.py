@@ -1,6 +1,6 @@
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.data.codebook import Codebook
@@ -175,6 +175,7 @@ def test_bad_rules_are_refused():
         judge(counted(), "n[3]")
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 50)), min_size=1, max_size=12), st.integers(1, 60))
 def test_a_stricter_rule_finds_no_fewer(rows, p):
     data = PolarsDataset(pl.DataFrame(rows, schema=["t", "v"], orient="row"), Codebook())

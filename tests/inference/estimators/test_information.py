@@ -40,7 +40,7 @@ def fitted(request):
 
 
 def test_reliability_is_the_squared_correlation_with_the_truth(fitted):
-    """Computed without the truth, compared with it; 20,000 rows know a squared correlation to about .01: three of these."""
+    """Computed without the truth, compared with it; 20,000 rows know a squared correlation to .01: three times that."""
     z, ours = fitted
     for j, column in enumerate(["x", "d", "w"], start=1):
         wanted = np.corrcoef(TRUE[column], z[column])[0, 1] ** 2

@@ -32,7 +32,7 @@ def test_moments_are_the_closed_form():
 
 
 def test_moments_errors_are_those_of_replications():
-    """100 draws: a standard deviation is known to 7%; three of these. Without what the noise costs, errors are 1.6 times
+    """100 draws: a standard deviation is known to 7%; three of these. Without the noise's share, errors are 1.6 times
     smaller."""
     fits = [fit("y ~ x + w", *straight(400, seed), method="moments") for seed in range(100)]
     spread = np.std([f.estimate for f in fits], axis=0)

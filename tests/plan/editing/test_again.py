@@ -86,7 +86,7 @@ def _tried(seed):
 
 
 def test_random_changes_of_texts_in_every_style():
-    assert sum(_tried(seed) for seed in range(60)) > 150
+    assert sum(_tried(seed) for seed in range(15)) > 40
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ def _others_stand(written, made, paths, seed):
 
 
 def test_random_edits_mean_what_was_asked_and_leave_other_lines():
-    done = [_try(seed) for seed in range(150)]
+    done = [_try(seed) for seed in range(40)]
     assert sum(done) > 0.9 * len(done)  # the rest is refused: what is off has lines of its own
 
 
@@ -139,7 +139,7 @@ def test_thousands_of_random_edits(hundred):
 
 def test_thirty_edits_on_one_text_and_all_of_them_parse():
     """Edits on what edits made, in which styles mix."""
-    for seed in range(5):
+    for seed in range(2):
         draw = random.Random(seed)
         value = plan(draw)
         made = Writer(draw, value).text

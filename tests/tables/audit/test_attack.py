@@ -134,7 +134,7 @@ def test_tables_that_contradict_the_bounds_are_refused() -> None:
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_a_plain_program_written_from_the_codes_finds_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)
     tree = {"a1": "a", "a2": "a", "a": "Total", "b": "Total"}

@@ -70,7 +70,17 @@ def test_a_plain_program_for_each_insider_finds_the_same(seed: int, singletons: 
 
 @pytest.mark.parametrize("method", ["optimal", "flow", "elimination"])
 def test_singletons_hold_over_several_equations(method: str) -> None:
-    for seed in range(6):
+    singletons_hold(method, range(2))
+
+
+@pytest.mark.nightly(of="tests/tables/audit/test_insiders.py::test_singletons_hold_over_several_equations")
+@pytest.mark.parametrize("method", ["optimal", "flow", "elimination"])
+def test_singletons_hold_in_more_tables(method: str) -> None:
+    singletons_hold(method, range(2, 20))
+
+
+def singletons_hold(method: str, seeds: range) -> None:
+    for seed in seeds:
         done = made(seed, method, True)
         unhelped = "insider" in done.suppression.reason or "bounds" in done.suppression.reason
         assert done.audit.insider == 0 or unhelped

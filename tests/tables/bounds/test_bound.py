@@ -30,6 +30,12 @@ def drawn(seed: int) -> tuple[np.ndarray, list[tuple[int, ...]]]:
     return counts, chosen + lacking
 
 
+def seeds_of(test: str) -> list[object]:
+    """Four tables of each shape, and more at night."""
+    more = pytest.mark.nightly(of=f"tests/tables/bounds/test_bound.py::{test}[0]")
+    return [*range(20), *(pytest.param(seed, marks=more) for seed in range(20, 60))]
+
+
 def margin(counts: np.ndarray, keep: tuple[int, ...]) -> np.ndarray:
     return np.asarray(counts.sum(axis=tuple(i for i in range(counts.ndim) if i not in keep)))
 
@@ -44,7 +50,7 @@ def in_order(found, ndim: int) -> tuple[np.ndarray, np.ndarray]:
     return np.transpose(found.low, order), np.transpose(found.high, order)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds_of("test_auto_and_integer_are_the_ends_of_all_tables"))
 def test_auto_and_integer_are_the_ends_of_all_tables(seed: int) -> None:
     counts, margins = drawn(seed)
     released = [margin(counts, m) for m in margins]
@@ -60,7 +66,7 @@ def test_auto_and_integer_are_the_ends_of_all_tables(seed: int) -> None:
         assert np.array_equal(high, true[1]), method
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds_of("test_the_other_methods_hold_and_are_sharp_where_they_say_so"))
 def test_the_other_methods_hold_and_are_sharp_where_they_say_so(seed: int) -> None:
     counts, margins = drawn(seed)
     released = [margin(counts, m) for m in margins]

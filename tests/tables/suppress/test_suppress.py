@@ -172,6 +172,7 @@ def test_linked_tables_are_protected_together() -> None:
         assert weak(small.matrix, small.value, primary, primary | found.secondary, **free(small)) == []
 
 
+@pytest.mark.slow
 def test_published_optimum(shared_data: Path) -> None:
     """`insee2`, p% of 10 and fewer than 3: notes on methods, 35 cells of value 921,712 (copies of a cell counted)."""
     small = of_file(shared_data / "tables" / "insee_indiv_dt.csv", ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER")
