@@ -14,10 +14,13 @@ from sfumato.data.dataset import Part
 from sfumato.data.query import CLASSES, COUNT, SIZE, Classes, Counts, Folded
 from sfumato.engines.polars import PolarsDataset
 
+BATCH = 97  # rows at a time
+PART = 80  # rows of a file that is written
+
 
 @dataclass(frozen=True)
 class Scattered:
-    """Rows in batches of some 97, shuffled at every turn, one of them empty."""
+    """Rows in small batches, shuffled at every turn, one of them empty."""
 
     whole: PolarsDataset
     turn: int = 0
@@ -38,8 +41,8 @@ class Scattered:
         frame = self.whole.frame
         yield frame.clear().select(columns or frame.columns)
         order = np.random.default_rng(self.turn).permutation(frame.height)
-        for start in range(0, frame.height, 97):
-            yield frame[order[start : start + 97]].select(columns or frame.columns)
+        for start in range(0, frame.height, BATCH):
+            yield frame[order[start : start + BATCH]].select(columns or frame.columns)
 
     def ask(self, query) -> pl.DataFrame:
         if isinstance(query, Classes) and query.value is None:
@@ -78,7 +81,7 @@ class Scattered:
         frame = frame.sort(*order) if order else frame
         frame = frame.select(n for n in frame.columns if not n.startswith("sfumato:"))
         told = []
-        for i, part in enumerate(frame.iter_slices(300)):
+        for i, part in enumerate(frame.iter_slices(PART)):
             name = f"part-{i:05d}.parquet"
             part.write_parquet(Path(folder.removeprefix("file://")) / name)
             told.append(Part(name, part.height))

@@ -25,7 +25,7 @@ from tests.release.parted.scattered import Scattered
 SECRET = Secret(bytes(range(32)))
 VARIABLES = {"id": {"role": "record"}, "x": {"kind": "continuous", "role": "key"}, "house": {"role": "other"}}
 STEPS = [{"do": "noise", "columns": ["x"], "by": ["g"], "share": 0.2}]
-FRAME = people(700)
+FRAME = people(200)
 
 
 def made(data=None, **more):
@@ -35,9 +35,15 @@ def made(data=None, **more):
 
 
 @pytest.fixture(scope="module")
-def release(tmp_path_factory):
+def done():
+    """The release of FRAME, not written yet."""
+    return made()
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory, done):
     folder = tmp_path_factory.mktemp("released") / "r"
-    made().write(folder, force=True)
+    done.write(folder, force=True)
     return folder
 
 
@@ -50,7 +56,7 @@ def test_the_papers_name_the_parts_in_order_and_nothing_else_is_there(release):
 
 def test_an_analyst_reads_it_and_its_card_and_fits_models_to_it(release):
     table = sf.read(release, engine="memory")
-    assert len(table) == 700
+    assert len(table) == 200
     assert table.codebook["id"].role == "record"
     assert sf.card(release).entries[0].reliability == pytest.approx(1 / 1.2, rel=0.1)
     fitted = sf.fit("y ~ x", release)
@@ -85,8 +91,7 @@ def test_papers_may_not_lead_out_of_the_release(release, tmp_path, path):
         sf.card(tmp_path)
 
 
-def test_a_release_is_replaced_only_where_that_is_said_and_other_files_never(release, tmp_path):
-    done = made()
+def test_a_release_is_replaced_only_where_that_is_said_and_other_files_never(done, tmp_path):
     target = tmp_path / "r"
     done.write(target, force=True)
     with pytest.raises(ReleaseExists, match="exists already"):
@@ -98,19 +103,19 @@ def test_a_release_is_replaced_only_where_that_is_said_and_other_files_never(rel
     assert (target / "data" / "notes.txt").read_text() == "mine"
 
 
-def test_an_address_gets_parts_under_a_name_of_the_run_and_the_papers_last(tmp_path):
+def test_an_address_gets_parts_under_a_name_of_the_run_and_the_papers_last(done, tmp_path):
     target = f"file://{tmp_path}/r"
-    made().write(target, force=True)
+    done.write(target, force=True)
     folder = tmp_path / "r"
     (own,) = [path for path in folder.iterdir() if path.is_dir()]
     assert own.name.startswith("data-")
     assert sf.card(folder).entries
     with pytest.raises(ReleaseExists):
-        made().write(target, force=True)
-    made().write(target, force=True, overwrite=True)
+        done.write(target, force=True)
+    done.write(target, force=True, overwrite=True)
     (again,) = [path for path in folder.iterdir() if path.is_dir()]
     assert again != own
-    assert len(sf.read(folder, engine="memory")) == 700
+    assert len(sf.read(folder, engine="memory")) == 200
 
 
 class Killed(BaseException):
@@ -134,6 +139,12 @@ class Failing(Scattered):
         return parts
 
 
+@pytest.fixture(scope="module")
+def failing():
+    """The release of FRAME, which fails to be written where `Failing.fails` says so."""
+    return made(Failing.of(FRAME))
+
+
 @pytest.mark.parametrize("address", [False, True], ids=["folder", "address"])
 @pytest.mark.parametrize(
     ("fails", "raised", "said"),
@@ -146,29 +157,29 @@ class Failing(Scattered):
     ],
     ids=["full", "killed", "changed", "loses", "elsewhere"],
 )
-def test_where_writing_fails_nothing_is_left(tmp_path, monkeypatch, fails, raised, said, address):
+def test_where_writing_fails_nothing_is_left(failing, tmp_path, monkeypatch, fails, raised, said, address):
     monkeypatch.setattr(Failing, "fails", fails)
     target = f"file://{tmp_path}/r" if address else tmp_path / "r"
     with pytest.raises(raised, match=said):
-        made(Failing.of(FRAME)).write(target, force=True)
+        failing.write(target, force=True)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_replacing_fails_the_old_release_stays(tmp_path, monkeypatch):
-    made(Failing.of(FRAME)).write(tmp_path / "r", force=True)
-    made(Failing.of(FRAME)).write(f"file://{tmp_path}/a", force=True)
+def test_where_replacing_fails_the_old_release_stays(failing, tmp_path, monkeypatch):
+    failing.write(tmp_path / "r", force=True)
+    failing.write(f"file://{tmp_path}/a", force=True)
     monkeypatch.setattr(Failing, "fails", OSError(28, "No space left on device"))
     for target in (tmp_path / "r", f"file://{tmp_path}/a"):
         with pytest.raises(FileError):
-            made(Failing.of(FRAME)).write(target, force=True, overwrite=True)
-    assert {len(sf.read(tmp_path / name, engine="memory")) for name in ("r", "a")} == {700}
+            failing.write(target, force=True, overwrite=True)
+    assert {len(sf.read(tmp_path / name, engine="memory")) for name in ("r", "a")} == {200}
 
 
-def test_what_a_killed_run_left_is_swept_by_the_next(tmp_path):
+def test_what_a_killed_run_left_is_swept_by_the_next(done, tmp_path):
     (tmp_path / ".sfumato-r-999999-0123abcd.tmp" / "data").mkdir(parents=True)
     (tmp_path / "a" / "data-0123456789abcdef").mkdir(parents=True)
-    made().write(tmp_path / "r", force=True)
-    made().write(f"file://{tmp_path}/a", force=True)
+    done.write(tmp_path / "r", force=True)
+    done.write(f"file://{tmp_path}/a", force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "r"]
     assert not (tmp_path / "a" / "data-0123456789abcdef").exists()
 
@@ -200,28 +211,29 @@ def elsewhere(address):
     return fs.SubTreeFileSystem(os.environ["ELSEWHERE"], fs.LocalFileSystem()), address.partition("://")[2]
 
 
-def test_a_release_goes_to_a_file_system_elsewhere(tmp_path, monkeypatch):
+def test_a_release_goes_to_a_file_system_elsewhere(done, tmp_path, monkeypatch):
     monkeypatch.setenv("ELSEWHERE", str(tmp_path))
     for module in (sfumato.data.files.address, sfumato.engines.parts):
         monkeypatch.setattr(module, "reached", elsewhere)
     (tmp_path / "bucket").mkdir()
     target = "s3a://bucket/study/r"
-    with DuckDBDataset.of(FRAME, Codebook(), part_rows=90) as data:
-        made(data).write(target, force=True)
+    with DuckDBDataset.of(FRAME, Codebook(), part_rows=70) as data:
+        there = made(data)
+        there.write(target, force=True)
         with pytest.raises(ReleaseExists):
-            made(data).write(target, force=True)
-        made(data).write(target, force=True, overwrite=True)
+            there.write(target, force=True)
+        there.write(target, force=True, overwrite=True)
     there = tmp_path / "bucket" / "study" / "r"
     assert len(list(there.iterdir())) == 4
     ids = pl.read_parquet(sorted(there.glob("data-*/*.parquet")))["id"]
-    made().write(tmp_path / "here", force=True)
+    done.write(tmp_path / "here", force=True)
     assert ids.equals(pl.read_parquet(sorted((tmp_path / "here" / "data").glob("*.parquet")))["id"])
     assert sf.card(there).entries
 
 
-def test_addresses_that_nobody_reaches_are_refused():
+def test_addresses_that_nobody_reaches_are_refused(done):
     with pytest.raises(FileError, match="nosuch:// cannot be reached"):
-        made().write("nosuch://host/r", force=True)
+        done.write("nosuch://host/r", force=True)
 
 
 def test_one_row_order_for_all_who_ask(release):
@@ -231,7 +243,7 @@ def test_one_row_order_for_all_who_ask(release):
 
 
 def test_there_is_no_frame_of_it_and_that_says_what_to_do():
-    with DuckDBDataset.of(FRAME, Codebook(), part_rows=90) as data:
+    with DuckDBDataset.of(FRAME, Codebook(), part_rows=70) as data:
         done = made(data)
         with pytest.raises(NotInMemory, match=r"\.write\(\"release/\"\)"):
             _ = done.data.frame
