@@ -42,7 +42,7 @@ def test_passes_are_as_many_as_values_ask_for(monkeypatch, few, passes):
 @pytest.mark.parametrize("few", [1 << 20, 0])
 def test_groups_that_no_batch_has_all_of(monkeypatch, few):
     monkeypatch.setattr(order_statistics, "_FEW", few)
-    frame = numbers(2000)
+    frame = numbers(600)
     found = folding(frame, 7, []).quantiles(Quantiles("near", PROBS, ("g",)))
     for (g,), rows in frame.group_by("g"):
         expected = np.quantile(rows["near"].to_numpy(), PROBS).tolist()
