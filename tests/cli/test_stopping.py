@@ -50,7 +50,7 @@ elif how == "losing it while writing":
 elif how == "over":
     stopping.over()
     print("ready", flush=True)
-    time.sleep(0.5)
+    sys.stdin.read()
 """
 
 
@@ -68,7 +68,9 @@ elif how == "over":
 )
 def test_a_stopped_process_says_one_line_and_leaves_nothing_half_written(tmp_path, how, number, status, left):
     command = [sys.executable, "-c", SCRIPT, how, str(tmp_path / "a.csv")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         try:

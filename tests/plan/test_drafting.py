@@ -17,28 +17,33 @@ def steps(frame):
     return draft_steps(frame, profile(frame, Codebook()))
 
 
-RNG = np.random.default_rng(8)
 N = 400
 YEAR = {"do": "coarsen_date", "to": "year"}
 
 
-def test_numbers_are_averaged_among_equal_keys():
-    found = steps(pl.DataFrame({"sex": ["f", "m"] * (N // 2), "pay": RNG.lognormal(10, 1, N)}))
+@pytest.fixture
+def rng():
+    """Each test draws from its beginning, whatever ran before."""
+    return np.random.default_rng(8)
+
+
+def test_numbers_are_averaged_among_equal_keys(rng):
+    found = steps(pl.DataFrame({"sex": ["f", "m"] * (N // 2), "pay": rng.lognormal(10, 1, N)}))
     assert (found.keys, found.averaged) == (("sex",), ("pay",))
     assert found.smallest == 2 * K
     assert found.ranges == {"pay": (0, None)}
 
 
-def test_a_number_that_many_share_becomes_bands():
-    found = steps(pl.DataFrame({"age": RNG.integers(18, 90, 5000)}))
+def test_a_number_that_many_share_becomes_bands(rng):
+    found = steps(pl.DataFrame({"age": rng.integers(18, 90, 5000)}))
     assert found.averaged == ()
     assert found.forms["age"].band
     assert found.smallest == K
 
 
-def test_dates_become_years_or_leave():
+def test_dates_become_years_or_leave(rng):
     born = [dt.date(1950 + i % 50, 1 + i % 12, 1) for i in range(N)]
-    found = steps(pl.DataFrame({"birth_date": born, "pay": RNG.lognormal(10, 1, N)}))
+    found = steps(pl.DataFrame({"birth_date": born, "pay": rng.lognormal(10, 1, N)}))
     assert found.years == {"birth_date": YEAR}
     few = steps(pl.DataFrame({"birth_date": born[:3]}))
     assert (few.years, few.dropped, few.unread) == ({}, ("birth_date",), ())
@@ -54,9 +59,9 @@ def test_dates_become_years_or_leave():
         ("%Y%m%d", {"format": "%Y%m%d"}),
     ],
 )
-def test_dates_in_texts_become_years(written, more):
+def test_dates_in_texts_become_years(rng, written, more):
     born = pl.Series([dt.date(1950 + i % 50, 1 + i % 12, 1 + i % 28) for i in range(N)]).dt.strftime(written)
-    found = steps(pl.DataFrame({"dob": born.cast(pl.Int64) if more else born, "pay": RNG.lognormal(10, 1, N)}))
+    found = steps(pl.DataFrame({"dob": born.cast(pl.Int64) if more else born, "pay": rng.lognormal(10, 1, N)}))
     assert found.years == {"dob": YEAR | more}
     assert found.unread == ()
 
@@ -66,23 +71,21 @@ def test_a_few_texts_that_are_no_dates_become_missing():
     assert steps(pl.DataFrame({"dob": born})).years == {"dob": YEAR | {"invalid": "missing"}}
 
 
-def test_dates_that_can_be_read_in_two_centuries_leave():
+def test_dates_that_can_be_read_in_two_centuries_leave(rng):
     born = [f"{1 + i % 28:02}/{1 + i % 12:02}/{50 + i % 50}" for i in range(N)]
-    found = steps(pl.DataFrame({"dob": born, "pay": RNG.lognormal(10, 1, N)}))
+    found = steps(pl.DataFrame({"dob": born, "pay": rng.lognormal(10, 1, N)}))
     assert (found.years, found.dropped, found.unread) == ({}, ("dob",), ("dob",))
 
 
-HOMES = [f"{RNG.choice(['LS', 'LS', 'LS', 'W', 'EH'])}{RNG.integers(1, 9)} {i % 10}AB" for i in range(2000)]
-
-
-def test_postcodes_are_coarsened_as_far_as_their_combinations_need():
-    alone = steps(pl.DataFrame({"postcode": HOMES}))
+def test_postcodes_are_coarsened_as_far_as_their_combinations_need(rng):
+    homes = [f"{rng.choice(['LS', 'LS', 'LS', 'W', 'EH'])}{rng.integers(1, 9)} {i % 10}AB" for i in range(2000)]
+    alone = steps(pl.DataFrame({"postcode": homes}))
     assert alone.forms["postcode"].coarsen == {"do": "coarsen_postcode", "to": "district"}
-    many = {f"k{j}": RNG.choice(["a", "b", "c"], 2000) for j in range(3)}
+    many = {f"k{j}": rng.choice(["a", "b", "c"], 2000) for j in range(3)}
     names = dict(zip(("sex", "region", "job"), many.values(), strict=True))
-    beside = steps(pl.DataFrame({"postcode": HOMES, **names}))
+    beside = steps(pl.DataFrame({"postcode": homes, **names}))
     assert beside.forms["postcode"].coarsen == {"do": "coarsen_postcode", "to": "area"}
-    assert steps(pl.DataFrame({"postcode": HOMES[:12]})).dropped == ()
+    assert steps(pl.DataFrame({"postcode": homes[:12]})).dropped == ()
     assert steps(pl.DataFrame({"postcode": [f"QA{i} 1AA" for i in range(90)]})).dropped == ("postcode",)
 
 
@@ -104,36 +107,36 @@ def test_codes_of_classifications_are_cut(name, codes, parameters):
     assert coarsen["keep"] < {"sic": 5}.get(name, 4)
 
 
-def test_coordinates_leave_and_it_is_said():
-    found = steps(pl.DataFrame({"lat": RNG.uniform(50, 51, N), "lon": RNG.uniform(0, 1, N)}))
+def test_coordinates_leave_and_it_is_said(rng):
+    found = steps(pl.DataFrame({"lat": rng.uniform(50, 51, N), "lon": rng.uniform(0, 1, N)}))
     assert found.dropped == found.coordinates == ("lat", "lon")
 
 
-def test_numbers_that_too_few_have_leave():
-    pay = RNG.lognormal(10, 1, N)
+def test_numbers_that_too_few_have_leave(rng):
+    pay = rng.lognormal(10, 1, N)
     rare = pl.Series("bonus", [1.5 + i for i in range(4)] + [None] * (N - 4))
     found = steps(pl.DataFrame({"pay": pay}).with_columns(rare))
     assert found.crowded == ("bonus",)
     assert found.averaged == ("pay",)
 
 
-def test_many_patterns_of_missing_values_are_filled():
-    holes = {f"v{j}": np.where(RNG.random(2000) < 0.3, np.nan, RNG.normal(size=2000)) for j in range(10)}
+def test_many_patterns_of_missing_values_are_filled(rng):
+    holes = {f"v{j}": np.where(rng.random(2000) < 0.3, np.nan, rng.normal(size=2000)) for j in range(10)}
     found = steps(pl.DataFrame(holes))
     assert found.filled == found.averaged
     assert len(found.averaged) == 10
     assert not found.within
 
 
-def test_few_patterns_of_missing_values_are_kept_apart():
-    pay = pl.Series("pay", [*RNG.lognormal(10, 1, N - 50), *[None] * 50])
-    found = steps(pl.DataFrame({"bmi": RNG.normal(25, 4, N)}).with_columns(pay))
+def test_few_patterns_of_missing_values_are_kept_apart(rng):
+    pay = pl.Series("pay", [*rng.lognormal(10, 1, N - 50), *[None] * 50])
+    found = steps(pl.DataFrame({"bmi": rng.normal(25, 4, N)}).with_columns(pay))
     assert (found.within, found.filled) == (True, ())
-    assert not steps(pl.DataFrame({"bmi": RNG.normal(25, 4, N)})).within
+    assert not steps(pl.DataFrame({"bmi": rng.normal(25, 4, N)})).within
 
 
-def test_a_constant_needs_no_protection():
-    found = steps(pl.DataFrame({"bmi": [1.5] * N, "pay": RNG.lognormal(10, 1, N)}))
+def test_a_constant_needs_no_protection(rng):
+    found = steps(pl.DataFrame({"bmi": [1.5] * N, "pay": rng.lognormal(10, 1, N)}))
     assert (found.constant, found.averaged) == (("bmi",), ("pay",))
 
 

@@ -2,7 +2,6 @@
 
 import gc
 import threading
-import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -100,13 +99,12 @@ def test_a_file_that_was_left_is_held_by_nothing(tmp_path):
         for path in ("/pages/risk/look?keys=sex&asked=1", "/pages/protect/steps?step=1", "/pages/data/variables"):
             assert client.get(path).status_code == 200
         client.post("/pages/protect/preview", data={"step": "0"})
-        left = weakref.ref(studio.opened)
+        gone = threading.Event()
+        left = weakref.ref(studio.opened, lambda _: gone.set())
         studio.open(Source(studio.opened.source.path), keep=True, wait=True)
-        for _ in range(200):  # a thread that was still at work on it lets go of it at its end
+        gc.collect()
+        while not gone.wait(0.1):  # a thread that was still at work on it lets go of it at its end
             gc.collect()
-            if left() is None:
-                break
-            time.sleep(0.1)
         assert left() is None
 
 

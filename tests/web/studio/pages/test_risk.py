@@ -86,15 +86,19 @@ def test_single_groups_are_not_named(client):
     assert "lines of single groups" in answer
 
 
+def when_done(client, address):
+    """What a page says once it offers no more to cancel what it waits for; the limit of the test is the limit here."""
+    while "Cancel" in (answer := client.get(address)).text:
+        time.sleep(0.1)
+    return answer
+
+
 @pytest.mark.slow
 def test_larger_sets_are_searched_in_a_process_of_its_own(client):
     address = "/pages/risk/larger?keys=sex&keys=age&keys=income"
     assert "Most keys at once" in client.get(address).text
     assert "Cancel" in client.post(address, data={"most": "2"}).text
-    for _ in range(200):
-        if "Cancel" not in (answer := client.get(address)).text:
-            break
-        time.sleep(0.1)
+    answer = when_done(client, address)
     assert "What makes records stand out" in text(answer)
     assert "The search is done" not in text(client.get("/pages/risk/larger?keys=sex&keys=age"))
 
@@ -110,10 +114,7 @@ def test_all_risks_of_a_large_file_are_measured_in_a_process_of_its_own(client):
     address = "/pages/risk/all?keys=sex&keys=age&sensitive=ill"
     assert "Measure all of them" in client.get(address).text
     assert "All risks are being measured" in client.post(address).text
-    for _ in range(300):
-        if "Cancel" not in (answer := client.get(address)).text:
-            break
-        time.sleep(0.1)
+    answer = when_done(client, address)
     at_once = text(client.get("/pages/risk/measures?keys=sex&keys=age&sensitive=ill"))
     assert text(answer) == f"All risks are measured. {at_once}"
     assert "Measure all of them" in client.get("/pages/risk/all?keys=sex").text
