@@ -42,7 +42,7 @@ def arrays(table):
 
 
 @given(tables())
-@settings(max_examples=500)
+@settings(max_examples=150)
 def test_it_finds_what_trying_all_finds(both):
     first, second = both
     found = unique_joins(arrays(first), arrays(second))
@@ -116,7 +116,7 @@ def test_empty_tables_have_no_links():
 
 
 @given(st.integers(1, 3).flatmap(lambda p: st.lists(st.tuples(*[st.integers(0, 2)] * p), min_size=1, max_size=7)))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_sorted_is_sorted_by_some_order(rows):
     """All orders of columns and directions, by sorting."""
     from itertools import permutations, product

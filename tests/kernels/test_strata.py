@@ -64,7 +64,7 @@ CROSSED = Variable(hierarchy={i: (i % 3, i % 2, i // 4)[: 1 + i % 3] for i in ra
 PLAIN = Variable()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("books", "number"),
     [

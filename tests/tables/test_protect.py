@@ -97,7 +97,6 @@ def test_sliding_levels_ask_for_a_width_alone_and_cost_no_more():
     assert both.ok
     assert wide.ok
     assert wide.secondary_value <= both.secondary_value
-    unsafe = np.flatnonzero((wide.judged.cells["status"] == "u").to_numpy())
     levels = wide.judged.cells.select(pl.col("lower_level") + pl.col("upper_level")).to_series()
     for line, (low, high) in intervals(wide.judged).items():
         assert high - low >= levels[line] * (1 - 1e-6)
@@ -187,8 +186,11 @@ def test_a_rule_on_attributes_says_what_it_does_not_hide():
     assert any("others of the row are empty" in note for note in done.notes)
 
 
+MORE = pytest.mark.nightly(of="tests/tables/test_protect.py::test_an_unsafe_count_is_not_told_by_being_whole[1-flow]")
+
+
 @pytest.mark.parametrize("method", ["flow", "elimination", "hypercube"])
-@pytest.mark.parametrize("seed", [0, 1, 5, 6, 9])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=MORE) for seed in (0, 5, 6, 9))])
 def test_an_unsafe_count_is_not_told_by_being_whole(seed, method):
     """Linear programs let it be one and a half, which no count is: two whole numbers must be left."""
     rng = np.random.default_rng(seed)
@@ -213,14 +215,15 @@ def test_the_sum_of_hidden_values_has_their_decimals():
     assert repr(done.secondary_value) == "0.9"  # 0.2 + 0.7 is 0.8999999999999999 in floats
 
 
-def three_way(seed=5):
+def three_way(seed=5, codes=4):
     rng = np.random.default_rng(seed)
-    rows = pl.DataFrame({name: rng.integers(0, 4, 150) for name in "abc"} | {"x": rng.lognormal(2, 1, 150).round(1)})
+    rows = {name: rng.integers(0, codes, 150) for name in "abc"} | {"x": rng.lognormal(2, 1, 150).round(1)}
+    rows = pl.DataFrame(rows)
     return sf.tables.build(sf.read(rows.with_columns(pl.col(*"abc").cast(pl.String))), [*"abc"], "x")
 
 
 def test_an_exact_search_ends_at_the_same_place_everywhere_unless_a_time_is_given(monkeypatch):
-    table = three_way()
+    table = three_way(codes=3)
     best = protect(table, ["n(3)", "p(10)"], method="optimal")
     assert best.suppression.optimal
     monkeypatch.setattr("sfumato.tables.suppress.choose.LONG_EFFORT", 0)

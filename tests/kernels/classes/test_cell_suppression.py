@@ -27,19 +27,15 @@ def released(codes, counts, done):
 
 
 def matches(keys, stratum=None):
-    """How many records match each, counted over all pairs."""
-    out = []
-    for i, a in enumerate(keys):
-        own = [b for j, b in enumerate(keys) if stratum is None or stratum[i] == stratum[j]]
-        if all(x < 0 for x in a):
-            out.append(len(own))
-            continue
-        total = 0
-        for b in own:
-            agree = all(x == y or x < 0 or y < 0 for x, y in zip(a, b, strict=True))
-            total += agree and not (all(x >= 0 for x in a) and all(y < 0 for y in b))
-        out.append(total)
-    return out
+    """How many records match each, counted over all pairs; those of no key at all match those that have some alone."""
+    keys = np.asarray(keys)
+    stratum = np.zeros(len(keys)) if stratum is None else np.asarray(stratum)
+    gone = keys < 0
+    own = stratum[:, None] == stratum
+    agree = ((keys[:, None] == keys) | gone[:, None] | gone).all(axis=2)
+    whole, bare = ~gone.any(axis=1), gone.all(axis=1)
+    agree &= ~(whole[:, None] & bare)
+    return (own & (agree | bare[:, None])).sum(axis=1).tolist()
 
 
 def distinct(rows):

@@ -116,11 +116,15 @@ def _entropy(name, patterns, h, level, j, gone):
     return total
 
 
-def best(patterns, hierarchies, criteria, limit_records, loss, weights=None):
-    """The best of all nodes, one after another: score to ten digits, sum of levels, levels; None where none will do."""
+def outcomes(patterns, hierarchies, criteria):
+    """Of every node."""
+    return {levels: outcome(patterns, hierarchies, levels, criteria) for levels in nodes(hierarchies)}
+
+
+def best(patterns, hierarchies, every, limit_records, loss, weights=None):
+    """The best of all nodes' outcomes: score to ten digits, sum of levels, levels; None where none will do."""
     found = []
-    for levels in nodes(hierarchies):
-        made = outcome(patterns, hierarchies, levels, criteria)
+    for levels, made in every.items():
         if made is None or sum(patterns.counts[i] for i in made[1]) > limit_records:
             continue
         score = loss_by_formula(loss, patterns, hierarchies, levels, *made, weights or [1.0] * len(hierarchies))

@@ -21,7 +21,7 @@ def arguments(kind, n, seed):
 @pytest.mark.parametrize("tau", [1.0, 2.0])
 def test_noise_adds_the_variance_that_is_told(kind, tau):
     """Each direction of noise moves the estimates by one column of a root of the added covariance."""
-    given, keep, size = arguments(kind, 1500, 1)
+    given, keep, size = arguments(kind, 700, 1)
     moved = []
     for direction in np.eye(size):
         up, down = (fit(kind, **given, keep=keep, noise=s * direction, tau=tau).estimate for s in (1, -1))
@@ -81,7 +81,7 @@ def test_one_unit_moves_no_estimate_by_more_than_its_bound(kind, change):
     """
     if change is wild_design and kind in ("mean", "t"):
         pytest.skip("there is no number in the design")
-    given, keep, size = arguments(kind, 1500, 2)
+    given, keep, size = arguments(kind, 900, 2)
     without = fit(kind, **given, keep=keep, noise=np.zeros(size), tau=1.0)
     joined, held = with_one_more(kind, given, keep, lambda more: change(kind, more))
     found = fit(kind, **joined, keep=held, noise=np.zeros(size), tau=1.0)

@@ -41,13 +41,13 @@ def test_standard_errors_beside_the_plain_fit(family, n, tau, ratio):
 
 @pytest.mark.parametrize("family", ["linear", "logistic"])
 def test_intervals_hold_the_truth(family):
-    """120 samples of six coefficients: a share's standard error is below .01; the long studies have closer bars."""
+    """60 samples of six coefficients: a share's standard error is below .014; the long studies have closer bars."""
     rng, inside = np.random.default_rng(7), []
-    for _ in range(120):
+    for _ in range(60):
         X = design(1000, rng)
         fit = regression(family, X, response(X, family, rng), **draws(1000, 6, rng), tau=1.0)
         inside.append((fit.low < TRUTH) & (fit.high > TRUTH))
-    assert 0.92 < np.mean(inside) < 0.98
+    assert 0.91 < np.mean(inside) < 0.985
 
 
 def test_the_bound_is_four_times_the_99th_percentile_of_leverage():

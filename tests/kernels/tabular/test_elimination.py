@@ -57,7 +57,7 @@ def test_patterns_are_those_of_gauss_suppression(built: object, cells: int, valu
 
 
 @given(tables())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_no_primary_is_determined_and_every_hidden_cell_was_needed_in_its_turn(case: tuple[Built, np.ndarray]) -> None:
     built, primary = case
     inner = inner_sums(built.matrix)
@@ -78,7 +78,7 @@ def test_no_primary_is_determined_and_every_hidden_cell_was_needed_in_its_turn(c
 
 
 @given(tables())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_motions_find_what_ranks_find(case: tuple[Built, np.ndarray]) -> None:
     built, hidden = case
     found = motions(built.matrix, hidden)
