@@ -7,10 +7,9 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx2
 import psutil
@@ -63,10 +62,9 @@ def client(url, token=None):
 
 
 def ended(started):
-    """Exit status after SIGTERM, and how long that took."""
-    begun = time.monotonic()
+    """Exit status after SIGTERM."""
     started.send_signal(signal.SIGTERM)
-    return started.wait(20), time.monotonic() - begun
+    return started.wait(60)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -80,7 +78,7 @@ def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, worker
             assert ann.post("/datasets/ward/tables", json={"by": ["sex"]}).status_code == 201
             assert ann.post("/datasets/ward/analyses", json={"kind": "linear", "formula": "a ~ b"}).status_code == 403
         children = psutil.Process(started.pid).children(recursive=True)
-        status, _ = ended(started)
+        status = ended(started)
         assert status == 0
         assert not psutil.wait_procs(children, 10)[1]
     told = [json.loads(line) for line in lines]
@@ -143,20 +141,24 @@ def test_the_demo(tmp_path):
         with client(told["url"], analyst["token"]) as ann:
             answer = ann.post(f"/datasets/{told['dataset']}/tables", json={"by": ["sex"]})
         assert answer.json()["decision"] == "granted"
-        assert ended(started)[0] == 0
+        assert ended(started) == 0
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_ends_though_a_body_never_comes(folder):
+    """Not because it had waited as long as it waits for bodies: then it would say so."""
     with served("--config", "gate.yaml", cwd=folder) as (started, told, _):
         host = told["url"].partition("//")[2]
         name, _, port = host.partition(":")
         with socket.create_connection((name, int(port))) as one:
-            one.sendall(f"POST /login HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\n\r\n{{".encode())
-            time.sleep(0.3)
-            status, took = ended(started)
-        assert status == 0
-        assert took < 10
+            head = f"POST /login HTTP/1.1\r\nHost: {host}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+            one.sendall(head.encode())
+            with one.makefile("rb") as answer:
+                assert b"100" in answer.readline()  # it waits for the body
+                one.sendall(b"{")
+                assert ended(started) == 0
+                with suppress(ConnectionError):
+                    assert b"408" not in answer.read()
 
 
 CLIENTS, EACH = 50, 200
