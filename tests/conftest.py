@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.hashing import cheap_hasher, nobodys_hash
 from tests.parts import need
 from tests.postgresql import Server
 from tests.real_data import real_data
@@ -45,6 +46,15 @@ def server(tmp_path_factory):
     made = Server(tmp_path_factory.mktemp("pg"))
     yield made
     made.stop()
+
+
+@pytest.fixture
+def cheap_argon2(monkeypatch):
+    """Passwords are hashed as in earnest but for the work, which is dear on purpose (64 MiB and three rounds each)."""
+    from sfumato.gate.serving import passwords
+
+    monkeypatch.setattr(passwords, "_hasher", cheap_hasher)
+    monkeypatch.setattr(passwords, "_nobody", nobodys_hash)
 
 
 def pytest_collection_finish(session):

@@ -35,14 +35,14 @@ def made_config(
 
 
 @pytest.fixture
-def slow_hashes():
-    """Passwords are hashed as they are in earnest."""
+def real_passwords():
+    """New people get passwords that they could come in with."""
 
 
 @pytest.fixture(autouse=True)
-def quick_hashes(request, monkeypatch):
-    """Hashing a password is slow on purpose: a test that is not about passwords hashes none."""
-    if "slow_hashes" not in request.fixturenames:
+def quick_hashes(request, monkeypatch, cheap_argon2):
+    """A test that is not about passwords hashes none."""
+    if "real_passwords" not in request.fixturenames:
         monkeypatch.setattr("sfumato.gate.serving.people._password", lambda: ("once", "no hash"))
 
 

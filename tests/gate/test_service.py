@@ -249,7 +249,7 @@ def test_a_user_whose_organisation_may_not_share_with_them_is_not_added(configur
         assert "eve" not in gate.people()
 
 
-@pytest.mark.usefixtures("slow_hashes")
+@pytest.mark.usefixtures("real_passwords")
 def test_passwords_are_never_stored(configured, tmp_path):
     from pwdlib import PasswordHash
 

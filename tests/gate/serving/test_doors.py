@@ -9,7 +9,7 @@ from sfumato.gate.service import Gate
 from sfumato.gate.serving import doors
 
 PASSWORD = "correct horse battery"
-pytestmark = pytest.mark.usefixtures("slow_hashes")
+pytestmark = pytest.mark.usefixtures("real_passwords")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from starlette.testclient import TestClient
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
 from sfumato.gate.serving.doors import SCOPES
-from sfumato.gate.serving.passwords import hashed
 from sfumato.web.gate.application import serve
 from sfumato.web.gate.watch import Watch
+from tests.hashing import cheap_hasher
 
 HERE = "http://localhost"
 PASSWORD = "correct horse battery"
@@ -32,7 +33,6 @@ policies:
   public: {interval: {count: 2, width: 4}}
 """
 USERS = {"ann": "analyst", "bob": "analyst", "cat": "analyst", "eve": "steward", "dan": "steward", "aud": "auditor"}
-_hashes: dict[str, str] = {}
 
 
 def ward() -> str:
@@ -45,11 +45,10 @@ def ward() -> str:
     return "\n".join(lines) + "\n"
 
 
+@cache
 def quickly(password: str) -> str:
-    """The hash of a password, worked out once: it is slow on purpose."""
-    if password not in _hashes:
-        _hashes[password] = hashed(password)
-    return _hashes[password]
+    """The hash of a password, worked out once and with little work."""
+    return str(cheap_hasher().hash(password))
 
 
 @dataclass(eq=False)
@@ -106,7 +105,7 @@ def made_world(folder: Path, more: str = "", data: str | None = None, store: str
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def quick(monkeypatch, cheap_argon2):
     """One-time passwords are hashed once; answers leave at once."""
     monkeypatch.setattr("sfumato.gate.serving.people._password", lambda: ("once only", quickly("once only")))
     monkeypatch.setattr("sfumato.web.gate.door.STEP", 0.001)
