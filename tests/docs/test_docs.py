@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from sfumato.data.grammar import FUNCTIONS
 from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 from tests.docs.runner import BLOCK, Page
+from tests.parts import CHROMIUM, need
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -205,14 +207,12 @@ def test_the_built_site_asks_nothing_of_the_network(site):
 
 @pytest.mark.browser
 def test_a_browser_that_reads_the_site_asks_its_own_server_alone(site):
-    chromium = Path("/usr/bin/chromium")
-    if not chromium.exists():
-        pytest.skip(f"there is no browser at {chromium}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     serve = functools.partial(Quiet, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server, sync_api.sync_playwright() as playwright:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=str(chromium), args=["--headless", "--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox"])
         opened, asked = browser.new_page(), []
         opened.on("request", lambda r: asked.append(r.url))
         home = f"http://127.0.0.1:{server.server_port}/"

@@ -17,16 +17,6 @@ def free_port():
         return asked.getsockname()[1]
 
 
-def missing():
-    """Why there can be no cluster here, or nothing."""
-    import importlib.util
-    import shutil
-
-    if importlib.util.find_spec("pyspark") is None:
-        return "needs the extra `spark`"
-    return "" if shutil.which("java") else "needs Java 17"
-
-
 class Cluster:
     def __init__(self, folder):
         import pyspark

@@ -6,19 +6,19 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import CHROMIUM, QUIET
+from tests.e2e.test_report_browser import QUIET
+from tests.parts import CHROMIUM, need
 
 pytestmark = pytest.mark.browser
 
-STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
 ANALYST = ("Datasets", "Request a table", "Request an analysis", "My releases")
 STEWARD = ("People", "Policies", "Queue", "Maximal releases", "Ledger")
 
@@ -26,8 +26,7 @@ STEWARD = ("People", "Policies", "Queue", "Maximal releases", "Ledger")
 @pytest.fixture(scope="module")
 def served() -> Iterator[dict[str, Any]]:
     """A demo: where it is, and by whose name and password one comes in."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    need("vendor")
     command = [SFUMATO, "serve", "--demo", "--records", "5000", "--port", "0", "--json"]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert started.stdout is not None
@@ -40,11 +39,10 @@ def served() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no browser at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield running
         running.close()
 
@@ -97,7 +95,7 @@ def wide(page):
 
 def clean(page):
     """What axe finds wrong, in words."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    axe = import_module("axe_playwright_python.sync_playwright").Axe()
     page.wait_for_timeout(100)
     found = axe.run(page).response["violations"]
     return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]

@@ -3,6 +3,7 @@
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from types import SimpleNamespace
 
 import polars as pl
@@ -39,8 +40,7 @@ COLUMNS = ["id", "sex", "region", "smoker", "bmi", "height", "asthma"]
 @pytest.fixture(scope="module")
 def study(server, tmp_path_factory):
     """A folder with plan, key and a file, a database that holds the same rows, and what its server writes down."""
-    pytest.importorskip("adbc_driver_postgresql", reason="tables of PostgreSQL need the extra postgres")
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = import_module("psycopg")
     folder = tmp_path_factory.mktemp("study")
     names = pl.Series("school", [PLANTED, "Another"])
     frame = cohort(600).select(COLUMNS).with_columns(pl.col("id").cast(pl.Int64))

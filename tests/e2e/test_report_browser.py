@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import pytest
 
 from sfumato.render import render
 from sfumato.report.external import external
+from tests.parts import CHROMIUM, need
 from tests.render import reports
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
     "--headless",
     "--no-sandbox",
@@ -29,11 +30,10 @@ WIDTHS = (1200, 360)
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no browser at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield running
         running.close()
 

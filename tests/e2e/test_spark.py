@@ -22,12 +22,13 @@ from sfumato.release.run import run_steps
 from tests.e2e import spark_cluster
 from tests.laws import measured
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
+from tests.parts import needs
 
 pytestmark = [
     pytest.mark.slow,
     # Spark's own library leaves sockets to the collector of garbage
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
-    pytest.mark.skipif(bool(spark_cluster.missing()), reason=spark_cluster.missing() or "runs"),
+    needs("java", "spark"),
 ]
 SECRET = b"known to nobody, 4711 times over"
 STEPS = [pytest.param(step, id=f"{name}-{i}") for name in methods() for i, step in enumerate(lawful(name))]

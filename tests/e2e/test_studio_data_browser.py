@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
-from tests.e2e.test_gate_browser import STATIC, browser, clean, heading, wide
+from tests.e2e.test_gate_browser import browser, clean, heading, wide
+from tests.parts import need
 
 __all__ = ["browser"]
 
@@ -32,8 +32,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def page(browser, folder) -> Iterator[Any]:
     """A studio without a file; at the end nothing was asked elsewhere, and nothing was complained of."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    need("vendor")
     command = [SFUMATO, "studio", "--no-browser", "--json"]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
     assert started.stdout is not None

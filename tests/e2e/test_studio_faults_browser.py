@@ -7,20 +7,19 @@ import io
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from importlib import import_module
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
-from tests.e2e.test_report_browser import CHROMIUM, QUIET
+from tests.e2e.test_report_browser import QUIET
 from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, waited, workers
 from tests.e2e.test_studio_protect_browser import faults
+from tests.parts import CHROMIUM, need
 
 __all__ = ["folder"]
 
 pytestmark = pytest.mark.browser
 
-STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
 SCRIPT = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>"
 NAMES = (
     SCRIPT,
@@ -35,13 +34,11 @@ PAGES = ("/data", "/risk", "/protect", "/protect?step=0", "/trade-off", "/releas
 
 @pytest.fixture(scope="module")
 def browser():
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no browser at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("vendor")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield opened
         opened.close()
 
@@ -232,7 +229,7 @@ def test_a_plan_that_somebody_else_wrote_over_is_left_and_the_page_says_so(brows
         page.get_by_role("button", name="Go on with that one").click()
         page.get_by_text("Kept in cohort.plan.yaml").wait_for()
         page.get_by_role("button", name="Undo").click()  # what was typed can be had again
-        expect = pytest.importorskip("playwright.sync_api").expect
+        expect = import_module("playwright.sync_api").expect
         expect(page.get_by_label("The plan as YAML")).to_have_value(PLAN + "# mine\n")
         assert kept.read_text() == PLAN + "# mine\n"
 

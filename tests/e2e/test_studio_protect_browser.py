@@ -6,29 +6,25 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import CHROMIUM, QUIET
+from tests.e2e.test_report_browser import QUIET
+from tests.parts import CHROMIUM, need
 from tests.web.studio.entered import PLAN, people
 
 pytestmark = pytest.mark.browser
-
-STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
 
 
 @pytest.fixture
 def page(tmp_path) -> Iterator[Any]:
     """A page of a studio on a small file; at the end nothing was complained of."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no browser at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("vendor")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     people().write_csv(tmp_path / "people.csv")
     (tmp_path / "plan.yaml").write_text(PLAN)
     command = [SFUMATO, "studio", "people.csv", "--plan", "plan.yaml", "--no-browser", "--json"]
@@ -37,7 +33,7 @@ def page(tmp_path) -> Iterator[Any]:
     url = json.loads(started.stdout.readline())["url"]
     complaints: list[str] = []
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         opened = browser.new_page(viewport={"width": 1200, "height": 900})
         opened.goto(url)
         opened.wait_for_url("**/data")
@@ -53,7 +49,7 @@ def page(tmp_path) -> Iterator[Any]:
 
 
 def faults(page: Any) -> list[str]:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+    axe = import_module("axe_playwright_python.sync_playwright")
     return [fault["id"] for fault in axe.Axe().run(page).response["violations"]]
 
 
@@ -86,7 +82,7 @@ def test_steps_are_moved_changed_and_added_by_keys(page):
     assert plan(page) == PLAN  # tried, not saved
     page.get_by_role("button", name="Save the step").press("Enter")
     saved = re.compile(r"band: \[50\]")
-    pytest.importorskip("playwright.sync_api").expect(page.get_by_label("The plan as YAML")).to_have_value(saved)
+    import_module("playwright.sync_api").expect(page.get_by_label("The plan as YAML")).to_have_value(saved)
 
     page.get_by_role("button", name="Add a step").press("Enter")
     page.get_by_role("link", name="merge_rare").press("Enter")

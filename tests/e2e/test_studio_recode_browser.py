@@ -6,6 +6,7 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import CHROMIUM, QUIET
-from tests.e2e.test_studio_protect_browser import STATIC, faults, plan
+from tests.e2e.test_report_browser import QUIET
+from tests.e2e.test_studio_protect_browser import faults, plan
 from tests.e2e.visiting import picture
+from tests.parts import CHROMIUM, need
 
 pytestmark = pytest.mark.browser
 
@@ -52,11 +53,9 @@ def people() -> pl.DataFrame:
 @pytest.fixture
 def page(tmp_path) -> Iterator[Any]:
     """A page of a studio with a secret; at the end nothing was complained of."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
-    if not CHROMIUM.exists():
-        pytest.skip(f"there is no browser at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    need("vendor")
+    need("browser")
+    sync_api = import_module("playwright.sync_api")
     people().write_csv(tmp_path / "people.csv")
     (tmp_path / "jobs.csv").write_text(JOBS)
     (tmp_path / "plan.yaml").write_text(PLAN)
@@ -73,7 +72,7 @@ def page(tmp_path) -> Iterator[Any]:
     url = json.loads(started.stdout.readline())["url"]
     complaints: list[str] = []
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=QUIET)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         opened = browser.new_page(viewport={"width": 1200, "height": 900})
         opened.goto(url)
         opened.wait_for_url("**/data")

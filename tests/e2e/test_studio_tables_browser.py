@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO
-from tests.e2e.test_gate_browser import STATIC, browser, clean, heading, wide
+from tests.e2e.test_gate_browser import browser, clean, heading, wide
 from tests.e2e.visiting import picture
+from tests.parts import need
 
 __all__ = ["browser"]
 
@@ -43,8 +43,7 @@ BOTH = pytest.mark.parametrize(
 @pytest.fixture
 def page(browser, folder, request) -> Iterator[Any]:
     """A studio on a file, at the page Tables; at the end nothing was complained of."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    need("vendor")
     command = [SFUMATO, "studio", "pupils.csv", "--no-browser", "--json"]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
     assert started.stdout is not None

@@ -9,28 +9,25 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
-
-from sfumato.web.layout.rendering import VENDOR
 from tests.e2e.command import SFUMATO, sfumato
+from tests.parts import need
 
 __all__ = ["files", "picture", "plan", "repeated", "saved", "until", "visiting"]
 
 PATIENCE = 90
 """Seconds after which something is taken for stuck; nothing here is expected to take a tenth of it."""
 PICTURES = os.environ.get("SFUMATO_PICTURES")
-STATIC = Path(__file__).parents[2] / "src" / "sfumato" / "web" / "static"
 
 
 @contextmanager
 def visiting(browser: Any, folder: Path, *arguments: object, **look: Any) -> Iterator[Any]:
     """A page of a studio that was started in a folder; at the end nothing was asked elsewhere or complained of."""
-    if missing := [name for name in VENDOR if not (STATIC / name).exists()]:
-        pytest.skip(f"{', '.join(missing)} are not here: npm's registry was out of reach for `make vendor`")
+    need("vendor")
     command = [SFUMATO, "studio", *map(str, arguments), "--no-browser", "--json"]
     alone = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
     started = subprocess.Popen(command, cwd=folder, env=alone, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -94,7 +91,7 @@ def picture(page: Any, name: str, part: Any = None) -> None:
     """
     if PICTURES is None:
         return
-    image = pytest.importorskip("PIL.Image", reason="Pillow makes the pictures small")
+    image = import_module("PIL.Image")
     if part is None:
         page.evaluate("window.scrollTo(0, 0)")
     else:

@@ -3,6 +3,7 @@
 import datetime as dt
 import os
 from dataclasses import replace
+from importlib import import_module
 
 import polars as pl
 import pytest
@@ -59,8 +60,7 @@ GRANT USAGE ON SCHEMA public TO reader; GRANT SELECT ON parties TO reader; GRANT
 @pytest.fixture(scope="module")
 def address(server):
     """A database with tables, which libpq's own settings lead to."""
-    pytest.importorskip("adbc_driver_postgresql", reason="tables of PostgreSQL need the extra postgres")
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = import_module("psycopg")
     url = server.database()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(TYPES + TABLES)

@@ -1,5 +1,6 @@
 import hashlib
 import os
+from importlib import import_module
 
 import polars as pl
 import pytest
@@ -66,8 +67,7 @@ def test_what_is_not_there_is_told(config):
 
 
 def test_a_table_of_postgresql_is_copied_with_its_types(config, server):
-    psycopg = pytest.importorskip("psycopg")
-    pytest.importorskip("adbc_driver_postgresql", reason="tables of PostgreSQL need the extra postgres")
+    psycopg = import_module("psycopg")
     url = server.database()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE ward (town char(6), cost numeric(8, 2))")

@@ -5,6 +5,7 @@ in `tests/e2e/test_spark.py`, which has a session.
 """
 
 from functools import cache
+from importlib import import_module
 
 import pytest
 
@@ -30,8 +31,7 @@ def parts(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(server):
     """The table in a database."""
-    pytest.importorskip("adbc_driver_postgresql", reason="tables of PostgreSQL need the extra postgres")
-    psycopg = pytest.importorskip("psycopg")
+    psycopg = import_module("psycopg")
     url, frame = server.database(), table()
     types = ["bigint" if t.is_integer() else "float8" if t.is_float() else "text" for t in frame.schema.values()]
     made = ", ".join(f'"{n}" {t}' for n, t in zip(frame.columns, types, strict=True))

@@ -5,6 +5,8 @@ side, a mean's difference has a standard error of sd √(2/1000) = .045 sd, and 
 .032 sd. Four of these: .18 and .13.
 """
 
+from importlib import import_module
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,11 +19,11 @@ from sfumato.inference.fit import fit
 from sfumato.kernels.sampling.importance import Sample
 from tests.inference.studies import FORMULA, dataset_a, noisy
 
-jax = pytest.importorskip("jax", reason="JAX and NumPyro are the reference")
-numpyro = pytest.importorskip("numpyro", reason="JAX and NumPyro are the reference")
+jax = import_module("jax")
+numpyro = import_module("numpyro")
 jax.config.update("jax_enable_x64", True)
 jnp, stats = jax.numpy, jax.scipy.stats
-dist = pytest.importorskip("numpyro.distributions")
+dist = import_module("numpyro.distributions")
 
 pytestmark = pytest.mark.slow
 

@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import polars as pl
 import pytest
 
@@ -11,7 +13,7 @@ from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.plan.plan import Plan
 
-FRAME = cohort(300).select("id", "sex", "smoker", "asthma", "bmi", "height", "name")
+FRAME = cohort(150).select("id", "sex", "smoker", "asthma", "bmi", "height", "name")
 VARIABLES = {
     "id": {"role": "record"},
     "name": {"role": "identifier"},
@@ -44,7 +46,7 @@ def test_a_release_has_its_parts(release):
 
 
 def test_the_same_in_pandas(release):
-    pandas = pytest.importorskip("pandas")
+    pandas = import_module("pandas")
     again = sf.protect(plan(), FRAME.to_pandas(), secret=SECRET)
     assert isinstance(FRAME.to_pandas(), pandas.DataFrame)
     assert again.data.frame.equals(release.data.frame)
@@ -196,14 +198,14 @@ def test_problems_come_before_any_work():
     [
         {"attack": "averaging:2", "at": 2, "group": "all", "at_most": 9},
         {"at": 3, "group": "all", "at_most": 9},
-        {"at": 150, "group": "all", "attack": "imprecise:0.5", "at_most": 9},
+        {"at": 40, "group": "all", "attack": "imprecise:0.5", "at_most": 9},
     ],
 )
 @pytest.mark.parametrize(
     "step", [sf.steps.Noise(columns=["x"], share=0.5), sf.steps.Centroids(columns=["x"], k=4)], ids=["noise", "k"]
 )
 def test_tune_and_protect_and_risk_measure_what_a_limit_names(limit, step):
-    rows = pl.DataFrame({"id": range(300), "x": [float(i * i % 293) for i in range(300)]})
+    rows = pl.DataFrame({"id": range(80), "x": [float(i * i % 79) for i in range(80)]})
     plan = sf.Plan(
         variables={"id": {"role": "record"}, "x": {"kind": "continuous"}},
         steps=[step],
@@ -220,7 +222,7 @@ def test_tune_and_protect_and_risk_measure_what_a_limit_names(limit, step):
     }
     name, ends = ("share", (0.4, 0.5)) if step.name == "noise" else ("k", (4, 5))
     assert sf.tune(
-        plan, rows, parameter=f"steps.0.{name}", range=ends, replications=2
+        plan, rows, parameter=f"steps.0.{name}", range=ends, replications=2, tolerance=0.5
     ).met  # an interval may reach beyond 1
 
 
@@ -238,15 +240,15 @@ def test_a_limit_that_could_not_be_measured_is_not_called_exceeded(tmp_path):
 
 
 def people(codes):
-    """Ages of 200 people, of whom some gave none, and why."""
-    return [codes[i // 40] if i % 40 == 7 else 20.0 + i % 50 for i in range(200)]
+    """Ages of 80 people, of whom some gave none, and why."""
+    return [codes[i // 16] if i % 16 == 7 else 20.0 + i % 50 for i in range(80)]
 
 
 def incomes(missing, plan_says, label="Households of 1984"):
     from sfumato.data.files import Table
 
     codes = [m.code if m.code is not None else m.low for m in missing] * 5
-    frame = pl.DataFrame({"id": range(200), "income": people(codes)})
+    frame = pl.DataFrame({"id": range(80), "income": people(codes)})
     book = sf.Codebook({"id": sf.Variable(), "income": sf.Variable(label="Income", missing=missing)})
     plan = Plan(
         variables={"id": {"role": "record"}, "income": {"role": "sensitive", "kind": "continuous", **plan_says}},
@@ -336,11 +338,11 @@ def test_progress_goes_up_from_nothing_to_nearly_all_and_names_no_value():
 def test_a_year_is_derived_of_texts_that_are_said_to_be_dates():
     from sfumato.methods.derive import Derive
 
-    frame = FRAME.with_columns(born=pl.Series([f"19{10 + i % 80}-07-14" for i in range(300)]))
+    frame = FRAME.with_columns(born=pl.Series([f"19{10 + i % 80}-07-14" for i in range(150)]))
     born = VARIABLES | {"born": {"role": "key", "kind": "date"}}
     steps = [*STEPS, Derive(column="year", formula="year(born)", role="key"), Drop(columns=["born"])]
     release = sf.protect(Plan(variables=born, steps=steps, limits=[KEYS]), frame, secret=SECRET)
-    assert sorted(release.data.frame["year"]) == sorted(1910 + i % 80 for i in range(300))
+    assert sorted(release.data.frame["year"]) == sorted(1910 + i % 80 for i in range(150))
 
 
 def test_what_a_limit_alone_asks_for_is_measured():

@@ -88,6 +88,7 @@ def _tests(name: str, run: Run) -> int:
         run.without += [part for part, why in look(run).items() if why]
     with ThreadPoolExecutor(1) as beside:
         checks = beside.submit(_checks, run) if name in ("test", "ci") else None
+        run.step("loops", [python_of(run.root), "-m", "tests.running.loops"], together=True)
         run_set(run, "tests", MARKS[name])
         if checks:
             checks.result()

@@ -16,18 +16,37 @@ from typing import Any
 import pytest
 
 from tests.running.junit import JUnit
-from tests.running.once import is_once
+from tests.running.once import is_once, plants
 
 LONG = {"slow": 300, "browser": 300, "nightly": 1200}
 """Seconds after which a test of these marks is taken for stuck; `timeout` in pyproject.toml is for all others."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+COLLECTED: pytest.StashKey[dict[str, str | None]] = pytest.StashKey()
+"""Of every test that was collected: the smaller case that stands in for it by day, where it is nightly."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[COLLECTED] = {item.nodeid: _stands_in(item) for item in items}
     for item in items:
-        if is_once(item.nodeid):
+        if is_once(item.nodeid) or plants(_names(item)):
             item.add_marker(pytest.mark.once)
         if limits := [limit for mark, limit in LONG.items() if item.get_closest_marker(mark)]:
             item.add_marker(pytest.mark.timeout(max(limits)))
+
+
+def _stands_in(item: pytest.Item) -> str | None:
+    """What `of` says of a nightly test: nothing where it says nothing, None where the test is not nightly."""
+    mark = item.get_closest_marker("nightly")
+    return None if mark is None else str(mark.kwargs.get("of", ""))
+
+
+def _names(item: pytest.Item) -> list[str]:
+    """What a test is called, and what it names."""
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    named = (*code.co_names, *code.co_varnames) if code else ()
+    return [item.name.partition("[")[0], *getattr(item, "fixturenames", ()), *named]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -19,7 +19,7 @@ __all__ = ["judged", "look", "provide"]
 TRIES = 3
 _AWAY = re.compile(
     r"temporary failure|could ?n.?t resolve|name resolution|connection (?:refused|reset|timed out)|unable to connect"
-    r"|failed to establish|network is unreachable|newconnectionerror|proxyerror|out of reach|is its registry within reach",
+    r"|failed to establish|network is unreachable|newconnectionerror|proxyerror|out of reach|registry within reach",
     re.I,
 )
 """What a client says that did not reach where it would have fetched from."""

@@ -11,6 +11,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.tables import Table, audit, build, judge, recode
+from tests.parts import needs
 from tests.real_data import real_data
 
 TOWNS = {"N": None, "S": None, "a": "N", "b": "N", "c": "N", "d": "S", "e": "S"}
@@ -149,11 +150,10 @@ def test_what_cannot_be_recoded_is_refused(change, said):
         recode(change(table))
 
 
+@needs("data")
 @pytest.mark.parametrize("name", ["synth_S", "synth_M"])
 def test_on_firms_the_result_passes_the_audit(name):
     folder = real_data() / "tables"
-    if not (folder / f"{name}.csv").exists():
-        pytest.skip("the table is not there")
     firms = PolarsDataset(pl.read_csv(folder / f"{name}.csv", infer_schema_length=None), Codebook())
     table = judge(build(firms, "act1>act,geo1>geo,size", "turnover"), ["n(3)", "p(10)"])
     done = recode(table)

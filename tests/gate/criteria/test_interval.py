@@ -11,6 +11,7 @@ from sfumato.gate.margin import Margin, Node
 from sfumato.gate.policy import Interval
 from sfumato.gate.reading import records_of
 from sfumato.gate.stages.exact import Joint
+from tests.parts import needs
 from tests.real_data import real_data
 
 
@@ -38,7 +39,7 @@ def test_a_square(tables, count, width, expected):
     assert check(SQUARE, tables.split(), count, width) == expected
 
 
-@pytest.mark.skipif(not real_data().is_dir(), reason="needs the published tables (SFUMATO_DATA)")
+@needs("data")
 def test_margins_that_hang_together_in_rings_need_more_than_closed_bounds():
     records = records_of(pl.read_csv(real_data() / "tables" / "rochdale.csv"), count="n")
     pairs = [a + b for a, b in combinations("abcdefgh", 2)]

@@ -12,6 +12,7 @@ from sfumato.gate.service import Gate
 from tests.gate.analyses.people import AGES, SECRET, people
 from tests.gate.conftest import table
 from tests.late import late
+from tests.parts import needs
 from tests.real_data import real_data
 
 sm = late("statsmodels.api")
@@ -77,7 +78,7 @@ def test_known_tables_give_their_fit(opened):
     assert answer.release.to_plain()["exact"]
 
 
-@pytest.mark.skipif(not ADMISSIONS.exists(), reason="needs the published tables (SFUMATO_DATA)")
+@needs("data")
 @pytest.mark.parametrize("policy", ["{count: 9, width: 10}", "{count: 20, width: 30}"])
 def test_the_saturated_model_is_decided_as_its_table(opened, policy):
     """Admissions by gender and department: with every interaction a logit is the table.
@@ -95,7 +96,7 @@ def test_the_saturated_model_is_decided_as_its_table(opened, policy):
     assert free.release.to_plain()["exact"]
 
 
-@pytest.mark.skipif(not ADMISSIONS.exists(), reason="needs the published tables (SFUMATO_DATA)")
+@needs("data")
 def test_a_saturated_model_of_a_safe_table_is_exact(opened):
     """With count 4 no cell of the admissions is small: both are given."""
     frame = pl.read_csv(ADMISSIONS)

@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import polars as pl
@@ -166,7 +167,7 @@ def study_linear():
 
 
 def test_arviz_takes_the_draws():
-    arviz = pytest.importorskip("arviz", reason="arviz is the extra `mcmc`")
+    arviz = import_module("arviz")
     table, told = study_linear()
     ours = fit("y ~ x", table, told, method="bayes", draws=801)
     data = ours.to_arviz()
@@ -184,7 +185,7 @@ def test_arviz_takes_the_draws():
 
 def test_arviz_takes_chains(by_chains, monkeypatch, tmp_path):
     """Of chains that hardly warm up: what they drew is handed on, whatever it is worth."""
-    arviz = pytest.importorskip("arviz", reason="arviz is the extra `mcmc`")
+    arviz = import_module("arviz")
     monkeypatch.setattr(bayes, "hamiltonian_chains", partial(bayes.hamiltonian_chains, warm_up=(30, 20)))
     table, told = study_linear()
     ours = fit("y ~ x", table.head(60), told, method="bayes", draws=200)

@@ -19,9 +19,9 @@ from sfumato.kernels.tabular.elimination import (
 )
 from tests.kernels.tabular.small_tables import Built, build, insee, synth
 from tests.kernels.tabular.test_attacker import tables
-from tests.real_data import real_data
+from tests.parts import needs
 
-real = pytest.mark.skipif(not (real_data() / "tables").exists(), reason="real data")
+real = needs("data")
 
 
 def hidden_by(built: Built, primary: np.ndarray) -> np.ndarray:

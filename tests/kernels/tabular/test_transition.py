@@ -5,12 +5,13 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from sfumato.kernels.tabular.transition import Infeasible, Row, most_even, reach, support
+from tests.parts import needs
 from tests.real_data import real_data
 
 REFERENCE = real_data() / "tables" / "ptable_reference.json"
 
 
-@pytest.mark.skipif(not REFERENCE.exists(), reason="the peer's tables are not there")
+@needs("data")
 def test_rows_are_those_of_the_r_package_ptable():
     rows = 0
     for table in json.loads(REFERENCE.read_text()):

@@ -23,12 +23,6 @@ OTHER = {"a1": "x", "a2": "y", "a3": "x", "b1": "y", "b2": "x", "x": "Total", "y
 METHOD = ["optimal", "flow", "hypercube", "elimination"]
 
 
-def needs_elimination(method: str) -> None:
-    """Elimination and the attacker that its pattern is mended against are kernels of their own."""
-    if method in ("elimination", "hypercube"):
-        pytest.importorskip("sfumato.kernels.tabular.elimination")
-
-
 def free(small: Small) -> dict[str, np.ndarray]:
     """Nothing is negative, and that is all that is known."""
     n = len(small.value)
@@ -102,7 +96,6 @@ def test_optimum_is_that_of_all_patterns(seed: int, exact: bool) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(["2d", "3d", "tree", "linked"]), st.integers(0, 10**6), st.booleans())
 def test_every_pattern_is_safe_or_says_which_cells_are_not(method: str, kind: str, seed: int, exact: bool) -> None:
-    needs_elimination(method)
     small, primary, level = drawn(kind, seed)
     bounds, wanted = free(small), levels(level, exact)
     found = suppress(small, primary, method=method, cost=small.cost, **bounds, **wanted)  # type: ignore[arg-type]
@@ -201,7 +194,6 @@ def test_published_optimum_in_three_dimensions(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("method", METHOD)
 def test_it_gives_the_same_again_and_whatever_the_unit(method: str) -> None:
-    needs_elimination(method)
     small, primary, level = grid(np.random.default_rng(5), (8, 8))
     first = suppress(small, primary, method=method, cost=small.cost, **free(small), **levels(level, False))  # type: ignore[arg-type]
     again = suppress(small, primary, method=method, cost=small.cost, **free(small), **levels(level, False))  # type: ignore[arg-type]
@@ -255,7 +247,6 @@ def test_what_cannot_be_protected_is_said_without_data() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_to_protect(method: str) -> None:
-    needs_elimination(method)
     small, primary, _ = grid(np.random.default_rng(1), (3, 3))
     found = suppress(small, np.zeros_like(primary), method=method, cost=small.cost, **free(small))  # type: ignore[arg-type]
     assert not found.secondary.any()
@@ -291,7 +282,6 @@ def test_auto_goes_by_size() -> None:
 
 @pytest.mark.parametrize("method", METHOD)
 def test_every_method_tells_which_cells_forbidden_ones_give_away(method: str) -> None:
-    needs_elimination(method)
     small = table([("a",), ("b",), ("c",)], [3.0, 5.0, 9.0], [flat(["a", "b", "c"])])
     primary = np.array([name == ("a",) for name in small.name])
     out = suppress(small, primary, method=method, cost=small.cost, forbidden=~primary, **free(small))  # type: ignore[arg-type]

@@ -5,17 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from sfumato.web.gate.application import STATIC
-from sfumato.web.layout.rendering import VENDOR
-
-MISSING = [name for name in VENDOR if not (STATIC / name).exists()]
+from tests.parts import needs
 
 
 def pytest_collection_modifyitems(items):
     """Pages need htmx and Pico CSS."""
     for item in items:
-        if MISSING and "/web/gate/pages/" in str(item.path):
-            item.add_marker(pytest.mark.skip(reason=f"{', '.join(MISSING)} not here: npm's registry was out of reach"))
+        if "/web/gate/pages/" in item.path.as_posix():
+            item.add_marker(needs("vendor"))
 
 
 class Page:

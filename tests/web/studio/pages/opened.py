@@ -8,24 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from starlette.testclient import TestClient
 
 from sfumato.errors import SfumatoError
 from sfumato.progress import quiet
 from sfumato.release.secret import Secret
-from sfumato.web.layout.rendering import VENDOR
-from sfumato.web.studio.application import STATIC, serve
+from sfumato.web.studio.application import serve
 from sfumato.web.studio.jobs import Job, Jobs
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import Studio
 from sfumato.web.studio.tasks import TASKS, Work
+from tests.parts import needs
 
 PORT = 8765
-MISSING = [name for name in VENDOR if not (STATIC / name).exists()]
-needs_vendor = pytest.mark.skipif(
-    bool(MISSING), reason=f"{', '.join(MISSING)} not here: npm's registry was not reached"
-)
+needs_vendor = needs("vendor")
 PLAN = """\
 sfumato: 1
 title: Small

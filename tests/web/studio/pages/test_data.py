@@ -7,14 +7,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato.release.secret import Secret
-from sfumato.web.layout.rendering import VENDOR
-from sfumato.web.studio.application import STATIC, serve
+from sfumato.web.studio.application import serve
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import SEVERAL, Studio
+from tests.parts import needs
 
-pytestmark = pytest.mark.skipif(
-    any(not (STATIC / name).exists() for name in VENDOR), reason="npm's registry was out of reach for `make vendor`"
-)
+pytestmark = needs("vendor")
 PORT = 8765
 ODD = '<b>"odd"</b>'
 PLAN = """sfumato: 1
