@@ -1,0 +1,30 @@
+"""Commands are forked from one process: what happened to one says nothing of the next."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.e2e import command
+from tests.e2e.command import sfumato
+
+
+def test_the_answer_of_a_command_that_was_given_up_is_not_taken_for_that_of_the_next(tmp_path, monkeypatch):
+    def over(text):
+        raise KeyboardInterrupt
+
+    sfumato("--version", cwd=tmp_path)  # the warm process is there
+    with monkeypatch.context() as here:
+        here.setattr(command, "json", SimpleNamespace(loads=over, dumps=command.json.dumps))
+        with pytest.raises(KeyboardInterrupt):
+            sfumato("no-such-command", cwd=tmp_path)
+    done = sfumato("--version", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("sfumato ")
+
+
+def test_commands_leave_nothing_to_each_other(tmp_path):
+    (tmp_path / "other").mkdir()
+    sfumato("no-such-command", cwd=tmp_path / "other", env={"COLUMNS": "40", "SFUMATO_DEBUG": "1"})
+    first = sfumato("protect", "--help", cwd=tmp_path, env={"COLUMNS": "100"})
+    (tmp_path / "other").rmdir()
+    assert first.stdout == sfumato("protect", "--help", cwd=tmp_path, env={"COLUMNS": "100"}).stdout
