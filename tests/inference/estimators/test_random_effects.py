@@ -419,9 +419,9 @@ def test_noise_shared_within_households_is_told_with_a_remedy_that_exists(option
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "times"), [("linear", 14), ("probit", 12), ("logit", 7)])
+@pytest.mark.parametrize(("family", "times"), [("linear", 10), ("probit", 9), ("logit", 6)])
 def test_the_truth_comes_back(family, times):
-    """200 groups of 30, a binary and a continuous covariate noisy, a variance between groups of .36.
+    """100 groups of 20, a binary and a continuous covariate noisy, a variance between groups of .36.
 
     Each fit stands beside that of the true covariates of the same people, so that the luck of who was drawn is in both
     and what taking out the noise adds is seen with few draws: 3% of the truth, and three Monte-Carlo errors of the
@@ -432,7 +432,7 @@ def test_the_truth_comes_back(family, times):
     gaps, squares = [], []
     for seed in range(times):
         noisy, true = (
-            fit(FORMULA, draw(family, np.full(200, 30), seed, tau, noisy=columns), told, family=family, group="g")
+            fit(FORMULA, draw(family, np.full(100, 20), seed, tau, noisy=columns), told, family=family, group="g")
             for columns, told in (("dx", BOTH), ("", None))
         )
         assert noisy.converged

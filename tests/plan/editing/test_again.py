@@ -89,7 +89,7 @@ def test_random_changes_of_texts_in_every_style():
     assert sum(_tried(seed) for seed in range(15)) > 40
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(of="tests/plan/editing/test_again.py::test_random_changes_of_texts_in_every_style")
 @pytest.mark.parametrize("hundred", range(20))
 def test_thousands_of_random_changes(hundred):
     for seed in range(1000 + 100 * hundred, 1100 + 100 * hundred):

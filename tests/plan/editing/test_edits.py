@@ -130,7 +130,7 @@ def test_random_edits_mean_what_was_asked_and_leave_other_lines():
     assert sum(done) > 0.9 * len(done)  # the rest is refused: what is off has lines of its own
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(of="tests/plan/editing/test_edits.py::test_random_edits_mean_what_was_asked_and_leave_other_lines")
 @pytest.mark.parametrize("hundred", range(40))
 def test_thousands_of_random_edits(hundred):
     for seed in range(1000 + 100 * hundred, 1100 + 100 * hundred):
