@@ -22,17 +22,17 @@ def test_the_true_data_give_the_published_fit():
 
 
 def test_the_published_corrections_are_naive_fits_at_variance_two_tenths():
-    """Means over 50 draws. The published slopes at .2 are the naive ones halved by the noise; ours are the true ones.
+    """Means over 20 draws. The published slopes at .2 are the naive ones halved by the noise; ours are the true ones.
 
-    Over draws the naive slopes have an sd of about .02, the corrected of .03: means of 50 of .003 and .005; four of
-    these are allowed, and .006 more for what the published means err by.
+    Over draws the naive slopes have an sd of about .02, the corrected of .03: means of 20 of .0045 and .007; four of
+    these are allowed, and .006 more for what the published means err by. Naive slopes are off the truth by .06.
     """
     rng = np.random.default_rng(20)
-    fits = [fit(FORMULA, *noisy(dataset_a(), 0.2, False, rng), family="probit") for _ in range(50)]
+    fits = [fit(FORMULA, *noisy(dataset_a(), 0.2, False, rng), family="probit") for _ in range(20)]
     naive = np.mean([f.naive[1:] for f in fits], axis=0)
     ours = np.mean([f.estimate[1:] for f in fits], axis=0)
-    np.testing.assert_allclose(naive, TABLE_5[0.2], atol=0.018)
-    np.testing.assert_allclose(ours, TRUTH[1:], atol=0.02)
+    np.testing.assert_allclose(naive, TABLE_5[0.2], atol=0.024)
+    np.testing.assert_allclose(ours, TRUTH[1:], atol=0.027)
     assert np.all(np.abs(naive) < 0.65 * np.abs(TRUTH[1:]))
     assert all(np.all(f.se > TRUTH_SE) for f in fits)  # no correction can know more than the true data
 

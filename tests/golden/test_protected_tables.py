@@ -112,8 +112,18 @@ def built(folder, name):
     return sf.tables.build(sf.read(folder / file), by, **options), rules
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", BUILT)
+LARGE = ("synth_S_2d", "ssb_sprt_emp")
+"""What costs most; `ssb_magnitude1` has numbers and two trees too, and `insee` chains of columns."""
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        pytest.param(name, method, marks=SLOW if name in LARGE and method != "flow" else ())
+        for name in BUILT
+        for method in METHODS
+    ],
+)
 def test_every_method_on_every_table(folder, name, method):
     table, rules = built(folder, name)
     done = sf.tables.protect(table, rules, method=method)

@@ -41,9 +41,9 @@ def test_other_formulas_disclose_nothing():
     assert Derive(column="x", formula="income / 2 + age").disclose(()) == ()
 
 
-@pytest.mark.parametrize("seed", [4, 6, 7])
+@pytest.mark.parametrize("seed", [6, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 7))])
 def test_a_release_of_top_coded_numbers_is_fitted_as_such(seed):
-    """Within three standard errors; of 6 and 7 a part of the mixture once shrank to a spike at the cut."""
+    """Within three standard errors; of 6 and 7 a part of the mixture once shrank to a spike at the cut: eight off."""
     rng = np.random.default_rng(seed)
     income = rng.lognormal(0, 0.8, 3000)
     health = 0.5 * income + rng.normal(size=3000)

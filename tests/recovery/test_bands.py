@@ -19,17 +19,20 @@ LAWS = {
 
 @pytest.mark.parametrize("name", [n if n == "lognormal" else pytest.param(n, marks=pytest.mark.slow) for n in LAWS])
 def test_slopes_come_back(name):
-    """20 draws of 1,000: bias below 2% of the slope plus three standard errors. Taken for normal, lognormal lost 4%."""
+    """Ten draws of 1,000: bias below 2% of the slope plus three standard errors. Taken for normal, lognormal lost 4%.
+
+    With a standard deviation of .4 around the line the sum is below that 4%, which .8 and twenty draws did not reach.
+    """
     draw, cuts, (low, high) = LAWS[name]
     ends = [low, *cuts, high]
     labels = [f"band {i}" for i in range(len(cuts) + 1)]
     told = Disclosure([Coarsened(("x",), bands=dict(zip(labels, itertools.pairwise(ends), strict=True)))])
     rng, slopes, inside = np.random.default_rng(5), [], []
-    for _ in range(20):
+    for _ in range(10):
         x = draw(rng, 1000)
-        y = 0.05 * x + rng.normal(0, 0.8, 1000)
+        y = 0.05 * x + rng.normal(0, 0.4, 1000)
         found = fit("y ~ x", pl.DataFrame({"y": y, "x": np.array(labels)[np.digitize(x, cuts)]}), told)
         slopes.append(found.estimate[1])
         inside.append(found.interval[1, 0] <= 0.05 <= found.interval[1, 1])
-    assert abs(np.mean(slopes) - 0.05) < 0.02 * 0.05 + 3 * np.std(slopes) / np.sqrt(20)
-    assert np.mean(inside) >= 0.8  # .95 less three standard errors of a share of 20
+    assert abs(np.mean(slopes) - 0.05) < 0.02 * 0.05 + 3 * np.std(slopes) / np.sqrt(10)
+    assert np.mean(inside) >= 0.7  # .95 less three standard errors of a share of 10

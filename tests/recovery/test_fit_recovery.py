@@ -104,13 +104,16 @@ C = np.array([1.139, 0.029, 0.105, -0.005])
 
 @pytest.mark.parametrize("variance", [pytest.param(0.05, marks=pytest.mark.slow), 0.5])
 def test_dataset_c_with_noise_on_everything(variance):
-    """Six draws; naive analyses published .031 for sex at .5, where the truth is .105."""
+    """Six draws of 2,000; naive analyses published .031 for sex at .5, where the truth is .105.
+
+    That mean has a standard error of .008 at .5: four of these, and less than half of what the naive ones err by.
+    """
     estimates, _ = replicate(
-        lambda rng: dataset_c(rng, variance), C, 6, 5, formula="fev ~ bmi + sex + smoke", family="linear"
+        lambda rng: dataset_c(rng, variance, 2000), C, 6, 5, formula="fev ~ bmi + sex + smoke", family="linear"
     )
     errors = estimates.std(axis=0, ddof=1) / np.sqrt(6)
     assert np.all(np.abs(estimates.mean(axis=0) - C) < 4 * errors + 0.002)
-    assert abs(estimates[:, 2].mean() - 0.105) < 0.02
+    assert abs(estimates[:, 2].mean() - 0.105) < 0.032
 
 
 @pytest.mark.slow

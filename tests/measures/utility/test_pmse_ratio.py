@@ -62,11 +62,11 @@ def test_columns_that_others_determine_are_no_coefficients():
 
 @pytest.mark.parametrize("m", [300, 900])
 def test_a_right_synthesis_has_one_on_average(m):
-    """100 copies of one original; the model of main effects has 3 free coefficients, so a ratio is nearly chi-squared
-    over 3, and the mean of 100 has a standard error of 0.08."""
+    """40 copies of one original; the model of main effects has 3 free coefficients, so a ratio is nearly chi-squared
+    over 3, and the mean of 40 has a standard error of 0.13: four of these. With sizes exchanged it would be 3."""
     original = people(300)
-    mains = [values(findings(Pair(original, drawn(original, s, m), BOOK), trees=False))["main"] for s in range(100)]
-    assert np.mean(mains) == pytest.approx(1.0, abs=0.3)
+    mains = [values(findings(Pair(original, drawn(original, s, m), BOOK), trees=False))["main"] for s in range(40)]
+    assert np.mean(mains) == pytest.approx(1.0, abs=0.5)
 
 
 def test_trees_tell_a_right_synthesis_by_chance_alone_and_a_wrong_one_better():

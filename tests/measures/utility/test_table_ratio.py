@@ -73,7 +73,7 @@ def test_a_table_of_one_column_is_the_saturated_regression():
 
 @pytest.mark.parametrize("m", [400, 1600])
 def test_draws_from_the_original_s_shares_have_one_on_average(m):
-    """A ratio is nearly chi-squared of 3 over 3, so that the mean of 400 has a standard error of 0.04."""
+    """A ratio is nearly chi-squared of 3 over 3, so that the mean of 100 has an error of 0.08; four of these."""
     rng = np.random.default_rng(7)
     shares = [0.4, 0.3, 0.2, 0.1]
     original = np.repeat(list("abcd"), [160, 120, 80, 40])
@@ -82,18 +82,19 @@ def test_draws_from_the_original_s_shares_have_one_on_average(m):
         findings(Pair(before, pl.DataFrame({"g": rng.choice(list("abcd"), m, p=shares)}), Codebook()))
         .of("table_ratio", variable="g")
         .value
-        for _ in range(400)
+        for _ in range(100)
     ]
-    assert np.mean(ratios) == pytest.approx(1.0, abs=0.15)
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.33)
 
 
 def test_another_sample_of_as_many_people_has_two():
+    """Twice a chi-squared of 3 over 3: the mean of 150 has a standard error of 0.13; four of these."""
     rng = np.random.default_rng(8)
     ratios = []
-    for _ in range(400):
+    for _ in range(150):
         before, after = (pl.DataFrame({"g": rng.choice(list("abcd"), 400)}) for _ in range(2))
         ratios.append(findings(Pair(before, after, Codebook())).of("table_ratio", variable="g").value)
-    assert np.mean(ratios) == pytest.approx(2.0, abs=0.25)
+    assert np.mean(ratios) == pytest.approx(2.0, abs=0.53)
 
 
 def partial(seed, m, rows=400):
@@ -112,10 +113,10 @@ def partial(seed, m, rows=400):
 
 
 def test_some_values_of_true_people_are_beside_what_copies_differ_by():
-    """g × y has six free cells of which copies have all: F(6, 24), with mean 24/22 and sd 0.7, of 50 tables."""
-    all_found = [findings(c.pairs[0], c) for c in (partial(s, 5) for s in range(50))]
+    """g × y has six free cells of which copies have all: F(6, 24), with mean 24/22 and sd 0.7, of 20 tables."""
+    all_found = [findings(c.pairs[0], c) for c in (partial(s, 5) for s in range(20))]
     ratios = [found.of("table_ratio", variable="g × y").value for found in all_found]
-    assert np.mean(ratios) == pytest.approx(24 / 22, abs=0.3)
+    assert np.mean(ratios) == pytest.approx(24 / 22, abs=0.5)
     one = all_found[0]
     assert {f.variable for f in one if f.value == 0} == {"g", "h", "g × h"}  # which stay true
     assert one.of("table_ratio", variable=None, group=TWO_WAY).value > 0.2
