@@ -135,7 +135,8 @@ def kind(name, new):
 STRICT = plan("at_least: 5", "at_least: 500")
 MASK = "{do: centroids, columns: [income, debt, trace], by: [ward], k: 3}"
 NOISY = plan(MASK, "{do: noise, columns: [income, debt, trace], share: 0.2, grow: 2}")
-TUNE = ("tune", "plan.yaml", "data.csv", "--parameter", "steps.1.share", "--range", "0.05:0.4", "--replications", "2")
+FEW_RUNS = ("--range", "0.2:0.4", "--tolerance", "0.5", "--replications", "2")
+TUNE = ("tune", "plan.yaml", "data.csv", "--parameter", "steps.1.share", *FEW_RUNS)
 ALONE = cells(ward="zqward alone")
 
 PROTECT = ("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key")

@@ -13,6 +13,8 @@ from sfumato.examples import cohort
 from sfumato.plan.plan import Plan
 from sfumato.release.order import in_release_order
 
+pytestmark = pytest.mark.usefixtures("few_measures")
+
 FRAME = cohort(200).select("id", "sex", "smoker", "height", "bmi")
 SECRET = bytes(range(16))
 NAMED = {"id": {"role": "record"}, "sex": {"role": "key", "kind": "categorical"}}

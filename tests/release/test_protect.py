@@ -45,6 +45,7 @@ def test_a_release_has_its_parts(release):
     assert release.ok
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_the_same_in_pandas(release):
     pandas = import_module("pandas")
     again = sf.protect(plan(), FRAME.to_pandas(), secret=SECRET)
@@ -79,6 +80,7 @@ def test_a_model_of_the_users_own():
     assert [f.variable for f in found.select("ci_overlap")] == ["Intercept", "height"]
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_records_that_a_step_removed_are_not_compared():
     small = FRAME.with_columns(
         sex=pl.when(pl.col("id") <= 3).then(pl.lit("x")).otherwise(pl.col("sex").cast(pl.String))
@@ -138,11 +140,13 @@ def test_whole_numbers_that_may_be_codes_are_refused():
         sf.protect(plan(*steps), codes, secret=SECRET)
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_no_secret_given_means_it_cannot_be_repeated(monkeypatch):
     monkeypatch.delenv("SFUMATO_SECRET", raising=False)
     assert not sf.protect(plan(), FRAME).report.repeatable
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_only_draws_hang_on_the_secret():
     """`centroids` by nearest neighbours with exact moments draws nothing: order and fingerprint change alone."""
     exact = plan(STEPS[0], STEPS[1].model_copy(update={"moments": "exact"}))
@@ -160,6 +164,7 @@ def test_ids_must_be_unique_and_there():
         sf.protect(plan(), gone, secret=SECRET)
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_ids_that_look_real_are_warned_of():
     def warned(frame):
         return " ".join(sf.protect(plan(), frame, secret=SECRET).report.warnings)
@@ -168,6 +173,7 @@ def test_ids_that_look_real_are_warned_of():
     assert "does not look like" in warned(FRAME.with_columns(id=pl.col("id") + 9_434_765_870))
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_keys_that_nothing_protects_are_refused_until_a_limit_speaks_of_them():
     refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
     (said,) = refused.report.refusals
@@ -258,6 +264,7 @@ def incomes(missing, plan_says, label="Households of 1984"):
     return Table(frame, book, "", label=label), plan
 
 
+@pytest.mark.usefixtures("few_measures")
 @pytest.mark.parametrize(
     ("suffix", "missing", "plan_says"),
     [
@@ -304,6 +311,7 @@ def warned(steps, monkeypatch, **more):
     return " ".join(sf.protect(whole, FRAME, **more).report.warnings)
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_draws_without_a_secret_that_is_kept_are_warned_of(monkeypatch):
     told = warned(DRAWING, monkeypatch)
     assert "noise and pram and sample and swap cannot be repeated" in told
@@ -311,6 +319,7 @@ def test_draws_without_a_secret_that_is_kept_are_warned_of(monkeypatch):
     assert "--secret-file" in told
 
 
+@pytest.mark.usefixtures("few_measures")
 @pytest.mark.parametrize(
     ("steps", "more"),
     [
@@ -335,6 +344,7 @@ def test_progress_goes_up_from_nothing_to_nearly_all_and_names_no_value():
     assert not any(name in text for name in FRAME["name"])
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_a_year_is_derived_of_texts_that_are_said_to_be_dates():
     from sfumato.methods.derive import Derive
 

@@ -1,7 +1,5 @@
 """A release in parts is the memory engine's release, to the bit."""
 
-from functools import partial
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -23,7 +21,7 @@ from sfumato.release.parted.assess import seen
 from sfumato.release.parted.check import entered
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
-from sfumato.release.protect import measure_run, numbered, without_traces
+from sfumato.release.protect import numbered, without_traces
 from sfumato.release.run import run_steps
 from sfumato.release.secret import Secret
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
@@ -82,13 +80,6 @@ def in_parts(plan, frame, folder):
     written = [folder / "data" / part.name for part in parts]
     assert sorted((folder / "data").iterdir()) == written
     return pl.read_parquet(written), release
-
-
-@pytest.fixture
-def few_measures(monkeypatch):
-    """Some measures of values, pairs and classes are enough: what is released is asked, and all together are dear."""
-    few = partial(measure_run, only={"mean", "delta", "unchanged", "k_anonymity"})
-    monkeypatch.setattr("sfumato.release.parted.measure.measure_run", few)
 
 
 @pytest.mark.usefixtures("few_measures")
