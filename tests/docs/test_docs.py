@@ -22,6 +22,7 @@ from sfumato.data.grammar import FUNCTIONS
 from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 from tests.docs.runner import BLOCK, Page
+from tests.made_once import made_once
 from tests.parts import CHROMIUM, need
 
 ROOT = Path(__file__).parents[2]
@@ -177,13 +178,15 @@ def test_generated_pages_are_up_to_date():
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The site, built where a wrong link or a page that is missing from the menu is an error."""
-    folder = tmp_path_factory.mktemp("docs")
-    shutil.copyfile(ROOT / "zensical.toml", folder / "zensical.toml")
-    shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
-    command = [str(Path(sys.executable).parent / "zensical"), "build", "--clean", "--strict"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "site"
+
+    def build(folder):
+        shutil.copyfile(ROOT / "zensical.toml", folder / "zensical.toml")
+        shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+        command = [str(Path(sys.executable).parent / "zensical"), "build", "--clean", "--strict"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return made_once(tmp_path_factory, "site", build) / "site"
 
 
 def test_the_site_has_every_page_and_nothing_else_of_docs(site):

@@ -1,6 +1,6 @@
 """A gate behind its doors, over a store of SQLite, with somebody of every role."""
 
-import shutil
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +15,7 @@ from sfumato.gate.serving.doors import SCOPES
 from sfumato.web.gate.application import serve
 from sfumato.web.gate.watch import Watch
 from tests.hashing import cheap_hasher
+from tests.made_once import copied, made_once
 
 HERE = "http://localhost"
 PASSWORD = "correct horse battery"
@@ -112,13 +113,18 @@ def quick(monkeypatch, cheap_argon2):
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory) -> World:
-    """A world that is closed: others are copies of it."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sfumato.gate.serving.people._password", lambda: ("once only", quickly("once only")))
-        world = made_world(tmp_path_factory.mktemp("template"))
-    world.gate.close()
-    return world
+def template(tmp_path_factory) -> Path:
+    """A world that is closed, and its people's tokens: others are copies of it."""
+
+    def make(folder: Path) -> None:
+        (folder / "world").mkdir()
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("sfumato.gate.serving.people._password", lambda: ("once only", quickly("once only")))
+            world = made_world(folder / "world")
+        world.gate.close()
+        (folder / "tokens.json").write_text(json.dumps(world.tokens))
+
+    return made_once(tmp_path_factory, "gate", make)
 
 
 @pytest.fixture
@@ -138,6 +144,6 @@ def made(tmp_path) -> Iterator[Callable[..., World]]:
 @pytest.fixture
 def world(tmp_path, template) -> Iterator[World]:
     """The usual gate."""
-    shutil.copytree(template.folder, tmp_path, dirs_exist_ok=True)
+    copied(template / "world", tmp_path)
     with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
-        yield World(gate, tmp_path, dict(template.tokens))
+        yield World(gate, tmp_path, json.loads((template / "tokens.json").read_text()))
