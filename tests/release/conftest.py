@@ -1,19 +1,10 @@
 import pytest
 
-from sfumato.release.protect import measure_run
-
-FEW = {"mean", "delta", "unchanged", "k_anonymity"}
+from tests.release.brief import measured_briefly
 
 
 @pytest.fixture
-def few_measures(monkeypatch):
-    """A release is measured by a few measures of values, pairs and classes, and by those that its limits name.
-
-    For tests that look at what is released, written or said: all measures together take longer than all else.
-    """
-
-    def few(plan, *given, only=None, **more):
-        return measure_run(plan, *given, only=FEW | {limit.measure for limit in plan.limits}, **more)
-
-    monkeypatch.setattr("sfumato.release.protect.measure_run", few)
-    monkeypatch.setattr("sfumato.release.parted.measure.measure_run", few)
+def few_measures():
+    """See `tests.release.brief`."""
+    with measured_briefly():
+        yield

@@ -91,6 +91,7 @@ def test_readers_go_by_what_is_disclosed(released):
     assert partly.of("k_anonymity").value is not None
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_one_copy_has_no_number(tmp_path):
     release = sf.protect(plan(copies=1), survey(), secret=SECRET)
     assert "copy" not in release.data.columns
@@ -98,6 +99,7 @@ def test_one_copy_has_no_number(tmp_path):
     assert sf.fit("pay ~ age", tmp_path / "r").rule == "simple"
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_equal_releases_are_equal_and_other_secrets_draw_anew():
     one, same, other = (sf.protect(plan(copies=2), survey(), secret=s).data for s in (SECRET, SECRET, bytes(16)))
     assert one.frame.equals(same.frame)

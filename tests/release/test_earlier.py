@@ -15,6 +15,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError, PlanError
 from sfumato.plan.plan import Plan
 from sfumato.release.earlier import as_entered, before
+from tests.release.brief import measured_briefly
 
 SECRET = bytes(range(16))
 VARIABLES = {
@@ -56,7 +57,8 @@ def room(tmp_path_factory):
     frame.write_csv(room / "all.csv")
     frame.filter(pl.col("id") != GONE).write_csv(room / "less.csv")
     for name in ("all", "less"):
-        release = sf.protect(Plan.model_validate(plan()), room / f"{name}.csv", secret=SECRET)
+        with measured_briefly():
+            release = sf.protect(Plan.model_validate(plan()), room / f"{name}.csv", secret=SECRET)
         release.write(room / name, force=True)
     return room
 
@@ -91,6 +93,7 @@ def test_from_python_with_the_ids_that_the_papers_name(room):
     assert difference(both, variable="pay", attack="sums", at=0.01).value == 1.0
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_frames_and_ids_of_another_type():
     frame = people()
     steps = [sf.steps.Centroids(columns=["pay"], k=5, moments="exact", round_to=None)]

@@ -15,6 +15,7 @@ def release():
     return sf.protect(plan(), FRAME, secret=SECRET)
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):
     strict = plan(limits=[{"measure": "k_anonymity", "at_least": 10_000}])
     release = sf.protect(strict, FRAME, secret=SECRET)
@@ -36,6 +37,7 @@ def test_the_folder_reads_back(release, tmp_path):
     assert package["sfumato"]["plan"] == plan().digest
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_a_refused_release_is_written_only_by_force_and_says_why(tmp_path):
     refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
     with pytest.raises(LimitExceeded, match="nothing protects smoker"):

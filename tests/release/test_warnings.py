@@ -5,6 +5,8 @@ import pytest
 
 import sfumato as sf
 
+pytestmark = pytest.mark.usefixtures("few_measures")
+
 SECRET = bytes(range(16))
 VARIABLES = {
     "id": {"role": "record"},

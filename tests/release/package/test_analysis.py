@@ -5,6 +5,8 @@ import sfumato as sf
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.analysis import open_releases
 
+pytestmark = pytest.mark.usefixtures("few_measures")
+
 ROWS = pl.DataFrame(
     {
         "id": range(60),

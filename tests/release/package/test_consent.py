@@ -9,6 +9,8 @@ import sfumato as sf
 from sfumato.errors import PlanError
 from sfumato.release.package.papers import read_papers
 
+pytestmark = pytest.mark.usefixtures("few_measures")
+
 FRAME = pl.DataFrame({"id": range(40), "age": [20.5 + i for i in range(40)]})
 CONSENT = "Use in research; <names> are kept apart."
 

@@ -17,6 +17,8 @@ from sfumato.errors import FileError
 from sfumato.release.package.papers import read_papers
 from sfumato.release.package.renaming import renamed_disclosure
 
+pytestmark = pytest.mark.usefixtures("few_measures")
+
 N = 300
 RNG = np.random.default_rng(1)
 ROWS = pl.DataFrame({"id": np.arange(N), "x": RNG.normal(size=N), "edu": RNG.integers(1, 4, N)})

@@ -9,6 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, FileError, LimitExceeded, PlanError, ReleaseExists
+from tests.release.brief import measured_briefly
 
 SECRET = bytes(range(32))
 N = 120
@@ -62,7 +63,8 @@ def released():
 
 @cache
 def unlinked():
-    return sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
+    with measured_briefly():
+        return sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
 
 
 def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
@@ -76,6 +78,7 @@ def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
     assert release.ok
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_a_link_that_the_plan_does_not_declare_stops_the_release(tmp_path):
     release = sf.protect(plan(links=()), tables(), secret=SECRET)
     assert all(one.ok for one in release.tables.values())
@@ -147,6 +150,7 @@ def test_nothing_is_written_where_one_folder_is_taken(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_rows_of_two_tables_of_one_file_stand_in_two_orders():
     rows = tables()["farmers"].drop("herd")
     variables = {k: v for k, v in FARMERS["variables"].items() if k != "herd"}
@@ -158,6 +162,7 @@ def test_rows_of_two_tables_of_one_file_stand_in_two_orders():
     assert sorted(first) == sorted(second)
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_one_column_masked_in_two_ways_is_warned_of():
     """Two looks at a value average to less noise than the limit of either table knows of."""
     data = tables()
@@ -169,6 +174,7 @@ def test_one_column_masked_in_two_ways_is_warned_of():
         assert any("score of one file is masked in a by another step" in warning for warning in found) == told
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_tables_of_one_file_may_not_both_stand_in_its_order():
     rows = tables()["farmers"]
     herds = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "region"]}]}
@@ -180,6 +186,7 @@ def test_tables_of_one_file_may_not_both_stand_in_its_order():
     assert not sf.protect(sf.Plan(**both), data, secret=SECRET).report.refusals
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_tables_with_the_ids_of_a_third_are_linked_through_it():
     rng = np.random.default_rng(7)
     data = tables()
@@ -194,6 +201,7 @@ def test_tables_with_the_ids_of_a_third_are_linked_through_it():
     assert {link.tables for link in apart.links} == {("farmers", "loans"), ("visits", "loans")}
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_ids_of_a_table_alone_are_found_again_with_the_secret():
     codes = {**VISITS, "steps": [*VISITS["steps"], {"do": "pseudonymise", "columns": ["visit"], "scope": "table"}]}
     whole = plan(visits=codes, links=(), farmers=WITHOUT_FARM)
@@ -203,6 +211,7 @@ def test_ids_of_a_table_alone_are_found_again_with_the_secret():
     assert found.of("delta", variable="score").value > 0
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():
     n = 40
     farmers = pl.DataFrame({"farm": range(n), "region": ["n", "s"] * (n // 2)})
@@ -222,6 +231,7 @@ def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():
     assert sf.protect(plan(farmers=one | ten, visits=two | ten), both, secret=SECRET).ok
 
 
+@pytest.mark.usefixtures("few_measures")
 def test_tables_joined_through_a_third_must_keep_the_limit_too():
     """Ten farms in each month and ten of each size, and one farm of a size in a month."""
     n = 100
@@ -244,6 +254,7 @@ def test_tables_joined_through_a_third_must_keep_the_limit_too():
     assert any(r.startswith("visits and loans joined by farm leave fewer than 10") for r in release.report.refusals)
 
 
+@pytest.mark.usefixtures("few_measures")
 @pytest.mark.parametrize("steps", [True, False])
 def test_ids_under_two_names_are_warned_of(steps):
     farm = list(range(2000, 2040))
