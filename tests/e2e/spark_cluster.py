@@ -1,7 +1,7 @@
 """A Spark cluster on this machine's loopback: a master and two workers of one core, ended when it is left."""
 
 import os
-import socket
+import re
 import subprocess
 import sys
 import time
@@ -11,19 +11,13 @@ from pathlib import Path
 import psutil
 
 
-def free_port():
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return asked.getsockname()[1]
-
-
 class Cluster:
     def __init__(self, folder):
         import pyspark
 
         self.folder = Path(folder)
         self.run = Path(pyspark.__file__).parent / "bin" / "spark-class"
-        self.address = f"spark://127.0.0.1:{free_port()}"
+        self.address = None
         self.started = []
 
     def start(self, name, *options):
@@ -34,18 +28,21 @@ class Cluster:
             )
 
     def begin(self):
-        port = self.address.rpartition(":")[2]
-        deploy = "org.apache.spark.deploy"
-        self.start(
-            "master", f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", str(free_port())
-        )
+        """On ports that the system gives and nobody else can have taken meanwhile."""
+        deploy, free = "org.apache.spark.deploy", ("--webui-port", "0")
+        self.start("master", f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", "0", *free)
+        (self.address,) = self.told(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)", 1)
         for i in (1, 2):
             place = ("--host", "127.0.0.1", "-c", "1", "-m", "1g", "-d", str(self.folder / f"work{i}"))
-            self.start(f"worker{i}", f"{deploy}.worker.Worker", *place, "--webui-port", str(free_port()), self.address)
-        until = time.monotonic() + 90
-        while (self.folder / "master.log").read_text().count("Registering worker") < 2:
-            assert time.monotonic() < until, "the cluster did not begin"
-            time.sleep(0.2)
+            self.start(f"worker{i}", f"{deploy}.worker.Worker", *place, *free, self.address)
+        self.told("Registering worker", 2)
+
+    def told(self, pattern, times):
+        """What the master has logged so often; the limit of the test is the limit here."""
+        while len(found := re.findall(pattern, (self.folder / "master.log").read_text())) < times:
+            assert all(one.poll() is None for one in self.started), "the cluster did not begin"
+            time.sleep(0.1)
+        return found
 
     def executors(self):
         """Processes that run tasks."""

@@ -90,18 +90,12 @@ def opened(here, machines):
     """The odd table in parts, in a session of our own; what it prints goes to a file."""
     from sfumato.engines.spark import open_parts
 
-    before = os.environ.get("SPARK_CONF_DIR")
-    os.environ["SPARK_CONF_DIR"] = str(here / "conf")
-    os.environ["SFUMATO_DEBUG"] = "1"  # so that Java is heard
-    with spark_cluster.error_output(here / "driver.log"):
+    with pytest.MonkeyPatch.context() as patch, spark_cluster.error_output(here / "driver.log"):
+        patch.setenv("SPARK_CONF_DIR", str(here / "conf"))
+        patch.setenv("SFUMATO_DEBUG", "1")  # so that Java is heard
         data = open_parts(in_parts(odd(), here / "odd", 700), machines.address, temp=str(here))
         yield data
         data.close()
-    del os.environ["SFUMATO_DEBUG"]
-    if before is None:
-        del os.environ["SPARK_CONF_DIR"]
-    else:
-        os.environ["SPARK_CONF_DIR"] = before
 
 
 @pytest.fixture(scope="module")
@@ -212,8 +206,11 @@ def test_strata_have_a_bound_and_the_message_names_the_columns_alone(opened):
 
 
 def test_an_executor_killed_while_parts_are_written_changes_nothing(opened, machines, here):
+    begun = here / "begun"
+
     def slow(batch):
         if batch.height:
+            begun.touch()
             time.sleep(0.5)
         return batch
 
@@ -222,7 +219,8 @@ def test_an_executor_killed_while_parts_are_written_changes_nothing(opened, mach
     done = []
     run = threading.Thread(target=lambda: done.append(opened.map(slow).write_parts(str(folder), ("id",), 20_000)))
     run.start()
-    time.sleep(1.5)
+    while run.is_alive() and not begun.exists():
+        time.sleep(0.02)
     machines.executors()[0].kill()
     run.join(120)
     assert done
@@ -277,9 +275,9 @@ def test_errors_tell_nothing_of_the_data_and_nothing_tells_the_secret(opened, pe
         assert caught.value.__context__ is None
     step = lawful("noise")[0]
     all_rows(run_steps([step], people_there, Draws(SECRET)).after)
-    time.sleep(1)
+    while not any(path.stat().st_size for path in (here / "events").rglob("*") if path.is_file()):
+        time.sleep(0.02)
     files = [*machines.said(), *(p for p in (here / "events").rglob("*") if p.is_file()), here / "driver.log"]
-    assert sum(path.stat().st_size for path in (here / "events").rglob("*") if path.is_file()) > 0
     hidden = [SECRET, SECRET.hex().encode(), base64.b64encode(SECRET), cell.encode()]
     for path in files:
         said = path.read_bytes()
