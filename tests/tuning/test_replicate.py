@@ -16,6 +16,7 @@ from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.tuning.replicate import Replica, Replications
+from tests.release.brief import measured_briefly
 
 N = 150
 RNG = np.random.default_rng(5)
@@ -76,7 +77,8 @@ def test_the_mean_is_that_of_so_many_releases():
     figures = []
     for number in (1, 2, 3):
         secret = hashlib.sha256(f"sfumato tune {number}".encode()).digest()
-        figures.append(sf.protect(plan, FRAME, secret=secret).report.findings)
+        with measured_briefly("linkage_nearest"):
+            figures.append(sf.protect(plan, FRAME, secret=secret).report.findings)
     linkage = [found.of("linkage_nearest", group="overall").value for found in figures]
     assert point.replications == 3
     assert point.risk == pytest.approx(statistics.mean(linkage), rel=1e-12)
@@ -187,7 +189,9 @@ def test_an_interval_that_tells_of_one_draw_is_not_added_to_that_of_many():
 
     whole, part = point(None), point(N // 2)
     plan = Plan(variables=ROLES, steps=[sf.steps.Noise(columns=["x", "y"], share=0.5)])
-    one = sf.protect(plan, FRAME, secret=bytes(16)).report.findings.of("h_rank", at=2, group="all", attack="worst")
+    with measured_briefly("h_rank"):
+        findings = sf.protect(plan, FRAME, secret=bytes(16)).report.findings
+    one = findings.of("h_rank", at=2, group="all", attack="worst")
     assert whole.interval[1] - whole.interval[0] < one.interval[1] - one.interval[0]
     assert part.interval[1] - part.interval[0] > one.interval[1] - one.interval[0]
 
@@ -201,7 +205,8 @@ def test_further_runs_have_secrets_that_no_search_has():
     figures = []
     for number in range(1001, 1007):
         secret = hashlib.sha256(f"sfumato tune {number}".encode()).digest()
-        found = sf.protect(plan, FRAME, secret=secret).report.findings
+        with measured_briefly("linkage_nearest"):
+            found = sf.protect(plan, FRAME, secret=secret).report.findings
         figures.append(found.of("linkage_nearest", group="overall").value)
     after = evaluated.at(0.3)
     assert after.kept == sum(value < 0.093 for value in figures) / 6
