@@ -1,4 +1,7 @@
-"""The steps that the laws of methods are tried on: of each method one that tells most, and all others as repetition."""
+"""The steps that the laws of methods are tried on: of each method one that tells most, and the others as repetition.
+
+A method whose parameter chooses among ways of their own has a telling step for each way.
+"""
 
 import pytest
 
@@ -6,8 +9,8 @@ from sfumato.methods.registry import methods
 from tests.methods.tables import how_many_lawful
 
 TELLING = {
-    "anonymise": (1,),  # local recoding, which starts from the search of the whole
-    "centroids": (8, 12),  # strata that are merged, and a blur, in groups of k and of variable size
+    "anonymise": (0, 1),  # the search of the whole; local recoding
+    "centroids": (8, 9, 12, 14),  # each grouping; strata that are merged, values that are filled in, a blur
     "coarsen_date": (2,),
     "count_text": (1,),
     "impute": (1,),  # sums, whose last bits hang on orders
@@ -17,8 +20,8 @@ TELLING = {
     "recode": (4,),  # bands that are found from the data
     "sample": (1,),
     "shuffle": (1,),
-    "swap": (4,),
-    "synthesise": (1, 6),  # columns one after the other in strata; whole households
+    "swap": (3, 4),  # at random, and within a window
+    "synthesise": (1, 4, 6),  # by trees in strata, by regressions, whole households
     "to_line": (1,),
     "to_polygon": (1,),
     "top_code": (1,),
