@@ -36,7 +36,9 @@ def unstable_entry(root: Path, test: str, reason: str) -> str:
 def last_night(root: Path) -> str:
     """How many commits ago the nightly tests ran, and how it went."""
     told = tomllib.loads((root / "tests" / "nightly.toml").read_text(encoding="utf-8"))
-    ago = commits_since(root, str(told.get("commit", "")))
+    if not told.get("commit"):
+        return "nightly: never"
+    ago = commits_since(root, str(told["commit"]))
     when = "at a commit that is not among this one's" if ago is None else f"{ago} commits ago"
     failures = told.get("failures", [])
     how = "all passed" if not failures else f"{len(failures)} failed"

@@ -35,6 +35,11 @@ def test_what_the_night_found_is_told_the_next_day(root):
     assert last_night(root) == "nightly: at a commit that is not among this one's, 1 failed (12.3 minutes)"
 
 
+def test_before_the_first_night_that_is_said(root):
+    (root / "tests" / "nightly.toml").write_text('commit = ""\nminutes = 0.0\nfailures = []\n')
+    assert last_night(root) == "nightly: never"
+
+
 def test_seconds_are_told_by_folder_beside_what_is_expected():
     lines = [
         {"test": "tests/a/b/test_x.py::test_1", "cpu": 2.0},
