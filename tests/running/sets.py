@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import os
 import random
 from collections.abc import Mapping, Sequence
@@ -31,11 +32,19 @@ def workers() -> int:
 def surroundings(seed: int) -> dict[str, str]:
     """What no test may depend on, drawn from the seed: the order of sets of strings, the place, the language."""
     drawn = random.Random(seed)
-    return {
-        "PYTHONHASHSEED": str(drawn.randrange(2**32)),
-        "TZ": drawn.choice(_ZONES),
-        "LC_ALL": drawn.choice(_LOCALES),
-    }
+    hashes, zone, language = str(drawn.randrange(2**32)), drawn.choice(_ZONES), drawn.choice(_LOCALES)
+    return {"PYTHONHASHSEED": hashes, "TZ": zone, "LC_ALL": language if _spoken(language) else "C.UTF-8"}
+
+
+def _spoken(language: str) -> bool:
+    """Whether this machine has a locale; programs that are told of one that it lacks do not start."""
+    kept = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, language)
+    except locale.Error:
+        return False
+    locale.setlocale(locale.LC_ALL, kept)
+    return True
 
 
 def run_set(

@@ -1,6 +1,7 @@
 """Whole runs over small folders of tests, in processes of their own, as `.ci/run` makes them."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -116,4 +117,14 @@ def test_results_are_there_before_the_end(small, tmp_path):
 
 def test_a_seed_draws_the_same_surroundings_again():
     assert surroundings(7) == surroundings(7)
-    assert len({json.dumps(surroundings(seed)) for seed in range(20)}) > 10
+    drawn = [surroundings(seed) for seed in range(20)]
+    assert len({json.dumps(one) for one in drawn}) > 10
+    for one in drawn:  # a language that this machine lacks would be no test of anything
+        assert one["LC_ALL"] not in ("de_DE.UTF-8", "en_US.UTF-8") or _has(one["LC_ALL"])
+
+
+def _has(language):
+    return (
+        language.lower().replace("-", "")
+        in subprocess.run(["locale", "-a"], capture_output=True, text=True).stdout.lower()
+    )
