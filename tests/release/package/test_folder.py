@@ -11,14 +11,14 @@ from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.folder import whole_folder, whole_folders
 
 HOLD = """
-import signal, sys, time
+import signal, sys
 from pathlib import Path
 from sfumato.release.package import folder
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started to ignore
 point = sys.argv[2]
 def hold():
     print("ready", flush=True)
-    time.sleep(60)
+    sys.stdin.read()  # until a signal comes, or the tests are gone
 if point == "settling":
     folder._settle = lambda *a: hold()
 if point == "renaming":
@@ -35,7 +35,11 @@ with folder.whole_folder(Path(sys.argv[1]), overwrite=True) as work:
 
 def start(target, point):
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(target), point], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(target), point],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout.readline() == "ready\n"
     return process
