@@ -263,7 +263,7 @@ def sides_are_missed_equally_often(times):
         w = 0.5 * x + rng.normal(size=n)
         y = 0.5 * x + 0.3 * w + rng.normal(size=n)
         table = pl.DataFrame({"y": y, "x": x + 2 * rng.normal(size=n), "w": w})
-        ours = fit("y ~ x + w", table, Disclosure([Additive(("x",), [[4.0]])]))
+        ours = fit("y ~ x + w", table, Disclosure([Additive(("x",), [[4.0]])]), hidden="normal")
         half = stats.t.ppf(0.975, n - 3) * ours.se
         wald += np.column_stack([truth > ours.estimate + half, truth < ours.estimate - half]) / times
         ratio += np.column_stack([truth > ours.interval[:, 1], truth < ours.interval[:, 0]]) / times

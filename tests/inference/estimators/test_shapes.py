@@ -69,12 +69,12 @@ STUDIES = [
 ]
 
 
-def little_bias_and_coverage(family, law, times, distribution="gaussian"):
+def little_bias_and_coverage(family, law, times, n=2000, distribution="gaussian"):
     """Bias of 3% plus three standard errors of the mean; coverage of .95 less three of a share at least.
 
     With 40 draws these are some 4% and .85. Noise that is not taken out has a bias of 33%, and hardly any coverage.
     """
-    estimates, _, inside = study(family, law, times, 2000, distribution=distribution)
+    estimates, _, inside = study(family, law, times, n, distribution=distribution)
     assert abs(estimates.mean() - 0.5) < 0.015 + 3 * estimates.std() / times**0.5
     assert inside.mean() >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / times)
 
@@ -93,7 +93,7 @@ def test_bias_and_coverage_in_more_draws(family, law):
 
 @pytest.mark.slow
 def test_laplace_noise_and_a_skewed_number():
-    little_bias_and_coverage("probit", "lognormal", 20, "laplace")
+    little_bias_and_coverage("probit", "lognormal", 10, 1000, "laplace")
 
 
 @pytest.mark.slow
