@@ -31,7 +31,18 @@ pytestmark = [
     needs("java", "spark"),
 ]
 SECRET = b"known to nobody, 4711 times over"
-STEPS = [pytest.param(step, id=f"{name}-{i}") for name in methods() for i, step in enumerate(lawful(name))]
+CASE = "tests/e2e/test_spark.py::test_every_lawful_step_is_equal_to_memory_in_every_bit"
+BY_DAY = {"centroids": (0, 4, 5), "noise": (0, 3), "swap": (0, 4), "synthesise": (0, 6)}
+"""Steps that read in other ways, or leave rows or columns out; of other methods the first stands for all."""
+
+
+def steps():
+    """Every lawful step; those that differ from others in numbers alone at night, for `tests/engines/test_sent.py`
+    sends all."""
+    for name in methods():
+        for i, step in enumerate(lawful(name)):
+            marks = () if i in BY_DAY.get(name, (0,)) else pytest.mark.nightly(of=f"{CASE}[{name}-0]")
+            yield pytest.param(step, id=f"{name}-{i}", marks=marks)
 
 
 def table():
@@ -182,7 +193,7 @@ def test_a_frame_of_somebodys_session_is_taken_as_it_is(opened):
     assert frame.count() == 2
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", [*steps()])
 def test_every_lawful_step_is_equal_to_memory_in_every_bit(step, people_there):
     memory = run_steps([step], PolarsDataset(table(), PEOPLE_BOOK), Draws(SECRET)).after
     cluster = run_steps([step], people_there, Draws(SECRET)).after
