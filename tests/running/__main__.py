@@ -134,10 +134,6 @@ def _passed() -> int:
     return 1 if without else 0
 
 
-def _stopped(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main() -> int:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.running", description=__doc__)
@@ -146,10 +142,16 @@ def main() -> int:
     given = parser.parse_args()
     if given.what == "passed":
         return _passed()
-    signal.signal(signal.SIGTERM, _stopped)
     tree = tree_hash(ROOT)
     drawn = int(tree[:8], 16) if given.what == "ci" else random.SystemRandom().randrange(2**32)
     run = Run(given.what, ROOT, new_folder(tree), tree, int(os.environ.get("SFUMATO_SEED") or drawn))
+
+    def stopped(number: int, frame: object) -> NoReturn:
+        run.stop()
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stopped)
     try:
         if given.what == "again":
             if not given.test:
@@ -160,7 +162,6 @@ def main() -> int:
             return _end(run)
         return _tests(given.what, run)
     except KeyboardInterrupt:
-        run.stop()
         run.failed.append((given.what, "stopped"))
         run.end()
         return 130

@@ -72,6 +72,7 @@ class Run:
         self._writing = threading.Lock()
         self._children: set[subprocess.Popen[bytes]] = set()
         self._ended = threading.Event()
+        self._stopping = False
         self._teller = threading.Thread(target=self._keep_telling, daemon=True)
         self._teller.start()
         self.say(f"seed {self.seed}")
@@ -102,6 +103,8 @@ class Run:
         together
             Print its output when it has ended, and only where it failed: it runs beside others.
         """
+        if self._stopping:
+            return Ended(-signal.SIGTERM, "")
         environment = {**os.environ, **(env or {})}
         child = subprocess.Popen(
             [str(part) for part in command],
@@ -135,7 +138,7 @@ class Run:
     def step(self, name: str, command: Sequence[str | Path], env: Mapping[str, str] | None = None, **how: Any) -> bool:
         """Run a command that must succeed; whether it did."""
         ended = self.execute(command, env, **how)
-        if ended.status:
+        if ended.status and not self._stopping:
             self.failed.append((name, ended.reason))
         return ended.status == 0
 
@@ -182,7 +185,8 @@ class Run:
         made.replace(self.folder / "summary.json")
 
     def stop(self) -> None:
-        """End what is running."""
+        """End what is running, and begin nothing more."""
+        self._stopping = True
         for child in list(self._children):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
