@@ -22,7 +22,7 @@ TELLING = {
     "shuffle": (1,),
     "swap": (3, 4),  # at random, and within a window
     "synthesise": (1, 4, 6),  # by trees in strata, by regressions, whole households
-    "to_line": (1,),
+    "to_line": (2,),  # drawn among the lines within reach
     "to_polygon": (1,),
     "top_code": (1,),
     "typify": (1,),
