@@ -19,13 +19,18 @@ from sfumato.inference.fit import fit
 from sfumato.kernels.sampling.importance import Sample
 from tests.inference.studies import FORMULA, dataset_a, noisy
 
-jax = import_module("jax")
-numpyro = import_module("numpyro")
-jax.config.update("jax_enable_x64", True)
-jnp, stats = jax.numpy, jax.scipy.stats
-dist = import_module("numpyro.distributions")
-
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def libraries():
+    """JAX and NumPyro, which take two seconds, are imported where the tests run and not where they are collected."""
+    jax, numpyro, dist = map(import_module, ("jax", "numpyro", "numpyro.distributions"))
+    jax.config.update("jax_enable_x64", True)
+    globals().update(jax=jax, numpyro=numpyro, dist=dist, jnp=jax.numpy, stats=jax.scipy.stats)
+
+
+jax = numpyro = dist = jnp = stats = None
 
 
 def nuts(model, draws, *arguments):

@@ -93,8 +93,21 @@ def test_the_truth_comes_back(name):
     assert np.all(gap[far] < np.abs(naive - truth)[far])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("square", marks=pytest.mark.slow),
+        *(
+            pytest.param(
+                name,
+                marks=pytest.mark.nightly(
+                    of="tests/recovery/test_hidden_numbers.py::test_the_truth_comes_back_over_many_draws[square]"
+                ),
+            )
+            for name in ("product", "coarse")
+        ),
+    ],
+)
 def test_the_truth_comes_back_over_many_draws(name):
     """40 draws: bias below 3% of the truth plus three standard errors; coverage above .95 less three of a share."""
     truth, estimates, coverage, _ = study(name, 40, 1000, 2)
