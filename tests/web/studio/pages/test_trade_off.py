@@ -12,9 +12,9 @@ from tests.web.studio.pages.opened import looking, needs_vendor, words
 pytestmark = needs_vendor
 
 
-@pytest.fixture(scope="module")
-def someone(tmp_path_factory):
-    with looking(tmp_path_factory.mktemp("home")) as one:
+@pytest.fixture
+def someone(tmp_path):
+    with looking(tmp_path) as one:
         yield one
 
 
