@@ -47,7 +47,7 @@ def protected(sfumato, *more, data="parts", out="r", expect=0):
 
 def test_a_folder_of_parts_is_protected_where_it_is_and_in_memory_alike(sfumato, here):
     there = json.loads(protected(sfumato).stdout)
-    assert (there["engine"], there["parts"], there["release"]) == ("duckdb", 1, "r")
+    assert (there["engine"], there["parts"], there["release"]) == ("duckdb", 4, "r")  # 300 rows, 80 in a part
     memory = json.loads(protected(sfumato, "--engine", "memory", out="m").stdout)
     assert (memory["engine"], memory["parts"]) == ("memory", 1)
     one, two = pl.read_parquet("r/data/*.parquet"), pl.read_parquet("m/data.parquet")
