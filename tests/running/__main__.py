@@ -56,10 +56,13 @@ def _portable(run: Run) -> None:
         return
     environments = json.loads(told.printed.splitlines()[-1])
     paths = [f"tests/{folder}" for folder in PORTABLE]
+    patient = {
+        "PYTEST_TIMEOUT": "300"
+    }  # loops are compiled anew for another processor, within the tests that need them
     alone = {"processes": 0, "together": True}
     with ThreadPoolExecutor(workers()) as pool:
         jobs = [
-            pool.submit(run_set, run, f"portable-{name}", UNMARKED, paths, environments[name], **alone)
+            pool.submit(run_set, run, f"portable-{name}", UNMARKED, paths, environments[name] | patient, **alone)
             for name in TESTED
             if name in environments
         ]
