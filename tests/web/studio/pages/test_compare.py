@@ -20,12 +20,21 @@ QUERY = urlencode(MODEL)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """A studio whose plan was run, and a model fitted."""
+def begun(tmp_path_factory):
     with looking(tmp_path_factory.mktemp("home")) as someone:
         someone.send("/pages/compare/run", data=MODEL)
         someone.send("/pages/compare/fit", data=MODEL)
         yield someone
+
+
+@pytest.fixture
+def run(begun):
+    """A studio whose plan was run, and a model fitted; what a test fits besides goes with it."""
+    jobs = begun.studio.jobs._jobs
+    kept = dict(jobs)
+    yield begun
+    jobs.clear()
+    jobs.update(kept)
 
 
 def awaited(part):
