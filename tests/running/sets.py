@@ -33,7 +33,12 @@ def surroundings(seed: int) -> dict[str, str]:
     """What no test may depend on, drawn from the seed: the order of sets of strings, the place, the language."""
     drawn = random.Random(seed)
     hashes, zone, language = str(drawn.randrange(2**32)), drawn.choice(_ZONES), drawn.choice(_LOCALES)
-    return {"PYTHONHASHSEED": hashes, "TZ": zone, "LC_ALL": language if _spoken(language) else "C.UTF-8"}
+    return {
+        "PYTHONHASHSEED": hashes,
+        "TZ": zone,
+        "LC_ALL": language if _spoken(language) else "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "",  # as if it were not set: what is read again by every worker is compiled once
+    }
 
 
 def _spoken(language: str) -> bool:
