@@ -46,7 +46,7 @@ def test_equal_rows_are_joined_and_the_likelihood_stays():
     assert joined.weight.sum() == 400
     assert sorted(order.tolist()) == list(range(400))
     assert len(rows) == 16
-    theta = 0.3 * RNG.normal(size=joined.size)
+    theta = 0.3 * np.random.default_rng(1).normal(size=joined.size)
     one, other = joined.look(theta), every.look(theta)
     assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=1e-12)
     np.testing.assert_allclose(one.information, other.information, rtol=1e-9, atol=1e-9)
@@ -115,7 +115,7 @@ def test_powers_and_products_of_hidden_numbers_are_integrated(formula, missing):
     whole = problem(frame, formula, [Additive(("x", "v"), NOISE)], "linear", keep=True)
     model, rows = build_gaussian(whole)
     p = model.E.shape[1]
-    b, root = RNG.normal(size=p) / 3, np.array([[0.7, 0.0], [0.2, 0.8]])
+    b, root = np.random.default_rng(2).normal(size=p) / 3, np.array([[0.7, 0.0], [0.2, 0.8]])
     means = np.column_stack([[0.2, -0.1], [0.3, 0.1]])  # constant and, where `a` is in the model, its slope
     A = means[: model.T.shape[1] + model.patterns.w.shape[1]]
     theta = model.join(b, np.array([-0.3]), np.zeros(0), A, (root @ root.T)[None])

@@ -9,17 +9,17 @@ from sfumato.inference.fit import fit
 RNG = np.random.default_rng(4)
 N = 2000
 W, V = RNG.normal(size=(2, N))
-NOISE = RNG.normal(0, 0.6, N)
+NOISE, OWN, ERRORS = RNG.normal(0, 0.6, N), RNG.normal(size=N), RNG.normal(size=N)
 TOLD = [Additive(("x",), [[0.36]])]
 
 
 def bends(x):
-    table = pl.DataFrame({"y": x + RNG.normal(size=N), "x": x + NOISE, "w": W, "v": V})
+    table = pl.DataFrame({"y": x + ERRORS, "x": x + NOISE, "w": W, "v": V})
     return fit("y ~ x + w + v", table, TOLD, hidden=1)
 
 
 def test_a_square_and_a_product_are_found():
-    found = bends(0.5 * W**2 - 0.4 * W * V + RNG.normal(size=N))
+    found = bends(0.5 * W**2 - 0.4 * W * V + OWN)
     said = found.hidden_sentences()[1]
     assert "w²" in said
     assert "w·v" in said
@@ -27,4 +27,4 @@ def test_a_square_and_a_product_are_found():
 
 
 def test_a_straight_line_asks_for_none():
-    assert len(bends(0.5 * W + RNG.normal(size=N)).hidden_sentences()) == 1
+    assert len(bends(0.5 * W + OWN).hidden_sentences()) == 1

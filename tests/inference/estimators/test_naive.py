@@ -16,7 +16,8 @@ CLUSTER = np.repeat(np.arange(50), 6)
 
 def test_a_linear_fit_by_clusters_is_statsmodels():
     """Their factor for clusters is m/(m − 1) · (n − 1)/(n − p), ours m/(m − 1)."""
-    y = X @ [1, 0.5, -0.3] + RNG.normal(size=50)[CLUSTER] + RNG.normal(size=300)
+    rng = np.random.default_rng(2)
+    y = X @ [1, 0.5, -0.3] + rng.normal(size=50)[CLUSTER] + rng.normal(size=300)
     none = np.full(300, np.nan)
     ours = plain_fit(
         X, Linear(y, np.zeros(300), none, none), np.ones(300), np.zeros(3), np.zeros(1), "linear", True, CLUSTER, False
@@ -28,7 +29,7 @@ def test_a_linear_fit_by_clusters_is_statsmodels():
 
 @pytest.mark.parametrize("robust", [False, True])
 def test_counts_are_statsmodels(robust):
-    y = RNG.poisson(np.exp(X @ [0.2, 0.5, -0.3])).astype(float)
+    y = np.random.default_rng(3).poisson(np.exp(X @ [0.2, 0.5, -0.3])).astype(float)
     ours = plain_fit(X, Poisson(y), np.ones(300), np.zeros(3), np.zeros(0), "poisson", robust, None, False)
     theirs = sm.Poisson(y, X).fit(disp=0, tol=1e-12, cov_type="HC0" if robust else "nonrobust")
     np.testing.assert_allclose(ours.estimate, theirs.params, rtol=1e-7)
@@ -47,7 +48,7 @@ def test_the_own_share_is_that_of_a_regression_on_the_other_columns():
     """√(1 − R²) by statsmodels, for columns of which two hang together."""
     Z = np.column_stack([X, X[:, 1] + 0.1 * X[:, 2] ** 2])
     none = np.full(300, np.nan)
-    y = RNG.normal(size=300)
+    y = np.random.default_rng(4).normal(size=300)
     found = plain_fit(
         Z, Linear(y, np.zeros(300), none, none), np.ones(300), np.zeros(4), np.zeros(1), "linear", True, None, False
     )
