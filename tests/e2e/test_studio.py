@@ -296,7 +296,7 @@ def test_folders_of_jobs_do_not_pile_up(studio):
 
 @pytest.mark.slow
 def test_no_identifier_is_in_any_answer_or_word(studio):
-    """The last of the shared process: of all that was answered so far, of pages, errors and events."""
+    """Of all that the shared process has answered so far, of pages, errors and events."""
     studio.write(PLAN)
     for path in ("/data", "/pages/data/variables", "/pages/plan", "/api/data", "/api/plan", "/none", "/api/jobs/none"):
         studio.ask("GET", path)
@@ -312,7 +312,7 @@ def test_no_identifier_is_in_any_answer_or_word(studio):
         *(("stdout", one) for one in studio.stdout),
         *(("stderr", one) for one in studio.stderr),
     ]
-    assert len(everything) > 50
+    assert len(everything) > 11  # what was asked here, and the first line
     found = {place for place, said in everything for value in set(planted) if value.encode() in said}
     assert found == set()
     assert studio.stderr == []

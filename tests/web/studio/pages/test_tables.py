@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import contextmanager
 from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
@@ -42,15 +43,21 @@ def firms() -> pl.DataFrame:
 PLAN = "sfumato: 1\nvariables:\n  firm: {role: record}\nsteps: []\n"
 
 
-@pytest.fixture(scope="module")
-def someone(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("home")
+@contextmanager
+def looking_at_firms(folder):
+    """A studio in which the invented firms are open."""
     with looking(folder, PLAN) as one:
         firms().write_csv(folder / "firms.csv")
         (folder / "towns.csv").write_text(TREE)
         (folder / "key").write_bytes(KEY)
         one.studio.open(Source(folder / "firms.csv"), wait=True, keep=True)
         one.studio.secret = Secret(KEY)
+        yield one
+
+
+@pytest.fixture(scope="module")
+def someone(tmp_path_factory):
+    with looking_at_firms(tmp_path_factory.mktemp("home")) as one:
         yield one
 
 
@@ -82,8 +89,9 @@ def test_the_form_has_what_the_address_says(someone):
     assert 'hx-post="/pages/tables/run?by1=town' in part  # a link gives the same, without a button
 
 
-def test_without_an_address_the_form_has_the_usual_rule_and_identifiers_are_no_variables(someone):
-    part = someone.see("/pages/tables/look")
+def test_without_an_address_the_form_has_the_usual_rule_and_identifiers_are_no_variables(tmp_path):
+    with looking_at_firms(tmp_path) as new:  # where a table was made already, its form is shown
+        part = new.see("/pages/tables/look")
     assert 'name="n" value="3"' in part
     variables = re.search(r'<select name="by1".*?</select>', part, re.DOTALL)[0]
     assert 'value="firm"' not in variables
