@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.command import SFUMATO
 from tests.e2e.test_gate_browser import browser, clean, heading, wide
+from tests.e2e.visiting import until
 from tests.parts import need
 
 __all__ = ["browser"]
@@ -58,15 +59,6 @@ def filled(page):
     """Wait for every line, its picture, and the plan."""
     page.get_by_role("row", name="score").locator("svg").wait_for()
     page.locator("#plan-text").wait_for()
-
-
-def until(page, told):
-    """Wait for what a page tells of itself; its policy forbids Playwright's own way to wait for that."""
-    for _ in range(200):
-        if page.evaluate(told):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(told)
 
 
 def by_keyboard(page, label):

@@ -11,6 +11,7 @@ import pytest
 
 import sfumato as sf
 from tests.e2e.test_report_browser import WIDTHS, browser  # noqa: F401 - a fixture
+from tests.e2e.visiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -57,6 +58,5 @@ def test_a_wide_table_is_reached_and_scrolled_by_keyboard(browser: Any, path: Pa
     assert page.evaluate("document.activeElement.className") == "wide"
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(400)
-    assert page.evaluate("document.activeElement.scrollLeft") > 0
+    until(page, "document.activeElement.scrollLeft > 0")
     page.close()

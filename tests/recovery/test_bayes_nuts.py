@@ -151,23 +151,13 @@ def test_a_linear_model_with_a_noisy_number_and_a_misclassified_category():
     assert ours.sigma == pytest.approx(theirs["sigma"].mean(), abs=0.18 * theirs["sigma"].std())
 
 
-@pytest.mark.parametrize("sampler", ["importance", "hamiltonian"])
-def test_a_skew_posterior_of_separation_under_noise(sampler, monkeypatch):
-    """Far from normal, by both samplers: shares below the reference's quantiles.
-
-    With 1,000 effective draws on either side a share has a standard error of √(.25 · 2/1,000) = .022; four of these.
-    """
+@pytest.fixture(scope="module")
+def separated(libraries):
+    """Records of which one group never responds, under noise, and the sampler's draws from their posterior."""
     rng = np.random.default_rng(5)
     d = (rng.random(120) < 0.5).astype(float)
     y = d * (rng.random(120) < 0.4)
     z = d + rng.normal(0, 0.8, 120)
-    told = Disclosure([Additive(("x",), [[0.64]], values=(0, 1))])
-    if sampler == "hamiltonian":
-        monkeypatch.setattr(Sample, "trusted", property(lambda sample: False))
-    table, priors = pl.DataFrame({"y": y, "x": z}), {"Intercept": (0, 10), "x": (0, 5)}
-    ours = fit("y ~ x", table, told, family="probit", method="bayes", priors=priors, draws=8_000)
-    assert ours.posterior.sampler == sampler
-    assert ours.checks["effective_draws"] > 1000
 
     def model(y, factors):
         b = numpyro.sample("b", dist.Normal(0, jnp.array([10.0, 5.0])))
@@ -178,6 +168,22 @@ def test_a_skew_posterior_of_separation_under_noise(sampler, monkeypatch):
         numpyro.factor("data", jax.scipy.special.logsumexp(log_f + log_pi + jnp.log(factors), axis=1).sum())
 
     theirs = nuts(model, 20_000, jnp.array(y), jnp.array(norm.pdf(z[:, None], [0, 1], 0.8)))["b"]
+    return pl.DataFrame({"y": y, "x": z}), theirs
+
+
+@pytest.mark.parametrize("sampler", ["importance", "hamiltonian"])
+def test_a_skew_posterior_of_separation_under_noise(sampler, separated, monkeypatch):
+    """Far from normal, by both samplers: shares below the reference's quantiles.
+
+    With 1,000 effective draws on either side a share has a standard error of √(.25 · 2/1,000) = .022; four of these.
+    """
+    table, theirs = separated
+    told, priors = Disclosure([Additive(("x",), [[0.64]], values=(0, 1))]), {"Intercept": (0, 10), "x": (0, 5)}
+    if sampler == "hamiltonian":
+        monkeypatch.setattr(Sample, "trusted", property(lambda sample: False))
+    ours = fit("y ~ x", table, told, family="probit", method="bayes", priors=priors, draws=8_000)
+    assert ours.posterior.sampler == sampler
+    assert ours.checks["effective_draws"] > 1000
     for j in range(2):
         bounds = np.quantile(theirs[:, j], [0.1, 0.3, 0.5, 0.7, 0.9])
         shares = (ours.draws[:, j, None] < bounds).mean(axis=0)
