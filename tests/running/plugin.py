@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,8 @@ def _skipped(report: Any) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what it runs beside itself
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = os.environ.pop("SFUMATO_RESULTS", None)  # not for what the tests themselves start
     if folder and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(Path(folder), os.environ["SFUMATO_SET"]), "sfumato-recorder")

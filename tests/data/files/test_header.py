@@ -103,7 +103,7 @@ def below(rows):
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
-@pytest.mark.parametrize("step", [100, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [100, pytest.param(30, marks=pytest.mark.slow)])
 def test_real_files_with_and_without_their_names(shared_data, step):
     """Each file's first line is names, but for those that have none; some records in its place are records."""
     for path, rows, quoted in files(shared_data):
