@@ -76,6 +76,7 @@ def test_unmet_limits_leave_with_1_and_say_what_to_try(sfumato, folder):
     assert "linkage_nearest is exceeded" in done.stderr
 
 
+@pytest.mark.slow
 def test_picture_and_report(sfumato, folder):
     arguments = ("--range", "3:20", "--utility", "delta[variable=bmi]", "--report", "tuned.html")
     done = sfumato(*TUNE, *arguments, "--picture", "frontier.png")

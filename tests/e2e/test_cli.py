@@ -147,6 +147,7 @@ def test_schema_and_version(folder):
     assert sfumato("--version", cwd=folder).stdout.startswith("sfumato ")
 
 
+@pytest.mark.slow
 def test_progress_shows_on_a_terminal_only(folder):
     quiet = sfumato("risk", "data.csv", "--plan", "plan.yaml", "--json", cwd=folder)
     assert "measuring" not in quiet.stderr
@@ -169,6 +170,7 @@ def test_progress_shows_on_a_terminal_only(folder):
     assert b"measuring" in seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupt_leaves_nothing(folder, number):
     cohort(20_000).write_csv(folder / "data.csv")
@@ -190,6 +192,7 @@ def test_interrupt_leaves_nothing(folder, number):
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imported", ["sfumato.cli.stopping", "typer"])
 def test_interrupt_while_the_program_is_loaded(folder, imported):
     """The interpreter tells what it imports; what is left of the start before that is its own, and none of ours."""
@@ -212,6 +215,7 @@ def test_a_reader_that_goes_away_is_no_fault(folder, arguments):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_stdout_that_takes_nothing_is_told_and_the_release_stands(folder):
     with open("/dev/full", "wb") as full:
         command = [SFUMATO, "protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", "--json"]

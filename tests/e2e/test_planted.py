@@ -17,6 +17,8 @@ from sfumato.examples import cohort
 from tests.e2e.command import sfumato
 from tests.e2e.many import Command, run_many
 
+pytestmark = pytest.mark.slow
+
 ROWS = 90
 MARKED = 40  # the row that most failures are about
 IDS = [f"zqid{i:03d}" for i in range(ROWS)]
@@ -458,7 +460,6 @@ def test_the_secret_is_nowhere(ran, name):
     assert SECRET in (folder / "key").read_bytes()
 
 
-@pytest.mark.slow
 def test_the_demonstration(tmp_path):
     """Names, numbers and addresses of the invented people, whole, in what is said and in what may be published."""
     done = sfumato("demo", "--out", "demo", "--records", "300", cwd=tmp_path)

@@ -74,6 +74,8 @@ def run(*arguments):
     """What the command prints, and how it ends."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["sfumato", *map(str, arguments)])
+        for name in ("catch", "over"):  # signals stay those of this process
+            patch.setattr(f"sfumato.cli.stopping.Stopping.{name}", lambda self: None)
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             try:

@@ -85,6 +85,7 @@ def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, worker
     assert {one["route"] for one in told} >= {"/health", "/datasets/{dataset}/tables"}
 
 
+@pytest.mark.slow
 def test_if_a_worker_dies_all_end(folder):
     with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
         workers = [one for one in psutil.Process(started.pid).children() if "spawn_main" in " ".join(one.cmdline())]
@@ -94,6 +95,7 @@ def test_if_a_worker_dies_all_end(folder):
         assert not psutil.wait_procs(workers, 10)[1]
 
 
+@pytest.mark.slow
 def test_if_the_first_process_is_killed_its_workers_end(folder):
     with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
         workers = psutil.Process(started.pid).children(recursive=True)
@@ -102,6 +104,7 @@ def test_if_the_first_process_is_killed_its_workers_end(folder):
         assert not psutil.wait_procs(workers, 15)[1]
 
 
+@pytest.mark.slow
 def test_workers_share_sessions_tokens_and_what_was_given(folder):
     with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (_, told, _):
         with client(told["url"]) as bob:
@@ -120,6 +123,7 @@ def test_workers_share_sessions_tokens_and_what_was_given(folder):
         assert float(line.rpartition(" ")[2]) == 20
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_and_hosts_that_are_not_named(folder):
     with served("--config", "gate.yaml", cwd=folder) as (_, told, _):
         port = told["url"].rpartition(":")[2]
@@ -131,6 +135,7 @@ def test_a_port_that_is_taken_and_hosts_that_are_not_named(folder):
         assert sfumato("serve", *arguments, cwd=folder).returncode == 2
 
 
+@pytest.mark.slow
 def test_the_demo(tmp_path):
     with served("--demo", "--records", "3000", cwd=tmp_path) as (started, told, _):
         assert set(told) == {"url", "dataset", "users"}
@@ -145,6 +150,7 @@ def test_the_demo(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_it_ends_though_a_body_never_comes(folder):
     """Not because it had waited as long as it waits for bodies: then it would say so."""
     with served("--config", "gate.yaml", cwd=folder) as (started, told, _):

@@ -23,6 +23,8 @@ import pytest
 from sfumato.examples import cohort
 from tests.e2e.command import SFUMATO, sfumato
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = ("id", "name", "nhs_number", "email", "sex", "region", "smoker", "height", "bmi", "comment")
 PLAN = """sfumato: 1
 title: A test
@@ -184,7 +186,6 @@ def test_one_line_says_where_it_is_and_its_token_is_spent(studio):
     assert private.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.slow
 def test_the_release_is_what_the_command_writes(studio, tmp_path):
     """A plan written, edited, run, followed, had as an archive; the same plan and secret give the same bytes."""
     studio.write(PLAN)
@@ -218,7 +219,6 @@ def test_the_release_is_what_the_command_writes(studio, tmp_path):
     assert {**{name: told[name] for name in printed}, "release": None} == {**printed, "release": None}
 
 
-@pytest.mark.slow
 def test_a_fit_of_the_release_is_what_the_command_prints(studio, tmp_path):
     with zipfile.ZipFile(tmp_path / "r.zip", "w") as packed:
         for name, content in files(_released(studio, tmp_path)).items():
@@ -239,7 +239,6 @@ def _released(studio, tmp_path):
     return tmp_path / "r"
 
 
-@pytest.mark.slow
 def test_a_limit_that_does_not_hold_gives_no_release_unless_it_is_forced(studio, tmp_path):
     (tmp_path / "plan.yaml").write_text(text := PLAN.replace("at_least: 5", "at_least: 200"))
     studio.write(text)
@@ -256,7 +255,6 @@ def test_a_limit_that_does_not_hold_gives_no_release_unless_it_is_forced(studio,
     assert studio.ask("GET", "/api/release.zip").status_code == 409
 
 
-@pytest.mark.slow
 def test_a_job_is_cancelled_at_once_and_the_next_one_works(studio):
     studio.write(PLAN)
     job = studio.begin("tune", ENDLESS)
@@ -269,7 +267,6 @@ def test_a_job_is_cancelled_at_once_and_the_next_one_works(studio):
     assert studio.ask("GET", f"/api/jobs/{job}").json()["state"] == "cancelled"
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_is_told_and_the_next_one_works(studio):
     studio.write(PLAN)
     for _ in range(2):
@@ -284,7 +281,6 @@ def test_a_worker_that_is_killed_is_told_and_the_next_one_works(studio):
     assert studio.until(studio.begin("protect", {}))["state"] == "done"
 
 
-@pytest.mark.slow
 def test_folders_of_jobs_do_not_pile_up(studio):
     studio.write(PLAN)
     for _ in range(3):
@@ -294,7 +290,6 @@ def test_folders_of_jobs_do_not_pile_up(studio):
     assert list(private.glob("tune-*")) == []
 
 
-@pytest.mark.slow
 def test_no_identifier_is_in_any_answer_or_word(studio):
     """Of all that the shared process has answered so far, of pages, errors and events."""
     studio.write(PLAN)
@@ -331,7 +326,6 @@ def test_it_ends_with_status_0_under_an_open_stream_and_leaves_nothing(own):
     assert own.stderr == []
 
 
-@pytest.mark.slow
 def test_if_it_is_killed_its_worker_ends_and_the_next_start_sweeps(own):
     job = own.begin("tune", ENDLESS)
     own.until(job, lambda told: told["message"])

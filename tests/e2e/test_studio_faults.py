@@ -23,6 +23,8 @@ from sfumato.web.studio.routes import ROUTERS
 from tests.e2e.command import SFUMATO
 from tests.e2e.test_studio import PATIENCE, PLAN, ended, folder, running, waited
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["folder"]
 
 
@@ -54,7 +56,6 @@ def test_another_user_of_this_machine_gets_nothing_even_with_the_cookie(studio):
     assert told == {0: "200", 65534: "403"}
 
 
-@pytest.mark.slow
 def test_eight_tabs_at_once_lose_nothing(studio):
     """Each adds limits of its own, and looks again where it was refused as stale."""
     first = studio.ask("GET", "/api/plan").text
@@ -148,7 +149,6 @@ def filled(folder):
             return folder / "filling"
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path, folder):
     (tmp_path / "plan.yaml").write_text(PLAN)
     with small_disk(tmp_path / "tmp", 24), small_disk(tmp_path / "data", 4) as data:
@@ -266,7 +266,6 @@ def asked_for(route, run):
                 yield path, {}
 
 
-@pytest.mark.slow
 def test_no_identifier_is_in_any_page_part_answer_or_log(studio):
     """All that can be read, with a plan that was run, searched and measured; and what the process said."""
     tuning = {"parameter": "steps.1.sd", "low": 1, "high": 2, "limits": ["linkage_nearest <= 0.9"], "grid": 0}

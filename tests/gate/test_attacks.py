@@ -359,6 +359,7 @@ def after_exception(seed):
     return seen
 
 
+@pytest.mark.slow
 def test_after_an_exception_nothing_gets_worse():
     total = {}
     for seed in range(120):

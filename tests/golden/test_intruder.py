@@ -84,6 +84,7 @@ def test_inference_of_occupation_from_release_p(release_p):
         assert found.of("inference", variable="occupation", group=group).value == pytest.approx(value, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_a_resampled_copy_tells_who_is_in_it(adult):
     members = [i for i in range(adult.height) if u("half", i) < 0.5]
     others = sorted(set(range(adult.height)) - set(members))

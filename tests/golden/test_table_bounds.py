@@ -73,10 +73,12 @@ def test_mean_widths_that_are_not_rounded(published, name, order, width):
     assert found["mean_width"] == pytest.approx(width, abs=0.005)
 
 
+@pytest.mark.slow
 def test_the_three_way_margins_of_rochdale_tell_ninety_zeros(sharpest):
     assert sharpest("rochdale", 3).summary()["zeros"] == 90
 
 
+@pytest.mark.slow
 def test_the_31_decomposable_releases_of_the_czech_table_that_tell_most(published):
     table = Table.of(published("czech_autoworkers"), "n")
     counts = table_of_counts(table)[0].ravel()

@@ -181,6 +181,7 @@ def test_with_recentring_main_effects_see_nothing(protect):
     assert found.of("u_interactions").value > 1e-4
 
 
+@pytest.mark.slow
 def test_without_strata(protect):
     """Not in the paper: about 305 risky records."""
     found = protect(

@@ -2,6 +2,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import os
 real = os.access
@@ -13,6 +15,7 @@ print(os.environ["NUMBA_CACHE_DIR"])
 """
 
 
+@pytest.mark.slow
 def test_an_unwritable_package_folder_is_no_hindrance(tmp_path):
     environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment)

@@ -9,13 +9,15 @@ import pytest
 from tests.kernels.protected.attacks import all_others_known, differencing, standard_errors, told_apart
 
 pytestmark = pytest.mark.slow
+CASE = "tests/recovery/test_protected_attacks.py::test_differencing_by_idle_covariates[200-scope-0.99-0.85]"
+LARGE = pytest.mark.nightly(of=CASE)
 
 
 @pytest.mark.parametrize(
     ("n", "keyed", "share", "figure"),
     [
-        (1000, "scope", 0.999, 0.71),
-        (1000, "request", 0.999, 0.94),
+        pytest.param(1000, "scope", 0.999, 0.71, marks=LARGE),
+        pytest.param(1000, "request", 0.999, 0.94, marks=LARGE),
         (200, "scope", 0.99, 0.85),
         (200, "request", 0.99, 0.91),
     ],

@@ -68,6 +68,7 @@ def test_some_columns_are_measured_copy_by_copy(released):
         assert of.of("pmse_ratio", group="interactions").value == pytest.approx(1, abs=0.8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rule"), [("full", "simple"), ("partial", "partial")])
 def test_a_folder_is_fitted_by_its_rule(released, name, rule):
     found = sf.fit("pay ~ age + sex", released[name][1])

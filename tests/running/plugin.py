@@ -60,6 +60,20 @@ def pytest_xdist_setupnodes() -> None:
         os.environ.setdefault(threads, "1")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Generator[None, Any, Any]:
+    """What a test makes of signals ends with it: its processes, and those of later tests, would inherit it."""
+    before = {number: signal.getsignal(number) for number in _STOPPING}
+    done = yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+    return done
+
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def _cpu() -> float:
     """CPU seconds of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -56,6 +56,7 @@ def small(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_beside_others_and_passes_alone_is_unstable(small):
     told, last = small(BESIDE.format(mark=""))
     assert told["ok"]
@@ -76,6 +77,7 @@ def test_marked_once_it_failed(small):
     assert last[3].startswith("ci: failed (1 passed, 1 failed")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_fails_its_test_and_the_run_goes_on(small):
     text = "import os, signal\n\ndef test_killed():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     text += "\ndef test_other():\n    pass\n"
@@ -84,6 +86,7 @@ def test_a_worker_that_is_killed_fails_its_test_and_the_run_goes_on(small):
     assert [one["test"] for one in told["failed"]] == ["tests/test_x.py::test_killed"]
 
 
+@pytest.mark.slow
 def test_a_test_past_its_limit_failed_with_stacks_in_the_log_and_the_run_goes_on(small, tmp_path):
     stuck = "import pytest, threading\n\n@pytest.mark.timeout(1)\ndef test_stuck():\n    threading.Event().wait(60)\n"
     told, _ = small(stuck + "\ndef test_other():\n    pass\n")
@@ -92,6 +95,7 @@ def test_a_test_past_its_limit_failed_with_stacks_in_the_log_and_the_run_goes_on
     assert "threading.Event().wait(60)" in (tmp_path / "log" / "log.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_skip_though_the_part_is_here_fails(small):
     text = "import pytest\n\ndef test_skipped():\n    pytest.skip('without java: none')\n"
     assert small(text, without=["java"])[0]["ok"]

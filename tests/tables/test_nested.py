@@ -41,7 +41,7 @@ def as_file(table: Table, folder: Path, seed: int) -> Table:
         ("synth_S", "act1>act,geo1>geo,size", {"value": "turnover"}),
         ("synth_S", "act1>act,geo1>geo,size", {}),
         ("ssb_d2", "county>region,main_income", {"count": "freq"}),
-        ("ssb_d3", "county>region,main_income,months2>months", {"count": "freq"}),
+        pytest.param("ssb_d3", "county>region,main_income,months2>months", {"count": "freq"}, marks=pytest.mark.slow),
         ("ssb_magnitude1", "sector2>sector4,geo", {"value": "value", "contributors": "company"}),
     ],
 )

@@ -226,8 +226,8 @@ def counted(
     Examples
     --------
     >>> import sfumato as sf
-    >>> table = sf.read(pl.DataFrame({"sex": ["f", "m", "m"]}))
-    >>> counted(table, ["sex"]).sort("records").rows()
+    >>> table = sf.read(pl.DataFrame({"children": [0, 2, 2]}))
+    >>> counted(table, ["children"]).sort("records").rows()
     [(1, 0), (2, 1)]
     """
     names = {f"key {i}": numbered(data, name) for i, name in enumerate(keys)}

@@ -40,6 +40,7 @@ def study(family, law, times, n, hidden="auto", distribution="gaussian"):
     return np.array(found).T
 
 
+@pytest.mark.slow
 def test_a_strongly_skewed_number_is_no_bias():
     """Within four standard errors of the mean over four draws; the normal law is more than four off on the same."""
     estimates, se, _ = study("poisson", "lognormal", 4, 500)

@@ -186,6 +186,7 @@ def test_a_large_table_has_an_interval():
     assert not linkage_one_to_one(x, z, most=1500).sampled
 
 
+@pytest.mark.slow
 def test_a_large_table_gives_what_the_whole_assignment_gives():
     """A random sample of 1,000 would leave people with two thirds of their competitors and find more."""
     x, z = large(2200)

@@ -101,6 +101,7 @@ def test_nothing_there():
     assert found.notes == (reconstruction.NO_RECORD,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strata", [1, 6])
 def test_of_a_large_table_a_part_is_attacked(strata, monkeypatch):
     """Shares of the part agree with those of the whole: neither the truth nor the order of rows chooses it."""

@@ -104,6 +104,7 @@ def partial(seed, m, rows=300, *, right=True):
     return Copies(tuple(Pair(frame, frame.with_columns(y=pl.Series(new)), BOOK, aligned=True) for new in drawn_y), True)
 
 
+@pytest.mark.slow
 def test_some_values_of_true_people_have_one_on_average_beside_copies_against_one_another():
     """Of 25 tables: the ratio of the one coefficient of y is nearly F(1, 4), with median 0.55 and mean 2; that of the
     model with interactions has four, of which one is not in the model drawn from, and varies by 0.6."""

@@ -76,6 +76,7 @@ def test_a_table_of_which_all_compete_is_assigned_as_a_whole(step, rounded):
         assert lines[group].interval is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [NOISE, CENTROIDS], ids=["noise", "averages"])
 @pytest.mark.parametrize(("most", "rounded"), [(600, False), (100, False), (100, True)])
 def test_a_large_table_is_told_by_some_of_its_people(step, most, rounded, monkeypatch):

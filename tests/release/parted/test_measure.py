@@ -104,6 +104,7 @@ def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
     assert told[0][key][0] >= memory[key][0] - 0.15  # 80 of 200: the standard error of a share is at most .045
 
 
+@pytest.mark.slow
 def test_what_averages_tell_is_tried_in_whole_strata():
     frame = people(N)
     told = {}

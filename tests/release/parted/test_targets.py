@@ -90,6 +90,7 @@ def test_the_metric_is_the_one_asked_for():
     )
 
 
+@pytest.mark.slow
 def test_of_some_people_the_share_of_everybody_is_told():
     """Among 2,000 records a sample of 300 finds far more people than there are; people among all find as many."""
     frame = people(2_000)

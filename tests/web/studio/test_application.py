@@ -90,6 +90,7 @@ def test_bodies_are_bounded_but_those_of_files():
     assert _largest("POST", "/api/protect") == 64 << 10
 
 
+@pytest.mark.slow
 def test_a_page_of_a_thousand_variables_is_packed_and_what_is_saved_is_not(tmp_path):
     names = [f"answer_{i}" for i in range(1000)]
     pl.DataFrame({name: [1, 2, 2, 3] for name in names}).write_csv(tmp_path / "broad.csv")
