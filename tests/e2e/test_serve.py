@@ -167,7 +167,6 @@ def test_it_ends_though_a_body_never_comes(folder):
                     assert b"408" not in answer.read()
 
 
-CLIENTS, EACH = 50, 200
 NODES = {"sex": "fm", "region": ("Bath", "Leeds", "York"), "region@area": ("North", "South"), "hiv": ("no", "yes")}
 
 
@@ -182,18 +181,17 @@ def asked(rng):
     return body
 
 
-@pytest.mark.slow
-def test_many_clients_of_several_workers(tmp_path, store_url):
+def served_to_many(tmp_path, store_url, workers, clients, each):
     """Whatever came in whatever order: nobody knows a small cell, one key has one answer, and all of it verifies."""
     made = made_world(tmp_path, store=store_url)
     tokens = [made.tokens[who] for who in ("ann", "bob", "cat")]
     made.gate.close()
-    with served("--config", "gate.yaml", "--workers", "4", cwd=tmp_path) as (_, told, _):
+    with served("--config", "gate.yaml", "--workers", str(workers), cwd=tmp_path) as (_, told, _):
 
         def asks(number):
             rng, out = random.Random(number), Counter()
             with client(told["url"], tokens[number % 3]) as one:
-                for i in range(EACH):
+                for i in range(each):
                     body, headers = asked(rng), {"Idempotency-Key": f"{number}-{i}"} if i % 10 == 0 else {}
                     answers = [one.post("/datasets/ward/tables", json=body, headers=headers)]
                     answers += [one.post("/datasets/ward/tables", json=body, headers=headers)] if headers else []
@@ -201,8 +199,8 @@ def test_many_clients_of_several_workers(tmp_path, store_url):
                     out.update(answer.status_code for answer in answers)
             return out
 
-        with ThreadPoolExecutor(CLIENTS) as pool:
-            statuses = sum(pool.map(asks, range(CLIENTS)), Counter())
+        with ThreadPoolExecutor(clients) as pool:
+            statuses = sum(pool.map(asks, range(clients)), Counter())
     assert set(statuses) == {201}
     with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
         assert gate.verify() == []
@@ -212,6 +210,16 @@ def test_many_clients_of_several_workers(tmp_path, store_url):
         interval = gate.policies()["research"].interval
         for held in set(knowledge.values()):
             assert narrow(records, held, interval) == 0
+
+
+@pytest.mark.slow
+def test_many_clients_of_several_workers(tmp_path, store_url):
+    served_to_many(tmp_path, store_url, 2, 16, 20)
+
+
+@pytest.mark.nightly(of="tests/e2e/test_serve.py::test_many_clients_of_several_workers")
+def test_ten_thousand_requests_of_fifty_clients(tmp_path, store_url):
+    served_to_many(tmp_path, store_url, 4, 50, 200)
 
 
 def test_the_help_has_examples(tmp_path):

@@ -46,10 +46,8 @@ KINDS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
-def test_a_chain_of_normals_by_regressions(name):
-    """n = 500: coverage of both slopes of the third column within .93 to .97, and three standard errors of 400."""
+def chain_of_normals(name, samples):
+    """n = 500: coverage of both slopes of the third column within .93 to .97, and three standard errors of so many."""
     kind, proper = KINDS[name]
     columns, given = {
         "full": (("x1", "x2", "x3"), ()),
@@ -57,7 +55,7 @@ def test_a_chain_of_normals_by_regressions(name):
         "missing": (("x2",), ("x1", "x3")),
     }[kind]
     truth, held, found = np.array([0.3, 0.5]), [], []
-    for sample in range(400):
+    for sample in range(samples):
         rng = np.random.default_rng([sample, 1])
         x1 = rng.normal(size=500)
         x2 = 0.5 * x1 + 0.9 * rng.normal(size=500)
@@ -71,16 +69,28 @@ def test_a_chain_of_normals_by_regressions(name):
         got = combined(copies, "x3", ["x1", "x2"], name.partition(",")[0], proper)
         held.append((got.low <= truth) & (truth <= got.high))
         found.append(got.estimate)
-    assert (np.abs(np.mean(held, axis=0) - 0.95) < 0.02 + 3 * np.sqrt(0.95 * 0.05 / 400)).all()
+    assert (np.abs(np.mean(held, axis=0) - 0.95) < 0.02 + 3 * np.sqrt(0.95 * 0.05 / samples)).all()
     np.testing.assert_allclose(np.mean(found, axis=0), truth, atol=0.02)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_a_chain_of_normals_by_regressions(name):
+    chain_of_normals(name, 100)
+
+
+@pytest.mark.nightly(of="tests/recovery/test_synthetic_copies.py::test_a_chain_of_normals_by_regressions")
+@pytest.mark.parametrize("name", KINDS)
+def test_a_chain_of_normals_by_regressions_over_400_samples(name):
+    chain_of_normals(name, 400)
+
+
+@pytest.mark.slow
 def test_trees_of_two_thousand():
-    """Two numbers and a 0/1 covariate: coverage of each slope at least .90, less two standard errors of 100 samples."""
+    """Two numbers and a 0/1 covariate: coverage of each slope at least .90, less two standard errors of 40 samples."""
     names, truth = ["x1", "x2", "x3"], np.array([0.5, 0.3, 0.5])
     held = []
-    for sample in range(100):
+    for sample in range(40):
         rng = np.random.default_rng([sample, 2])
         x1 = rng.normal(size=2000)
         x2 = 0.5 * x1 + rng.normal(size=2000)
@@ -91,7 +101,7 @@ def test_trees_of_two_thousand():
         copies = copies_of(frame, (*names, "y"), (), secret, parametric=False, proper=False, kind="full")
         got = combined(copies, "y", names, "simple", False)
         held.append((got.low <= truth) & (truth <= got.high))
-    assert (np.mean(held, axis=0) > 0.90 - 2 * np.sqrt(0.9 * 0.1 / 100)).all()
+    assert (np.mean(held, axis=0) > 0.90 - 2 * np.sqrt(0.9 * 0.1 / 40)).all()
 
 
 def with_later_gaps(sample):
@@ -108,7 +118,7 @@ def with_later_gaps(sample):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("model", "samples"), [("regressions", 100), ("trees", 200)])
+@pytest.mark.parametrize(("model", "samples"), [("regressions", 60), ("trees", 60)])
 def test_gaps_that_hang_on_a_later_column(model, samples):
     """Coverage of both slopes within .93 to .97, and three standard errors of so many; one pass alone has none."""
     own = frozenset(("x2", "x3") if model == "regressions" else ())

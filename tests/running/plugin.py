@@ -6,6 +6,7 @@ element of `junit-<set>.xml` as soon as it is known, so that a run that is kille
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -25,6 +26,17 @@ LONG = {"slow": 300, "browser": 300, "nightly": 1200}
 
 COLLECTED: pytest.StashKey[dict[str, str | None]] = pytest.StashKey()
 """Of every test that was collected: the smaller case that stands in for it by day, where it is nightly."""
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Tests and libraries stay until the end: no search of memory, now or later, walks through them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
