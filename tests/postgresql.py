@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import signal
+import time
 import warnings
 from pathlib import Path
 
@@ -29,6 +30,17 @@ class Server:
         name = f"gate{next(_number)}"
         self.running.psql(f"CREATE DATABASE {name}")
         return self.running.get_uri().replace("/postgres?", f"/{name}?")
+
+    def reload(self) -> None:
+        """Have the settings read again, and wait until new connections are met by them."""
+        before = self._loaded()
+        self.running.psql("SELECT pg_reload_conf()")
+        until = time.monotonic() + 30
+        while self._loaded() == before:
+            assert time.monotonic() < until, "the settings were not read again"
+
+    def _loaded(self) -> str:
+        return str(self.running.psql("SELECT extract(epoch FROM pg_conf_load_time())"))
 
     def stop(self) -> None:
         """At once, without writing anything down; nothing is done where it has ended before."""

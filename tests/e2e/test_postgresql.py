@@ -59,7 +59,7 @@ def study(server, tmp_path_factory):
                 copy.write_row(row)
         connection.execute("ALTER DATABASE " + url.split("?")[0].rsplit("/", 1)[1] + " SET log_statement = 'all'")
         connection.execute("ALTER SYSTEM SET log_statement = 'all'")
-        connection.execute("SELECT pg_reload_conf()")
+    server.reload()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PGHOST", str(server.folder))
         patch.setenv("PGUSER", "postgres")
@@ -67,7 +67,7 @@ def study(server, tmp_path_factory):
         yield folder, f"postgresql:///{name}/public.cohort", server.folder
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM RESET log_statement")
-        connection.execute("SELECT pg_reload_conf()")
+    server.reload()
 
 
 def run(*arguments):

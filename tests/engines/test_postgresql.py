@@ -261,7 +261,7 @@ def test_a_wrong_password_is_not_told(server, address, monkeypatch, tmp_path):
     hba = server.folder / "pg_hba.conf"
     before = hba.read_text()
     hba.write_text("local all reader scram-sha-256\n" + before)
-    server.running.psql("SELECT pg_reload_conf()")
+    server.reload()
     try:
         monkeypatch.setenv("PGUSER", "reader")
         monkeypatch.setenv("PGPASSWORD", PLANTED[::-1])
@@ -277,7 +277,7 @@ def test_a_wrong_password_is_not_told(server, address, monkeypatch, tmp_path):
             pass
     finally:
         hba.write_text(before)
-        server.running.psql("SELECT pg_reload_conf()")
+        server.reload()
 
 
 BOOK = Codebook({"x": Variable(missing=[-9])})

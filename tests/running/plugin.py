@@ -30,12 +30,11 @@ COLLECTED: pytest.StashKey[dict[str, str | None]] = pytest.StashKey()
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection() -> Generator[None, Any, Any]:
-    """Tests and libraries stay until the end: no search of memory, now or later, walks through them."""
+    """What is collected stays until the end: memory is not searched meanwhile."""
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
 
 
