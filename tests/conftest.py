@@ -40,12 +40,12 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
+def server():
     """A PostgreSQL for tests, the same for all; tests that need one are skipped where it is absent."""
     need("postgresql")
-    made = Server(tmp_path_factory.mktemp("pg"))
+    made = Server()
     yield made
-    made.stop()
+    made.remove()
 
 
 @pytest.fixture

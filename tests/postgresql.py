@@ -3,19 +3,30 @@
 import contextlib
 import itertools
 import os
+import shutil
 import signal
+import tempfile
 import time
 import warnings
 from pathlib import Path
 
+import psutil
+
 _number = itertools.count()
+_PREFIX = "sfumato-postgresql-"
 
 
 class Server:
-    """A PostgreSQL with its data under a temporary folder."""
+    """A PostgreSQL with its data in a folder of its own.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Not below that of pytest: whoever starts pytest closes that one to other users, and where root runs the tests the
+    database is another user.
+    """
+
+    def __init__(self) -> None:
+        root = Path(os.environ.get("PYTEST_DEBUG_TEMPROOT") or tempfile.gettempdir())
+        _sweep(root)
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=root))
         self.start()
 
     def start(self) -> None:
@@ -48,3 +59,15 @@ class Server:
             pid = int((self.folder / "postmaster.pid").read_text().split()[0])
             os.kill(pid, signal.SIGQUIT)
         self.running.cleanup()
+
+    def remove(self) -> None:
+        """Stop for good; nothing is left."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _sweep(root: Path) -> None:
+    """Remove what processes left behind that were killed."""
+    for folder in root.glob(f"{_PREFIX}*"):
+        if not psutil.pid_exists(int(folder.name.removeprefix(_PREFIX).partition("-")[0])):
+            shutil.rmtree(folder, ignore_errors=True)

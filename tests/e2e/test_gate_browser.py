@@ -300,7 +300,17 @@ def test_by_keyboard_alone(opened, served):
         keys.press("Enter")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark"), (360, "light"), (1200, "dark")])
+CASE = "tests/e2e/test_gate_browser.py::test_every_page_is_clean_and_nothing_runs_off_the_side"
+LOOKS = [
+    *((1200, "light"), (360, "dark")),  # each width and each theme
+    *(
+        pytest.param(*look, marks=pytest.mark.nightly(of=CASE + "[1200-light]"))
+        for look in ((360, "light"), (1200, "dark"))
+    ),
+]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_every_page_is_clean_and_nothing_runs_off_the_side(opened, width, scheme):
     page = opened(None, width, scheme)
     wrong = {"login": clean(page)}

@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,8 +161,8 @@ def test_a_file_that_goes_and_comes_back(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_database_that_goes_and_comes_back(tmp_path, tmp_path_factory):
-    own = Server(Path(tmp_path_factory.mktemp("own")))
+def test_a_database_that_goes_and_comes_back(tmp_path):
+    own = Server()
     config = with_asker(tmp_path, own.database())
     gate = Gate.open(config)
     first = gate.ask("u0", "ward", table("a"), key="k")
@@ -176,4 +175,4 @@ def test_a_database_that_goes_and_comes_back(tmp_path, tmp_path_factory):
     assert gate.ask("u0", "ward", table("b"), key="l").decision == "granted"
     assert gate.verify() == []
     gate.close()
-    own.stop()
+    own.remove()
