@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.examples.cohort import _REGIONS
 from sfumato.report import remedy
+from tests.release.brief import measured_briefly
 
 pytestmark = pytest.mark.slow
 
-FRAME = sf.examples.cohort(900).select("id", "sex", "region", "smoker", "asthma", "height", "bmi")
-WHOLE = FRAME.with_columns(pl.col("height", "bmi").round())
-TWICE = pl.concat([FRAME, FRAME.with_columns(pl.col("id") + 5000)])
-REGIONS = FRAME["region"].unique().sort().to_list()
+
+@cache
+def people():
+    return sf.examples.cohort(900).select("id", "sex", "region", "smoker", "asthma", "height", "bmi")
+
+
+def whole():
+    return people().with_columns(pl.col("height", "bmi").round())
+
+
+def twice():
+    return pl.concat([people(), people().with_columns(pl.col("id") + 5000)])
+
+
+def follows():
+    return people().with_columns(bmi=pl.col("height") / 5 + pl.col("bmi") / 12)
+
+
+def split():
+    return people().with_columns(bmi=pl.col("bmi") + 8 * (pl.col("sex") == people()["sex"][0]))
+
+
+def skewed():
+    return people().with_columns(bmi=10 + 60 * ((pl.col("bmi") - 10 + pl.col("id") / 1e4) / 60) ** 4)
+
+
 VARIABLES = {
     "id": {"role": "record"},
     "sex": {"role": "key", "kind": "categorical"},
@@ -30,11 +56,8 @@ GROUPED = {"by": ("sex", "region"), "on_small": "merge"}
 SMOKER = {"columns": ("smoker",), "share": None}
 
 
-FOLLOWS = FRAME.with_columns(bmi=pl.col("height") / 5 + pl.col("bmi") / 12)
-SPLIT = FRAME.with_columns(bmi=pl.col("bmi") + 8 * (pl.col("sex") == FRAME["sex"][0]))
-
-
-def households(n=400):
+@cache
+def homes(n=400):
     """People in households in districts of regions, who are older in some regions than in others."""
     rng = np.random.default_rng(1)
     size = rng.choice([1, 2, 3, 4], n)
@@ -53,7 +76,6 @@ def households(n=400):
     )
 
 
-HOMES = households()
 HOME_VARIABLES = {
     "id": {"role": "record"},
     "household": {"role": "household"},
@@ -94,7 +116,7 @@ def swap(window):
 
 
 def broader():
-    return sf.steps.Recode(columns=("region",), map=dict.fromkeys(REGIONS[1:], "other"))
+    return sf.steps.Recode(columns=("region",), map=dict.fromkeys(_REGIONS[1:], "other"))
 
 
 def suppressed():
@@ -103,104 +125,103 @@ def suppressed():
 
 ALONE = {"columns": ("bmi",), "k": 3, "round_to": None}
 SOLVED = {"variable": "bmi", "group": "all", "at": 0.01}
-SKEWED = FRAME.with_columns(bmi=10 + 60 * ((pl.col("bmi") - 10 + pl.col("id") / 1e4) / 60) ** 4)
 WEAK = noise(**SMOKER, variance=0.05)
 PAIRS = {"group": "two-way"}
 BANDS = sf.steps.Recode(columns=("bmi", "height"), band={"n": 4})
 ALIKE = ("size", "sex", "age")
 
 CASES = [
-    (remedy._LARGER_K, [centroids()], [centroids(k=12)], "linkage_nearest", {}, FRAME),
-    (remedy._DISJOINT, [centroids()], [centroids(grouping="mdav")], "linkage_nearest", {}, FRAME),
-    (remedy._SMALLER_K, [centroids(k=12)], [centroids()], "delta", {}, FRAME),
-    (remedy._FEWER_STRATA, [centroids(**GROUPED)], [centroids()], "delta", {}, FRAME),
-    (remedy._MORE_NOISE, [noise()], [noise(share=0.5)], "h_rank", {"group": "all", "at": 0.0}, FRAME),
-    (remedy._LESS_NOISE, [noise(share=0.5)], [noise()], "delta", {}, FRAME),
-    (remedy._MORE_EXCHANGED, [pram(0.95)], [pram(0.7)], "attribute_posterior", {}, FRAME),
-    (remedy._FEWER_EXCHANGED, [pram(0.7)], [pram(0.95)], "u_trees", {}, FRAME),
-    (remedy._WIDER, [swap(0.01)], [swap(0.2)], "linkage_nearest", {}, FRAME),
-    (remedy._NARROWER, [swap(0.2)], [swap(0.01)], "delta", {}, FRAME),
-    (remedy._DISTINCT, [centroids(k=3)], [centroids(k=3, distinct=True)], "unchanged", {}, TWICE),
+    (remedy._LARGER_K, [centroids()], [centroids(k=12)], "linkage_nearest", {}, people),
+    (remedy._DISJOINT, [centroids()], [centroids(grouping="mdav")], "linkage_nearest", {}, people),
+    (remedy._SMALLER_K, [centroids(k=12)], [centroids()], "delta", {}, people),
+    (remedy._FEWER_STRATA, [centroids(**GROUPED)], [centroids()], "delta", {}, people),
+    (remedy._MORE_NOISE, [noise()], [noise(share=0.5)], "h_rank", {"group": "all", "at": 0.0}, people),
+    (remedy._LESS_NOISE, [noise(share=0.5)], [noise()], "delta", {}, people),
+    (remedy._MORE_EXCHANGED, [pram(0.95)], [pram(0.7)], "attribute_posterior", {}, people),
+    (remedy._FEWER_EXCHANGED, [pram(0.7)], [pram(0.95)], "u_trees", {}, people),
+    (remedy._WIDER, [swap(0.01)], [swap(0.2)], "linkage_nearest", {}, people),
+    (remedy._NARROWER, [swap(0.2)], [swap(0.01)], "delta", {}, people),
+    (remedy._DISTINCT, [centroids(k=3)], [centroids(k=3, distinct=True)], "unchanged", {}, twice),
     (
         remedy._UNCLIPPED,
         [noise(**SMOKER, variance=0.2, clip=True)],
         [noise(**SMOKER, variance=0.2)],
         "unchanged",
         {},
-        FRAME,
+        people,
     ),
-    (remedy._FINER, [noise(share=0.01, round_to=1.0)], [noise(share=0.01, round_to=0.1)], "unchanged", {}, WHOLE),
+    (remedy._FINER, [noise(share=0.01, round_to=1.0)], [noise(share=0.01, round_to=0.1)], "unchanged", {}, whole),
     (
         remedy._STRONGER,
         [noise(share=0.01, round_to=1.0)],
         [noise(share=0.2, round_to=1.0)],
         "unchanged",
         {},
-        WHOLE,
+        whole,
     ),
-    (remedy._GROW, [noise()], [noise(grow=2)], "h_rank", APART, FRAME),
-    (remedy._GROW_SOONER, [noise(grow=4)], [noise(grow=1.5)], "h_rank", APART, FRAME),
+    (remedy._GROW, [noise()], [noise(grow=2)], "h_rank", APART, people),
+    (remedy._GROW_SOONER, [noise(grow=4)], [noise(grow=1.5)], "h_rank", APART, people),
     (
         remedy._MEANS,
         [centroids(recentre=False, moments="exact")],
         [centroids(moments="exact")],
         "mean",
         {},
-        FRAME,
+        people,
     ),
-    (remedy._BLUR, [centroids(**ALONE)], [centroids(**ALONE, blur=0.1)], "reconstruction", SOLVED, SKEWED),
+    (remedy._BLUR, [centroids(**ALONE)], [centroids(**ALONE, blur=0.1)], "reconstruction", SOLVED, skewed),
     (
         remedy._MORE_COLUMNS,
         [centroids(**ALONE)],
         [centroids(**ALONE | {"columns": ("bmi", "height")})],
         "reconstruction",
         SOLVED,
-        SKEWED,
+        skewed,
     ),
-    (remedy._SPREAD, [centroids(rescale=False)], [centroids()], "sd", {}, FRAME),
+    (remedy._SPREAD, [centroids(rescale=False)], [centroids()], "sd", {}, people),
     (
         remedy._CLIP,
         [noise(share=3.0)],
         [noise(share=3.0, clip={"bmi": [10, 70], "height": [100, 230]})],
         "out_of_range",
         {},
-        FRAME,
+        people,
     ),
-    (remedy._TOP_CODE, [noise()], [noise(clip={"bmi": [20, 32], "height": [155, 185]})], "h_rank", APART, FRAME),
-    (remedy._BROADER, [centroids(**GROUPED)], [broader(), centroids(**GROUPED)], "k_anonymity", STRATA, FRAME),
-    (remedy._SUPPRESS, [centroids(**GROUPED)], [suppressed(), centroids(**GROUPED)], "k_anonymity", STRATA, FRAME),
+    (remedy._TOP_CODE, [noise()], [noise(clip={"bmi": [20, 32], "height": [155, 185]})], "h_rank", APART, people),
+    (remedy._BROADER, [centroids(**GROUPED)], [broader(), centroids(**GROUPED)], "k_anonymity", STRATA, people),
+    (remedy._SUPPRESS, [centroids(**GROUPED)], [suppressed(), centroids(**GROUPED)], "k_anonymity", STRATA, people),
     (
         remedy._NOISIER,
         [WEAK],
         [noise(**SMOKER, variance=0.5)],
         "attribute_posterior",
         {},
-        FRAME,
+        people,
     ),
-    (remedy._PRAM, [WEAK], [pram(0.7)], "attribute_posterior", {}, FRAME),
-    (remedy._FEWER_GIVEN, [shuffle("height", "smoker")], [shuffle("smoker")], "linkage_nearest", {}, FOLLOWS),
-    (remedy._MORE_GIVEN, [shuffle("smoker")], [shuffle("smoker", "sex")], "table_ratio", PAIRS, SPLIT),
-    (remedy._MORE_AREAS, [swap_households(0.05)], [swap_households(0.5)], "match_correct", {}, HOMES),
-    (remedy._FEWER_AREAS, [swap_households(0.5)], [swap_households(0.02)], "table_ratio", PAIRS, HOMES),
+    (remedy._PRAM, [WEAK], [pram(0.7)], "attribute_posterior", {}, people),
+    (remedy._FEWER_GIVEN, [shuffle("height", "smoker")], [shuffle("smoker")], "linkage_nearest", {}, follows),
+    (remedy._MORE_GIVEN, [shuffle("smoker")], [shuffle("smoker", "sex")], "table_ratio", PAIRS, split),
+    (remedy._MORE_AREAS, [swap_households(0.05)], [swap_households(0.5)], "match_correct", {}, homes),
+    (remedy._FEWER_AREAS, [swap_households(0.5)], [swap_households(0.02)], "table_ratio", PAIRS, homes),
     (
         remedy._BROADER_PROFILES,
         [swap_households(0.05, (ALIKE,))],
         [swap_households(0.05, (ALIKE, ("size",)))],
         "match_correct",
         {},
-        HOMES,
+        homes,
     ),
-    (remedy._LARGER_LEAVES, [synthetic()], [synthetic(min_leaf=50)], "replicated_uniques", {}, FRAME),
-    (remedy._SMALLER_LEAVES, [synthetic(min_leaf=300)], [synthetic()], "table_ratio", PAIRS, FOLLOWS),
-    (remedy._COARSER_FIRST, [synthetic()], [BANDS, synthetic()], "replicated_uniques", {}, FRAME),
-    (remedy._FEWER_COPIES, [synthetic(copies=5)], [synthetic()], "membership", {"group": "auc"}, FRAME),
+    (remedy._LARGER_LEAVES, [synthetic()], [synthetic(min_leaf=50)], "replicated_uniques", {}, people),
+    (remedy._SMALLER_LEAVES, [synthetic(min_leaf=300)], [synthetic()], "table_ratio", PAIRS, follows),
+    (remedy._COARSER_FIRST, [synthetic()], [BANDS, synthetic()], "replicated_uniques", {}, people),
+    (remedy._FEWER_COPIES, [synthetic(copies=5)], [synthetic()], "membership", {"group": "auc"}, people),
     (
         remedy._SMOOTH,
         [synthetic(columns=("height",))],
         [synthetic(columns=("height",), smooth=True)],
         "unchanged",
         {},
-        WHOLE,
+        whole,
     ),
 ]
 ELSEWHERE = {
@@ -220,10 +241,11 @@ ELSEWHERE = {
 
 def bad(steps, frame, measure, where):
     """How bad a figure of a release is: the larger, the worse."""
-    variables = HOME_VARIABLES if frame is HOMES else VARIABLES
+    variables = HOME_VARIABLES if frame is homes else VARIABLES
     asked = [{"measure": measure, "at_most": 1.0}] if measure == "membership" else []  # measured where a limit asks
     plan = sf.Plan(variables=variables, steps=tuple(steps), limits=asked)
-    lines = sf.protect(plan, frame, secret=bytes(range(32))).report.findings.select(measure, **where)
+    with measured_briefly(measure):
+        lines = sf.protect(plan, frame(), secret=bytes(range(32))).report.findings.select(measure, **where)
     if measure in ("mean", "sd"):
         return max(abs(f.value - f.baseline) for f in lines)
     return -min(f.value for f in lines) if measure == "k_anonymity" else max(f.value for f in lines)
