@@ -30,6 +30,7 @@ def case(path):
     return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stat().st_size > 1 << 15 else [])
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("path", [case(p) for p in microdata()])
 def test_it_ends_well_or_says_what_to_do(sfumato, tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)

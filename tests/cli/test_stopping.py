@@ -54,6 +54,7 @@ elif how == "over":
 """
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("how", "number", "status", "left"),
     [

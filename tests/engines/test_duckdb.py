@@ -71,6 +71,7 @@ def test_another_type_in_a_batch_names_the_column(spill):
             ask()
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("by", [["key"], ["key", "big"], ["big"], ["id"], []])
 @pytest.mark.parametrize("batch", [13, 5000])
 def test_strata_are_whole(spill, monkeypatch, by, batch):

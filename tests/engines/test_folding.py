@@ -41,6 +41,7 @@ def folded_over(frame, size):
     return Folding(fold, BOOK.only(frame.columns), frame.schema)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [7, 200, 600])
 @pytest.mark.parametrize("by", [(), ("g",), ("few", "g")])
 def test_moments(size, by):

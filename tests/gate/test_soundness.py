@@ -71,6 +71,7 @@ KINDS = {"plain": small_world, "impossible combinations": ruled_world, "cohorts"
 REQUESTS = {"rings": some_pair}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers_are_right_on_a_few(kind):
     for seed in range(2 if kind == "rings" else 20):

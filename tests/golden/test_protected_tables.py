@@ -116,6 +116,7 @@ LARGE = ("synth_S_2d", "ssb_sprt_emp")
 """What costs most; `ssb_magnitude1` has numbers and two trees too, and `insee` chains of columns."""
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize(
     ("name", "method"),
     [
@@ -137,6 +138,7 @@ FIRST = ("ssb_d1", "ssb_d2s", "ssb_z1micro", "czech", "hair")
 """Two variables, two trees of one variable, plain records, four variables and three: the others are slow."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else SLOW) for n in COUNTED])
 def test_with_a_lower_bound_of_1_listed_counts_are_not_told_by_being_listed(folder, name):
     """A row that says 3 and hides three listed counts gives each of them away to who knows that none is 0."""
@@ -147,6 +149,7 @@ def test_with_a_lower_bound_of_1_listed_counts_are_not_told_by_being_listed(fold
         assert_safe(done, least=1.0)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", COUNTED)
 def test_without_it_a_note_says_so_where_being_listed_tells_a_count(folder, name):
     table, rules = built(folder, name)
@@ -371,6 +374,7 @@ def random_tables(seed):
     return table, "n(3)" if value is None else ["n(3)", "p(10)"], {name: (tree,) for name, tree in trees.items()}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("asked", ["exact", "level"])
 @pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination", "hypercube"])
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 12))])

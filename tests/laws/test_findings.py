@@ -55,6 +55,7 @@ CASES = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "engine"), CASES)
 def test_every_engine_gives_the_same_findings(name, engine, request):
     with open_parted(request.getfixturevalue(ENGINES[engine])) as data:

@@ -193,6 +193,7 @@ def told_exactly(disclosure, column):
 LEAVING = (3, 17, 29, 41, 53, 67, 83, 97)
 
 
+@pytest.mark.few(10)
 @each_step(*MASKING)
 def test_no_attack_returns_the_values_of_those_who_leave_but_where_the_disclosure_says_so(do, number):
     """Within 1% by more than a single release tells; chance hits are a few per cent, of 8 people hardly 3."""

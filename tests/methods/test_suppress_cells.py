@@ -139,6 +139,7 @@ PEER = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("name", "k"), [(name, k) for name, (_, most) in PEER.items() for k in most])
 def test_no_more_cells_than_the_peer(shared_data, name, k):
     keys, most = PEER[name]

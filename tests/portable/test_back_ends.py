@@ -16,6 +16,7 @@ STANDS_FOR = {"Zen": {"Zen", "Haswell"}}
 """Builds of OpenBLAS that leave the code for a processor out take that of the like."""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", BACK_ENDS)
 def test_a_back_end_takes_effect(name, tmp_path):
     if name not in taken():

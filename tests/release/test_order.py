@@ -28,6 +28,7 @@ def released(steps, frame=FRAME, secret=SECRET, **plan):
     return sf.protect(Plan(**{"variables": NAMED, **plan}, steps=steps), frame, secret=secret).data.frame
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("steps", [[CENTROIDS], [NOISE], [SAMPLE, NOISE], [NOISE, DROP], [CENTROIDS, DROP]], ids=str)
 def test_the_order_of_the_input_changes_nothing(steps):
     one = released(steps)

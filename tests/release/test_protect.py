@@ -199,6 +199,7 @@ def test_problems_come_before_any_work():
         sf.protect(plan(STEPS[1]), FRAME, secret=SECRET)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "limit",
     [

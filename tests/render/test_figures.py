@@ -10,6 +10,7 @@ from sfumato.report.picture import Coefficients, Distribution, Risky, Scatter
 from tests.render import reports
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("at", range(len(reports.PICTURES)), ids=reports.PICTURES)
 def test_every_panel_has_a_table_of_its_figures(at):
     picture = reports.pictures()[at]

@@ -40,12 +40,28 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _leave_few(items)
     config.stash[COLLECTED] = {item.nodeid: _stands_in(item) for item in items}
     for item in items:
         if is_once(item.nodeid) or plants(_names(item)):
             item.add_marker(pytest.mark.once)
         if limits := [limit for mark, limit in LONG.items() if item.get_closest_marker(mark)]:
             item.add_marker(pytest.mark.timeout(max(limits)))
+
+
+def _leave_few(items: list[pytest.Item]) -> None:
+    """Of a test marked `few(n)` so many cases run everywhere, spread evenly; the others are slow."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("few"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in cases.values():
+        mark = group[0].get_closest_marker("few")
+        many = mark.args[0] if mark else len(group)
+        kept = {round((i + 0.5) * len(group) / many - 0.5) for i in range(many)}
+        for i, item in enumerate(group):
+            if i not in kept:
+                item.add_marker(pytest.mark.slow)
 
 
 def _stands_in(item: pytest.Item) -> str | None:

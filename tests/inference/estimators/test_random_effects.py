@@ -192,6 +192,7 @@ def brute_force(family, table, noisy):
     return log_likelihood
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("family", "noisy"),
     [

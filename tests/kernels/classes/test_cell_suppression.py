@@ -231,6 +231,7 @@ KEYS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("file", "k", "most"),
     [

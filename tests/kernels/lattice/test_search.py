@@ -44,6 +44,7 @@ def same(found, right):
         assert found.bound == found.score
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("loss", "limit", "score"),
     [
@@ -80,6 +81,7 @@ def test_adult_is_generalised_as_the_peer_did(adult):
     assert kept.records == 30162 - 1346
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize(("name", "seed"), list(product(CRITERIA, range(3))))
 def test_every_criterion_as_by_trying_all_nodes(name, seed):
     patterns, hierarchies = small.table(seed, sensitive=1)

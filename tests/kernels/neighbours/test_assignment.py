@@ -55,6 +55,7 @@ MASKED = [noise, strong_noise, averages, neighbours_averages, one_column_exchang
 LONG = [(strong_noise, 2), (strong_noise, 4), (one_column_exchanged, 2)]  # the others are quick enough
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("masked", "p"),
     [

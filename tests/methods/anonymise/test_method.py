@@ -177,6 +177,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("limit", "loss", "score", "suppressed"), PUBLISHED)
 def test_published_optima(shared_data, limit, loss, score, suppressed):
     frame = pl.read_csv(shared_data / "adult" / "adult.csv", separator=";")

@@ -94,6 +94,7 @@ def same(told, memory):
             assert one is None or one == pytest.approx(other, rel=1e-9, abs=1e-12), key
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_it_is_what_memory_tells(steps):
     plan, frame = plan_of(steps), table()

@@ -82,6 +82,7 @@ def few_assigned(monkeypatch):
     monkeypatch.setattr(assignment, "PEOPLE", 3)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("change", [None, gaps], ids=["", "gaps"])
 @pytest.mark.parametrize("steps", TRIED.values(), ids=TRIED)
 def test_everybody_is_found_as_in_memory(steps, change):

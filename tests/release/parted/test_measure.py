@@ -68,6 +68,7 @@ def refuse_other(told, expected):
             assert one is None or one == pytest.approx(other, rel=1e-9, abs=1e-12), key
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_a_small_table_is_measured_as_in_memory(steps):
     frame, plan = people(N), plan_of(steps)
@@ -78,6 +79,7 @@ def test_a_small_table_is_measured_as_in_memory(steps):
     assert set(parted.notes) == set(memory.notes)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_of_a_large_table_what_sums_tell_is_of_all_rows(steps):
     frame, plan = people(N), plan_of(steps)

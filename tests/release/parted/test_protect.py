@@ -82,6 +82,7 @@ def in_parts(plan, frame, folder):
     return pl.read_parquet(written), release
 
 
+@pytest.mark.few(10)
 @pytest.mark.usefixtures("few_measures")
 @pytest.mark.parametrize("steps", [*STEPS, *(pytest.param(steps, id=name) for name, steps in SEVERAL.items())])
 def test_all_parts_together_are_the_release_in_memory_in_its_order(steps, tmp_path):

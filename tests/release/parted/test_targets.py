@@ -67,6 +67,7 @@ def few_assigned(monkeypatch):
     monkeypatch.setattr(assignment, "PEOPLE", 3)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("change", [None, gaps, two_valued], ids=["", "gaps", "two values"])
 @pytest.mark.parametrize("steps", TRIED.values(), ids=TRIED)
 def test_everybody_is_found_as_in_memory(steps, change):

@@ -53,6 +53,7 @@ def test_what_a_browser_brings_is_good_once(world, provider):
     assert client.get(BACK, params=brought).status_code == 403
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("who", ["nobody", "north", "public", "ANN", "", "gone"])
 def test_whoever_is_no_user_here(world, provider, who):
     world.gate.add_user("gone", None, "analyst", "research")
@@ -69,6 +70,7 @@ def test_a_login_that_another_browser_began(world, provider):
     assert world.client().get(BACK, params=provider.logs_in(led(other), "ann")).status_code == 403
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -27,6 +27,7 @@ BAD = {
 }
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", BAD)
 def test_a_file_that_cannot_be_read_has_the_sentence_of_the_command_line(tmp_path, name):
     path = tmp_path / name

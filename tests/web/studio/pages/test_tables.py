@@ -136,6 +136,7 @@ WAYS = {
 }
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("fields", WAYS.values(), ids=WAYS)
 def test_the_lines_write_the_file_that_is_downloaded(someone, fields, monkeypatch, tmp_path):
     folder = someone.studio.folder / tmp_path.name
