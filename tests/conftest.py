@@ -21,6 +21,7 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 settings.register_profile("sfumato", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("few", settings.get_profile("sfumato"), max_examples=25)  # `make test`, other arithmetic
 settings.load_profile("sfumato")
 
 

@@ -56,9 +56,7 @@ def _portable(run: Run) -> None:
         return
     environments = json.loads(told.printed.splitlines()[-1])
     paths = [f"tests/{folder}" for folder in PORTABLE]
-    patient = {
-        "PYTEST_TIMEOUT": "300"
-    }  # loops are compiled anew for another processor, within the tests that need them
+    patient = {"PYTEST_TIMEOUT": "300"}  # loops are compiled anew, within the tests that need them
     alone = {"processes": 0, "together": True}
     with ThreadPoolExecutor(workers()) as pool:
         jobs = [

@@ -87,7 +87,8 @@ def run_set(
     run.results[name] = run.folder / f"results-{name}.jsonl"
     python = python or python_of(run.root)
     around = {**surroundings(run.seed), **(env or {})}
-    command = [python, "-m", "pytest", *_seeded(run), "-m", marks, *paths]
+    examples = [] if name == "tests" and run.name != "test" else ["--hypothesis-profile=few"]
+    command = [python, "-m", "pytest", *_seeded(run), *examples, "-m", marks, *paths]
     count = workers() if processes is None else processes
     if count > 1:
         command += ["-n", str(count), "--dist", "worksteal"]
