@@ -178,29 +178,18 @@ def test_published_optimum(shared_data: Path) -> None:
     )
 
 
-def small_table(shared_data: Path) -> Small:
-    return of_file(shared_data / "tables" / "synth_S.csv", ["act1>act", "geo1>geo", "size"], "turnover")
-
-
-@pytest.mark.slow
-def test_published_costs_in_three_dimensions(shared_data: Path) -> None:
+@pytest.mark.nightly(of="tests/tables/suppress/test_suppress.py::test_published_optimum")
+def test_published_optimum_in_three_dimensions(shared_data: Path) -> None:
     """`synth_S`: exact disclosure costs 164,439 at least, p% levels between 169,889 and 196,362."""
-    small = small_table(shared_data)
+    small = of_file(shared_data / "tables" / "synth_S.csv", ["act1>act", "geo1>geo", "size"], "turnover")
     primary, level = small.p_percent()
+    found = suppress(small, primary, method="optimal", cost=small.cost, **free(small))
+    assert found.optimal
+    assert round(float(small.cost[found.secondary].sum())) == 164_439
     wide = suppress(small, primary, method="auto", cost=small.cost, **free(small), **levels(level, False))
     assert 169_889 <= float(small.cost[wide.secondary].sum()) <= 196_362
     assert wide.bound is not None
     assert 164_439 <= wide.bound <= 196_362
-
-
-@pytest.mark.nightly(of="tests/tables/suppress/test_suppress.py::test_published_optimum")
-def test_published_optimum_in_three_dimensions(shared_data: Path) -> None:
-    """Two minutes for a proof of what is seen on small tables too."""
-    small = small_table(shared_data)
-    primary, _ = small.p_percent()
-    found = suppress(small, primary, method="optimal", cost=small.cost, **free(small))
-    assert found.optimal
-    assert round(float(small.cost[found.secondary].sum())) == 164_439
 
 
 @pytest.mark.parametrize("method", METHOD)
