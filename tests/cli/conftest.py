@@ -6,6 +6,7 @@ import pytest
 
 from sfumato.cli import main
 from sfumato.cli.stopping import Stopping
+from tests.release.brief import sketched
 
 
 @pytest.fixture
@@ -31,3 +32,10 @@ def sfumato(monkeypatch, capsys, own_process):
         return SimpleNamespace(returncode=left.value.code, stdout=printed.out, stderr=printed.err)
 
     return run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sketches():
+    """See `tests.release.brief`; the modules that look at pictures have them drawn."""
+    with sketched():
+        yield

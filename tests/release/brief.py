@@ -1,10 +1,11 @@
-"""Releases that are measured by a few measures."""
+"""Releases that are measured by a few measures, and reports whose pictures are sketches."""
 
 from contextlib import contextmanager
 
 import pytest
 
 from sfumato.release.protect import measure_run
+from sfumato.render import plots
 
 FEW = {"mean", "delta", "unchanged", "interval_disclosure", "k_anonymity"}
 
@@ -23,4 +24,19 @@ def measured_briefly(*others):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.release.protect.measure_run", few)
         patched.setattr("sfumato.release.parted.measure.measure_run", few)
+        yield
+
+
+@contextmanager
+def sketched():
+    """What a picture shows is worked out, and not drawn: drawing takes most of writing a small release.
+
+    For tests that look at files, papers and words; pictures are tested in `tests/render` and `tests/report`.
+    """
+
+    def sketch(picture, name):
+        return tuple(plots.Panel(drawing.title, "<svg></svg>") for drawing in plots._drawings(picture))
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(plots, "draw", sketch)
         yield
