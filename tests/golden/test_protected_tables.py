@@ -374,10 +374,14 @@ def random_tables(seed):
     return table, "n(3)" if value is None else ["n(3)", "p(10)"], {name: (tree,) for name, tree in trees.items()}
 
 
-@pytest.mark.few(3)
+HIERARCHICAL = "test_every_method_holds_against_the_plain_attacker_on_hierarchical_tables[0-auto-level]"
+MORE = pytest.mark.nightly(of=f"tests/golden/test_protected_tables.py::{HIERARCHICAL}")
+
+
+@pytest.mark.few(5)
 @pytest.mark.parametrize("asked", ["exact", "level"])
 @pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination", "hypercube"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=SLOW) for seed in range(1, 12))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=SLOW if n < 4 else MORE) for n in range(1, 12))])
 def test_every_method_holds_against_the_plain_attacker_on_hierarchical_tables(seed, method, asked):
     table, rules, trees = random_tables(seed)
     done = sf.tables.protect(table, rules, method=method, protect=asked)

@@ -50,10 +50,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_few(items: list[pytest.Item]) -> None:
-    """Of a test marked `few(n)` so many cases run everywhere, spread evenly; the others are slow."""
+    """Of the cases of a test marked `few(n)` that have no other mark so many keep none, spread evenly."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.get_closest_marker("few"):
+        if item.get_closest_marker("few") and not any(item.get_closest_marker(mark) for mark in LONG):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in cases.values():
         mark = group[0].get_closest_marker("few")
