@@ -93,7 +93,8 @@ def box(page: Any, name: str) -> Any:
 
 def until(page: Any, part: str) -> None:
     """Wait for a part of the plan."""
-    page.wait_for_function("part => document.getElementById('plan-text')?.value.includes(part)", arg=part)
+    at_rest = "!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')"  # else a key may be lost
+    page.wait_for_function(f"part => document.getElementById('plan-text')?.value.includes(part) && {at_rest}", arg=part)
 
 
 def effect(page: Any) -> None:

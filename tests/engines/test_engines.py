@@ -54,6 +54,13 @@ def table(values):
     return pl.DataFrame(values, schema=schema, orient="row").with_columns(w=pl.int_range(1, pl.len() + 1) * 0.5)
 
 
+def test_distances_are_the_same_to_the_last_bit():
+    """143 thousandths: divided, or multiplied by the inverse of 1,000, as Polars does at times."""
+    frame, query = table([("a", 0.5, 1)] * 6 + [("a", float("nan"), 2)]), Classes(("g", "h"), "x")
+    for make in ENGINES.values():
+        assert make(frame, BOOK).ask(query)["sfumato:t"].to_list() == [0.858, 0.143]
+
+
 @pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
 def test_engines_are_data_sets(make):
     assert isinstance(make(table([]), BOOK), Dataset)

@@ -8,7 +8,7 @@ import polars as pl
 
 from sfumato.data.query import CLASSES, COUNT, DISTINCT, SIZE, T
 
-__all__ = ["class_sizes", "class_values", "empty_classes", "together"]
+__all__ = ["class_sizes", "class_values", "empty_classes", "in_thousandths", "together"]
 
 _OVERALL, _HELD, _APART = "sfumato:overall", "sfumato:held", "sfumato:apart"
 _WIDE = pl.Int128()
@@ -68,8 +68,21 @@ def class_values(counts: pl.DataFrame, by: Sequence[str], value: str, whole: pl.
     classes = joined.group_by(by).agg(told) if by else joined.select(told)
     twice = 2 * total * held
     up = ((pl.col(_APART) + total * held) * 1000 + twice - 1) // pl.when(held > 0).then(twice).otherwise(1)
-    t = pl.when(held > 0).then(up).otherwise(0).cast(pl.Float64) / 1000
-    return together(classes.select(SIZE, DISTINCT, t.alias(T), pl.lit(1, pl.Int64).alias(CLASSES)))
+    t = pl.when(held > 0).then(up).otherwise(0).cast(pl.Int64)
+    return together(in_thousandths(classes.select(SIZE, DISTINCT, t.alias(T), pl.lit(1, pl.Int64).alias(CLASSES))))
+
+
+def in_thousandths(answer: pl.DataFrame) -> pl.DataFrame:
+    """Divide the distances, which are whole numbers of thousandths, whatever engine they are from.
+
+    By NumPy: Polars divides by a constant, or multiplies by its inverse, which differs in the last bit.
+
+    Examples
+    --------
+    >>> in_thousandths(pl.DataFrame({T: [143]}))[T].to_list()
+    [0.143]
+    """
+    return answer.with_columns(pl.Series(T, answer[T].to_numpy() / 1000))
 
 
 def together(answers: pl.DataFrame) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import polars.selectors as cs
 
 from sfumato.data.files.table import listed
 from sfumato.data.query import CLASSES, COUNT, DISTINCT, SIZE, T
+from sfumato.engines.classes import in_thousandths
 from sfumato.engines.postgresql_session import Place, Session, quoted
 from sfumato.engines.postgresql_types import Column, Table, selected, table_of
 from sfumato.errors import DataError, TooManyGroups
@@ -150,9 +151,7 @@ WITH cells AS (
 )
 SELECT size AS {quoted(SIZE)}, held AS {quoted(DISTINCT)}, t AS {quoted(T)}, count(*) AS {quoted(CLASSES)}
 FROM each WHERE size IS NOT NULL GROUP BY 1, 2, 3"""
-        answer = self.session.table(statement)
-        answer = answer.with_columns(pl.col(T).cast(pl.Float64) / 1000)
-        return answer.sort(SIZE, DISTINCT, T)
+        return in_thousandths(self.session.table(statement)).sort(SIZE, DISTINCT, T)
 
     def _sizes(self, keys: Sequence[Column]) -> pl.DataFrame:
         grouped = f"GROUP BY {', '.join(c.key for c in keys)}" if keys else "HAVING count(*) > 0"
