@@ -1,5 +1,6 @@
 """A plan runs on a table of PostgreSQL as on a file, and no value of the data gets into a statement."""
 
+import gc
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
@@ -76,6 +77,7 @@ def run(*arguments):
         patch.setattr("sys.argv", ["sfumato", *map(str, arguments)])
         for name in ("catch", "over"):  # signals stay those of this process
             patch.setattr(f"sfumato.cli.stopping.Stopping.{name}", lambda self: None)
+        patch.setattr("sys.unraisablehook", lambda told: None)  # connections that the end of a process closes
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err):
             try:
@@ -83,6 +85,7 @@ def run(*arguments):
                 code = 0
             except SystemExit as end:
                 code = end.code or 0
+            gc.collect()
     return SimpleNamespace(
         exit_code=code, stdout=out.getvalue(), stderr=err.getvalue(), output=out.getvalue() + err.getvalue()
     )
