@@ -191,7 +191,12 @@ def again(page: Any, folder: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (1200, "dark")])
+CASE = "tests/e2e/test_studio_recode_browser.py::test_narrow_and_dark_pages_lose_nothing[360-dark]"
+MORE = pytest.mark.nightly(of=CASE)
+LOOKS = [(360, "dark"), pytest.param(360, "light", marks=MORE), pytest.param(1200, "dark", marks=MORE)]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_narrow_and_dark_pages_lose_nothing(page, width, scheme):
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)

@@ -15,6 +15,8 @@ from tests.postgresql import Server
 
 POLICY = "{research: {interval: {count: 4, width: 10}}}"
 PATIENCE = 120
+HERE = "tests/gate/test_faults.py"
+MORE = pytest.mark.nightly(of=f"{HERE}::test_of_two_requests_that_are_not_safe_together_one_is_granted[sqlite-6]")
 
 
 def with_asker(tmp_path, store_url):
@@ -27,7 +29,7 @@ def with_asker(tmp_path, store_url):
     return config
 
 
-@pytest.mark.parametrize("rounds", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [6, pytest.param(100, marks=MORE)])
 def test_of_two_requests_that_are_not_safe_together_one_is_granted(tmp_path, store_url, rounds):
     (tmp_path / "ward.csv").write_text(SEED)
     datasets = "".join(f", d{i}: {{versions: {{v1: ward.csv}}, count: n}}" for i in range(rounds))
@@ -102,6 +104,11 @@ def test_a_killed_gate_has_kept_all_that_it_answered(tmp_path, store_url):
 
 
 @pytest.mark.slow
+def test_a_gate_killed_fifteen_times_has_kept_all_that_it_answered(tmp_path, store_url):
+    assert kill_and_look(tmp_path, store_url, 15) > 20
+
+
+@pytest.mark.nightly(of=f"{HERE}::test_a_gate_killed_fifteen_times_has_kept_all_that_it_answered")
 def test_a_gate_killed_sixty_times_has_kept_all_that_it_answered(tmp_path, store_url):
     assert kill_and_look(tmp_path, store_url, 60) > 100
 

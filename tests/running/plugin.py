@@ -56,6 +56,7 @@ def _leave_few(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("few") and not any(item.get_closest_marker(mark) for mark in LONG):
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in cases.values():
+        group.sort(key=lambda item: item.nodeid)  # they may stand in random order
         mark = group[0].get_closest_marker("few")
         many = mark.args[0] if mark else len(group)
         kept = {round((i + 0.5) * len(group) / many - 0.5) for i in range(many)}
