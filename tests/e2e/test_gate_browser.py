@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ ANALYST = ("Datasets", "Request a table", "Request an analysis", "My releases")
 STEWARD = ("People", "Policies", "Queue", "Maximal releases", "Ledger")
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[dict[str, Any]]:
+@contextmanager
+def demo() -> Iterator[dict[str, Any]]:
     """A demo: where it is, and by whose name and password one comes in."""
     need("vendor")
     command = [SFUMATO, "serve", "--demo", "--records", "5000", "--port", "0", "--json"]
@@ -38,6 +39,13 @@ def served() -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
+def served() -> Iterator[dict[str, Any]]:
+    """A demo for all tests here that give nobody more than is proved safe, and add nobody."""
+    with demo() as told:
+        yield told
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     need("browser")
     sync_api = import_module("playwright.sync_api")
@@ -47,8 +55,8 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture
-def opened(browser, served):
+@contextmanager
+def opening(browser, served):
     """Opens a page for somebody; at the end nothing was asked elsewhere, and nothing was complained of."""
     contexts, asked, complaints = [], [], []
 
@@ -76,6 +84,12 @@ def opened(browser, served):
     here = urlsplit(served["url"]).netloc
     assert {urlsplit(url).netloc for url in asked} == {here}
     assert complaints == []
+
+
+@pytest.fixture
+def opened(browser, served):
+    with opening(browser, served) as open_page:
+        yield open_page
 
 
 def heading(page, name):
@@ -202,8 +216,12 @@ def test_wrong_words_are_told_beside_the_form(opened):
     assert "not right" in page.locator("#wrong").inner_text()
 
 
-def test_a_steward_looks_ahead_and_decides(opened):
-    page = opened("sol")
+def test_a_steward_looks_ahead_and_decides(browser):
+    with demo() as alone, opening(browser, alone) as opened:
+        looks_ahead_and_decides(opened("sol"))
+
+
+def looks_ahead_and_decides(page):
     for name in STEWARD:
         visit(page, name)
     visit(page, "People")
