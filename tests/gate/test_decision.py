@@ -1,5 +1,8 @@
 """Judging: what is known, what several criteria come to, what depends on nothing else."""
 
+from itertools import combinations
+
+import numpy as np
 import polars as pl
 import pytest
 
@@ -67,3 +70,37 @@ def test_an_empty_data_set_has_no_small_cells():
 
 def test_together_is_asked_one_by_one():
     assert together(RECORDS, [A, B], POLICY).decision == judge(RECORDS, [A], B, POLICY).decision
+
+
+def possible(total):
+    """All tables of eight cells with so many people, shape (tables, 2, 2, 2)."""
+    bars = np.array(list(combinations(range(total + 7), 7))).reshape(-1, 7)
+    walls = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), total + 7)])
+    return (np.diff(walls) - 1).reshape(-1, 2, 2, 2)
+
+
+def ends(tables, true, told):
+    """The least and the most of each cell in tables with the margins of the true one."""
+    agree = np.ones(len(tables), dtype=bool)
+    for names in told:
+        away = tuple(i for i, name in enumerate("ABC") if name not in names)
+        agree &= (tables.sum(axis=tuple(i + 1 for i in away)) == true.sum(axis=away)).reshape(len(tables), -1).all(axis=1)
+    return np.stack([tables[agree].min(axis=0), tables[agree].max(axis=0)])
+
+
+def test_beside_an_exception_no_cell_is_known_better_by_enumeration():
+    rng, tables, policy, answers = np.random.default_rng(1), possible(9), Policy(interval={"count": 2, "width": 3}), []
+    for told in 5 * (["AB", "C"], ["A", "BC"], ["AB"], ["A", "B"]):
+        true = rng.multinomial(9, rng.dirichlet(np.ones(8))).reshape(2, 2, 2)
+        cells = [dict(zip("ABC", map(str, at), strict=True)) | {"n": int(true[at])} for at in np.ndindex(2, 2, 2)]
+        data, held = records_of(pl.DataFrame(cells), count="n"), [Margin.of(map(Node, names)) for names in told]
+        for asked in ("AC", "BC", "C", "ABC"):
+            wanted = Margin.of(map(Node, asked))
+            if {*asked, *"".join(told)} != {*"ABC"} or is_known(data, held, wanted):
+                continue
+            before, after = ends(tables, true, told), ends(tables, true, [*told, asked])
+            kept = (np.ptp(after, axis=0) >= 3) | ((np.ptp(before, axis=0) < 3) & (before == after).all(axis=0))
+            found = judge(data, held, wanted, policy, broken=True).decision
+            assert (found == "granted") == bool(kept[(true >= 1) & (true <= 2)].all())
+            answers.append((found, judge(data, held, wanted, policy, broken=True, effort=-1).decision))
+    assert {*answers} == {("refused", "refused"), ("granted", "undecided"), ("refused", "undecided")}

@@ -8,8 +8,9 @@ from sfumato.gate.case import Case
 from sfumato.gate.policy import Interval
 from sfumato.gate.stages.cover import Narrow, narrow_cells
 from sfumato.gate.stages.exact import LARGEST, Joint
-from sfumato.gate.stages.exchange import settled
+from sfumato.gate.stages.exchange import PROGRAM, settled
 from sfumato.gate.stages.verdict import Verdict
+from sfumato.kernels.tabular.reach import Reachable
 
 __all__ = ["EFFORT", "check"]
 
@@ -34,7 +35,7 @@ def check(case: Case, criterion: Interval, joint: Joint, beside: Case | None = N
         Units of work for cells that closed bounds leave open.
     """
     if beside is not None:
-        return _no_worse(case, criterion, joint, beside)
+        return _no_worse(case, criterion, joint, beside, effort)
     scope, count, width = case.scope, criterion.count, criterion.width
     work = scope.rows * len(case.known)
     if any(len(scope.small(clique, count + 1)) for clique in case.known):
@@ -57,18 +58,28 @@ def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
     return False
 
 
-def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case) -> Verdict:
+def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effort: float) -> Verdict:
     """Whether cells that fail already keep their ends, and no other one fails; by programs alone."""
     same = case.structure.versions == beside.structure.versions and case.scope.rows == beside.scope.rows
     if not same or case.joint_cells > LARGEST:
         return Verdict(False, "released", 0)
-    before, after = Joint(case, beside.known), joint
+    before, after = Joint(case, beside.known).reach, joint.reach
     small = np.flatnonzero((joint.true >= 1) & (joint.true <= criterion.count)).tolist()
-    holds = True
+    work = lambda: joint.cells * (before.programs + after.programs + PROGRAM * (before.whole + after.whole))  # noqa: E731
+    if any(after.narrowed(cell, criterion.width) and _moved(before, after, cell, criterion.width) for cell in small):
+        return Verdict(False, "exact", work())
     for cell in small:
-        if not after.reach.wide(cell, criterion.width):
-            failed = not before.reach.wide(cell, criterion.width)
-            holds = failed and before.reach.ends(cell) == after.reach.ends(cell)
-            if not holds:
-                break
-    return Verdict(holds, "exact", (before.reach.programs + after.reach.programs) * joint.cells)
+        if work() > effort:
+            return Verdict(None, "exact", work())
+        if not after.wide(cell, criterion.width):
+            failed = not before.wide(cell, criterion.width)
+            if not failed or before.ends(cell) != after.ends(cell):
+                return Verdict(False, "exact", work())
+    return Verdict(True, "exact", work())
+
+
+def _moved(before: Reachable, after: Reachable, cell: int, width: int) -> bool:
+    """Whether a table that was possible shows that a cell was wide, or an end outside of what it can be now."""
+    before.narrowed(cell, width)
+    low, high = before.least[cell], before.most[cell]
+    return bool(high - low >= width or low < after.low[cell] or high > after.high[cell])

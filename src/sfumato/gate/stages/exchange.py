@@ -19,13 +19,13 @@ from sfumato.gate.stages.exact import LARGEST, Joint
 from sfumato.gate.stages.verdict import Verdict
 from sfumato.kernels.tabular.margins import grown, largest, split
 
-__all__ = ["Parts", "settled", "still_narrow"]
+__all__ = ["PROGRAM", "Parts", "settled", "still_narrow"]
 
 Ints = NDArray[np.int64]
 
 _TABLE = 1 << 20
 """Cells of a part up to which people are exchanged in it."""
-_PROGRAM = 50_000
+PROGRAM = 50_000
 """Units of work of a program, for each of its cells; a choice of exchanges is one unit."""
 
 
@@ -145,7 +145,7 @@ class Parts:
     def _reaches(self, joint: Joint, record: int, wanted: int) -> bool:
         before = joint.reach.programs
         found = joint.reach.reaches(joint.cell(record), wanted)
-        self.work += (joint.reach.programs - before) * joint.cells * _PROGRAM
+        self.work += (joint.reach.programs - before) * joint.cells * PROGRAM
         return found
 
     def _ends(self, joint: Joint, record: int, own: int) -> tuple[int, int]:
@@ -153,7 +153,7 @@ class Parts:
             return own, own
         before = joint.reach.programs
         found = joint.reach.ends(joint.cell(record))
-        self.work += (joint.reach.programs - before) * joint.cells * _PROGRAM
+        self.work += (joint.reach.programs - before) * joint.cells * PROGRAM
         return found
 
 

@@ -48,7 +48,7 @@ class Reachable:
         low, high = propagated(self.rows, self.right, self.right, low, high)
         self.low, self.high = np.ceil(low - _NEAR) + 0.0, np.floor(high + _NEAR) + 0.0
         self.least, self.most = true.astype(np.float64), true.astype(np.float64)
-        self.programs = 0
+        self.programs = self.whole = 0
         self._linear: Programme | None = None
 
     def wide(self, cell: int, width: int) -> bool:
@@ -66,6 +66,15 @@ class Reachable:
                 return False
             self._whole(cell, sign)
         return bool(self.most[cell] - self.least[cell] >= width)
+
+    def narrowed(self, cell: int, width: int) -> bool:
+        """Whether the ends are known to lie less than `width` apart, after linear programs where that is open."""
+        for sign in (1, -1):
+            apart = self.most[cell] - self.least[cell] >= width
+            if apart or self.high[cell] - self.low[cell] < width:
+                break
+            self._linearly(cell, sign)
+        return bool(self.high[cell] - self.low[cell] < width)
 
     def reaches(self, cell: int, count: int = 1) -> bool:
         """Whether a cell can be so many or more."""
@@ -118,6 +127,7 @@ class Reachable:
         whole = np.ones(len(cost), dtype=bool)
         found = solve(self.rows, self.right, self.right, cost, self.low, self.high, whole)
         self.programs += 1
+        self.whole += 1
         if found.values is None or not found.optimal:
             raise AssertionError("the true table is a solution")
         self._see(found.values)
