@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 
 from tests.e2e.test_report_browser import QUIET
-from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, waited, workers
+from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, workers
 from tests.e2e.test_studio_protect_browser import faults
 from tests.parts import CHROMIUM, need
 
@@ -190,9 +190,9 @@ def test_what_was_typed_stays_when_the_server_ends(browser, tmp_path, folder):
         page.evaluate("window.dispatchEvent(new Event('focus'))")
         page.get_by_role("alert").filter(has_text="keeps what you typed").wait_for()
         asked = []
-        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-        page.close(run_before_unload=True)  # it asks before what was typed is lost
-        waited(lambda: page.context.pages and (page.wait_for_timeout(20) or asked))
+        page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+        with page.expect_event("close"):
+            page.close(run_before_unload=True)  # it asks before what was typed is lost
         assert asked == ["beforeunload"]
 
 
