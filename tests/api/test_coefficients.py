@@ -67,6 +67,7 @@ def test_each_side_is_its_least_squares(rows, noisy):
     assert any("as wide as without noise" in one for one in found.sentences)
 
 
+@pytest.mark.slow
 def test_it_is_what_compare_and_fit_say(rows, noisy):
     plan, folder = noisy
     model = "ill ~ x * C(sex)"
@@ -86,6 +87,7 @@ def test_without_a_model_the_outcome_is_explained_by_all_others(rows, noisy):
     assert (found.formula, found.family) == ("ill ~ x + y + C(sex)", "logistic")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "model", "reason"),
     [

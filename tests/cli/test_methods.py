@@ -1,9 +1,12 @@
 import json
 
+import pytest
+
 from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 
 
+@pytest.mark.slow
 def test_every_method_in_json(sfumato):
     told = json.loads(sfumato("methods", "--json").stdout)["methods"]
     assert [m["name"] for m in told] == list(methods())

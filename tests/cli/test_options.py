@@ -82,6 +82,7 @@ def test_that_there_are_names_can_be_said(folder, sfumato):
     assert list(json.loads(out)["variables"]) == ["1991", "2004"]
 
 
+@pytest.mark.slow
 def test_a_release_is_read_as_it_was_written(folder, sfumato):
     """Options are for the file that came in: the release beside it has names, commas and no lines above."""
     how = ("--no-header", "--skip-rows", "2", "--delimiter", ",")

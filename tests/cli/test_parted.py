@@ -45,6 +45,7 @@ def protected(sfumato, *more, data="parts", out="r", expect=0):
     return done
 
 
+@pytest.mark.slow
 def test_a_folder_of_parts_is_protected_where_it_is_and_in_memory_alike(sfumato, here):
     there = json.loads(protected(sfumato).stdout)
     assert (there["engine"], there["parts"], there["release"]) == ("duckdb", 4, "r")  # 300 rows, 80 in a part
@@ -177,6 +178,7 @@ def test_a_folder_without_parts_is_refused(sfumato, here):
     assert "holds no Parquet files" in sfumato("init", "empty").stderr
 
 
+@pytest.mark.slow
 def test_addresses_of_files_are_their_paths(sfumato, here):
     FRAME.write_csv("one.csv")
     for place in ("parts", "one.csv"):

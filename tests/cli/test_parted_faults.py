@@ -65,6 +65,7 @@ def full(monkeypatch, where):
     monkeypatch.setattr(PartsWriter, "flush", flushed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", ["r", "address"])
 def test_no_room_for_parts(refused, here, monkeypatch, out):
     full(monkeypatch, "parts")
@@ -122,6 +123,7 @@ def test_a_part_that_changes_while_it_is_measured(refused, here, monkeypatch):
     refused("'1.parquet' was changed while it was read")
 
 
+@pytest.mark.slow
 def test_a_stratum_of_most_rows(refused, sfumato, here):
     """Its bound is told with the columns, neither its size nor its category; with a larger one it is worked on."""
     most = pl.when(pl.col("id") % 10 > 0).then(pl.lit("Zebedee999")).otherwise(pl.lit("b"))
@@ -132,6 +134,7 @@ def test_a_stratum_of_most_rows(refused, sfumato, here):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_types_and_odd_keys_leave_as_from_memory(sfumato, here):
     """NaN and -0 as keys, unsigned whole numbers, nanoseconds, categories: values and types are those of memory."""
     n = FRAME.height

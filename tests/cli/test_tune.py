@@ -60,6 +60,7 @@ def test_it_needs_no_secret_and_is_repeatable(sfumato, folder, monkeypatch):
     assert one.stdout == other.stdout
 
 
+@pytest.mark.slow
 def test_for_a_person(sfumato, folder):
     done = sfumato(*TUNE, "--range", "3:20", "--limit", "linkage_nearest[group=overall] < 0.2")
     assert done.returncode == 0
@@ -67,6 +68,7 @@ def test_for_a_person(sfumato, folder):
     assert "is the least of the range that meets the limits" in done.stdout
 
 
+@pytest.mark.slow
 def test_unmet_limits_leave_with_1_and_say_what_to_try(sfumato, folder):
     done = sfumato(*TUNE, "--range", "3:5", "--limit", "linkage_nearest < 0.00001", "--json")
     assert done.returncode == 1

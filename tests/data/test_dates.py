@@ -102,6 +102,7 @@ def test_numbers_that_are_none_of_excels(serial):
     assert excel_dates(pl.Series([serial]))["grain"].to_list() == [NOTHING]
 
 
+@pytest.mark.slow
 @given(st.dates(min_value=datetime.date(1000, 1, 1), max_value=datetime.date(2199, 12, 31)))
 def test_what_was_written_is_read(day):
     for format in ("%Y-%m-%d", "%d.%m.%Y", "%B %d, %Y"):

@@ -204,6 +204,7 @@ def same(got, expected, rel=1e-12):
     return math.isclose(got, expected, rel_tol=rel, abs_tol=1e-12)
 
 
+@pytest.mark.slow
 @given(tree=st.one_of(numbers(), conditions()), rows=ROWS)
 @settings(max_examples=300, deadline=None)
 def test_agrees_with_a_plain_interpreter(tree, rows):

@@ -156,6 +156,7 @@ def test_a_file_name_that_names_somebody_is_no_title():
 PERSONAL = ["jo@example.org", "020 7946 0958", "+44 7700 900123", "LS2 9JT", "943 476 5919", "GB82WEST12345698765432"]
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(PERSONAL),
     st.lists(st.sampled_from(["she", "said", "no", "twice", "(again)", "ärger", "at", "5"]), max_size=8),

@@ -206,6 +206,7 @@ def test_interrupt_while_the_program_is_loaded(folder, imported):
     assert [line for line in told.splitlines() if "import time:" not in line] == [STOPPED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("schema",), ("protect", "--help")])
 def test_a_reader_that_goes_away_is_no_fault(folder, arguments):
     command = [SFUMATO, *arguments]

@@ -8,6 +8,7 @@ from tests.e2e import command
 from tests.e2e.command import sfumato
 
 
+@pytest.mark.slow
 def test_the_answer_of_a_command_that_was_given_up_is_not_taken_for_that_of_the_next(tmp_path, monkeypatch):
     def over(text):
         raise KeyboardInterrupt

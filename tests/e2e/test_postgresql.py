@@ -114,6 +114,7 @@ def test_a_table_is_protected_as_a_file_is(study):
     assert PLANTED not in statements.split("ALTER SYSTEM SET", 1)[-1]
 
 
+@pytest.mark.slow
 def test_a_role_that_could_write_is_warned_of(study):
     folder, address, _ = study
     done = run("protect", folder / "plan.yaml", address, "--out", folder / "noted", "--secret-file", folder / "key")

@@ -67,6 +67,7 @@ def ended(started):
     return started.wait(60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, workers):
     with served("--config", "gate.yaml", "--workers", str(workers), cwd=folder) as (started, told, lines):

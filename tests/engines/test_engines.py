@@ -66,6 +66,7 @@ def test_engines_are_data_sets(make):
     assert isinstance(make(table([]), BOOK), Dataset)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(rows, st.sampled_from(QUERIES))
 def test_law_2_every_engine_gives_the_same_answers(values, query):

@@ -300,6 +300,7 @@ def fewer(batch):
     return batch.filter(pl.col("id") > 40).with_columns(w=pl.col("w") * 3, new=pl.col("g"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mapped", [False, True])
 def test_answers_equal_those_of_memory_to_the_bit(address, opened, mapped):
     memory = PolarsDataset(collected(opened("laws")), BOOK.only(opened("laws").schema))

@@ -39,6 +39,7 @@ def test_passes_are_as_many_as_values_ask_for(monkeypatch, few, passes):
         assert len(seen) == passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [1 << 20, 0])
 def test_groups_that_no_batch_has_all_of(monkeypatch, few):
     monkeypatch.setattr(order_statistics, "_FEW", few)

@@ -135,6 +135,7 @@ def test_codebook_says_what_the_values_are(people):
     assert [BOOK.the(r) for r in ("record", "household", "weight")] == ["id", "household", "weight"]
 
 
+@pytest.mark.slow
 def test_patterns_of_exposure_are_those_of_the_published_table():
     # Dataset A of the notes on noise: shares of smoker, breastfed, mould over 6,837 people, asthma or not.
     # The bound is 5 standard errors of a share of .3 at 2·10⁵, times 1.5 as mould is drawn by household.

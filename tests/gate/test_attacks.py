@@ -267,11 +267,17 @@ def life(seed, steps=14):
     return refused
 
 
+@pytest.mark.slow
 def test_nobody_comes_to_know_too_much_by_sharing():
     assert sum(life(seed) for seed in range(12)) > 10
 
 
 @pytest.mark.slow
+def test_nobody_comes_to_know_too_much_by_sharing_in_more_lives():
+    assert sum(life(seed) for seed in range(100, 140)) > 80
+
+
+@pytest.mark.nightly(of="tests/gate/test_attacks.py::test_nobody_comes_to_know_too_much_by_sharing_in_more_lives")
 def test_nobody_comes_to_know_too_much_by_sharing_in_many_lives():
     assert sum(life(seed) for seed in range(100, 250)) > 300
 

@@ -9,6 +9,7 @@ from tests.gate.auditor import Joint
 from tests.gate.small_worlds import asked, coded, small_world, some_table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(3))
 def test_narrow_cells_are_counted_exactly(block):
     seen = 0

@@ -84,7 +84,9 @@ def ends(tables, true, told):
     agree = np.ones(len(tables), dtype=bool)
     for names in told:
         away = tuple(i for i, name in enumerate("ABC") if name not in names)
-        agree &= (tables.sum(axis=tuple(i + 1 for i in away)) == true.sum(axis=away)).reshape(len(tables), -1).all(axis=1)
+        agree &= (
+            (tables.sum(axis=tuple(i + 1 for i in away)) == true.sum(axis=away)).reshape(len(tables), -1).all(axis=1)
+        )
     return np.stack([tables[agree].min(axis=0), tables[agree].max(axis=0)])
 
 

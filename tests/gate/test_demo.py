@@ -33,6 +33,7 @@ def test_the_gate_is_as_it_should_be(demo):
         assert len(gate.exceptions()) == 1
 
 
+@pytest.mark.slow
 def test_everybody_comes_in(demo):
     with Gate.open(read_config(demo.config)) as gate:
         for user in demo.users:

@@ -36,6 +36,7 @@ def test_noise_is_as_wide_as_the_interval_asks_for():
         Policy(interval={"count": 4, "width": 10}, perturbed={"variance": 6})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [2.0, 6.25, 9.0])
 def test_mean_variance_and_largest_change(variance):
     """Over 20,000 keys: mean 0 and the variance, to four standard errors; no change is larger than told."""

@@ -21,6 +21,7 @@ def test_the_true_data_give_the_published_fit():
     assert ours.terms == ("Intercept", *NAMES[1:])
 
 
+@pytest.mark.slow
 def test_the_published_corrections_are_naive_fits_at_variance_two_tenths():
     """Means over 20 draws. The published slopes at .2 are the naive ones halved by the noise; ours are the true ones.
 

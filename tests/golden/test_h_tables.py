@@ -76,6 +76,7 @@ def slides_second(variance, covariance, draws):
     return np.mean(lowest)
 
 
+@pytest.mark.slow
 def test_first_table_of_the_slides():
     """Within 5 points. Simulated once by its authors, a published figure has a standard error of 2 to 5 points."""
     table, whole = slides_first(draws=60)
@@ -97,7 +98,7 @@ def test_second_table_of_the_slides_in_short(i, j):
     assert slides_second(VARIANCES[i], COVARIANCES[j], draws=25) == pytest.approx(SECOND[i, j], abs=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(of="tests/golden/test_h_tables.py::test_second_table_of_the_slides_in_short")
 def test_second_table_of_the_slides():
     table = [[slides_second(v, c, draws=100) for c in COVARIANCES] for v in VARIANCES]
     assert np.abs(np.array(table) - SECOND).max() < 0.05
@@ -113,6 +114,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [0.1, 0.3])
 def test_attack_table(variance):
     """Within .03; the standard error of twelve draws is below .006."""
@@ -212,23 +214,24 @@ def c(variance, draws, replications):
     return replicated(asthma_c, {"fev1": 0.0069, "bmi": 0.58}, ["sex", "smoke"], variance, draws, replications)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(of="tests/golden/test_h_tables.py::test_tables_6_and_8_at_every_variance")
 @pytest.mark.parametrize("variance", list(TABLE_6))
 def test_table_6(variance):
     """Within .002. The mean of 200 has a standard error of .0002."""
     assert b(variance, 4, 50).mean(axis=0) == pytest.approx(TABLE_6[variance], abs=0.002)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly(of="tests/golden/test_h_tables.py::test_tables_6_and_8_at_every_variance")
 @pytest.mark.parametrize("variance", list(TABLE_8))
 def test_table_8(variance):
     """Within .002. The mean of 200 has a standard error of .0004."""
     assert c(variance, 4, 50).mean(axis=0) == pytest.approx(TABLE_8[variance], abs=0.002)
 
 
+@pytest.mark.parametrize("variance", [pytest.param(v, marks=pytest.mark.slow if v < 0.5 else ()) for v in TABLE_6])
 @pytest.mark.parametrize(("simulate", "table"), [(b, TABLE_6), (c, TABLE_8)])
-def test_tables_6_and_8_in_short(simulate, table):
-    """Scenario 4, within .002 and three standard errors of what ten replications say."""
-    figures = simulate(0.5, 1, 10)
+def test_tables_6_and_8_at_every_variance(simulate, table, variance):
+    """Within .002 and three standard errors of what ten replications say."""
+    figures = simulate(variance, 1, 10)
     allowed = 0.002 + 3 * figures.std(axis=0, ddof=1) / np.sqrt(len(figures))
-    assert (np.abs(figures.mean(axis=0) - table[0.5]) < allowed).all()
+    assert (np.abs(figures.mean(axis=0) - table[variance]) < allowed).all()

@@ -77,6 +77,7 @@ def test_who_trawls_finds_more_often_than_who_is_known(found):
         assert odd > anybody
 
 
+@pytest.mark.slow
 def test_inference_of_occupation_from_release_p(release_p):
     before, after, control = release_p
     found = sf.risk(before, after, record="id", keys=EIGHT, sensitive="occupation", control=control)

@@ -173,8 +173,14 @@ def test_exact_asks_for_less_than_level(folder, name, asked):
     assert done.secondary_value <= other.secondary_value + 1e-6
 
 
-@SLOW
-@pytest.mark.parametrize("method", ["flow", "elimination", "hypercube"])
+def large(name):
+    """Flow in `.ci/run`; of the other methods a part of the same table there, the whole at night."""
+    case = f"tests/golden/test_protected_tables.py::test_every_method_on_every_table[{name}-"
+    more = [pytest.param(m, marks=pytest.mark.nightly(of=f"{case}{m}]")) for m in ("elimination", "hypercube")]
+    return pytest.mark.parametrize("method", [pytest.param("flow", marks=SLOW), *more])
+
+
+@large("synth_S_2d")
 def test_every_method_on_the_whole_of_synth_s(folder, method):
     given = {n: read_hierarchy(folder / f"synth_S_{n}.csv") for n in ("act", "geo", "size")}
     table = sf.tables.build(sf.read(folder / "synth_S.csv"), "act,geo,size", "turnover", hierarchies=given)
@@ -184,18 +190,16 @@ def test_every_method_on_the_whole_of_synth_s(folder, method):
     assert_safe(done)
 
 
-@SLOW
-def test_months_and_places_of_ssb_d3(folder):
+@large("ssb_d3")
+def test_months_and_places_of_ssb_d3(folder, method):
     """1,300 cells in three dimensions, two of them with levels."""
     table = sf.tables.build(sf.read(folder / "ssb_d3.csv"), "county>region,months,main_income", count="freq")
-    for method in ("flow", "elimination"):
-        done = sf.tables.protect(table, "n(3)", method=method, lower=1)
-        assert done.ok
-        assert_safe(done, least=1.0)
+    done = sf.tables.protect(table, "n(3)", method=method, lower=1)
+    assert done.ok
+    assert_safe(done, least=1.0)
 
 
-@SLOW
-@pytest.mark.parametrize("method", ["flow", "elimination", "hypercube"])
+@large("insee")
 def test_every_method_on_ready_made_tables(folder, method):
     table = ready_made(folder, "act_size")
     done = sf.tables.protect(table, ["n(3)", "nk(1,85)"], method=method)
@@ -332,8 +336,12 @@ def test_primary_cells_are_those_that_the_peer_marks(folder, name, rule, mark):
     assert ((both["status"] == "u") == both["marked"]).all()
 
 
-@SLOW
-@pytest.mark.parametrize("seed", range(12))
+MORE_SEEDS = pytest.mark.nightly(
+    of="tests/golden/test_protected_tables.py::test_every_method_on_random_tables_with_two_groupings[0]"
+)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=SLOW if n < 3 else MORE_SEEDS) for n in range(12)])
 def test_every_method_on_random_tables_with_two_groupings(seed):
     rng = np.random.default_rng(seed)
     tree = {"a": ("N", "x"), "b": ("N", "y"), "c": ("S", "x"), "d": ("S", "y"), "e": ("S", "y")}
@@ -381,7 +389,7 @@ MORE = pytest.mark.nightly(of=f"tests/golden/test_protected_tables.py::{HIERARCH
 @pytest.mark.few(5)
 @pytest.mark.parametrize("asked", ["exact", "level"])
 @pytest.mark.parametrize("method", ["auto", "optimal", "flow", "elimination", "hypercube"])
-@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=SLOW if n < 4 else MORE) for n in range(1, 12))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=SLOW if n < 2 else MORE) for n in range(1, 12))])
 def test_every_method_holds_against_the_plain_attacker_on_hierarchical_tables(seed, method, asked):
     table, rules, trees = random_tables(seed)
     done = sf.tables.protect(table, rules, method=method, protect=asked)

@@ -167,6 +167,7 @@ def test_scales_that_restore_the_spread(release, before):
         assert before[variable].std() / unscaled[variable].std() == pytest.approx(scale, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_equal_records_counted_once(protect):
     """Not in the paper; reproduced with re-centring, as is the default outside the preset."""
     found = protect(("preset: avraam2021", "distinct: true, round_to: null, moments: exact")).report.findings
@@ -174,6 +175,7 @@ def test_equal_records_counted_once(protect):
     assert found.of("delta", variable="Fare").value == pytest.approx(0.0486, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_with_recentring_main_effects_see_nothing(protect):
     """U with main effects measures the drift of means and nothing else."""
     found = protect(("avraam2021", "avraam2021, recentre: true")).report.findings

@@ -54,6 +54,7 @@ def test_each_copy_is_fitted_as_a_release_of_its_own(kind, how, rule, more):
     assert rule in found.notes[0]
 
 
+@pytest.mark.slow
 def test_noise_of_other_steps_is_taken_out_of_each_copy():
     rng = np.random.default_rng(3)
     frame = copies(n=3000)

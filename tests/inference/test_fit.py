@@ -203,6 +203,7 @@ def test_misclassified_responses_agree_with_brute_force():
     assert np.all(ours.se > ours.naive_se)
 
 
+@pytest.mark.slow
 def test_a_noisy_binary_response_and_noisy_covariates_together():
     """Brute force over the four combinations of a true response and a true covariate, noise clipped on both."""
     rng = np.random.default_rng(3)
@@ -956,6 +957,7 @@ def test_clusters_no_more_than_coefficients_are_refused():
                 fit("y ~ x + w", labelled, cluster="k")
 
 
+@pytest.mark.slow
 def test_a_combination_that_hardly_occurs_among_the_true_values_is_told():
     """No record has (1, 1) in truth; exchange with probability .1 shows some."""
     rng = np.random.default_rng(30)

@@ -41,6 +41,7 @@ def test_what_is_asked_for_is_taken():
             fit("y ~ x", TABLE, TOLD, hidden=wrong)
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing():
     """Ascents end within 1e-5 standard errors or so of their summits, wherever they come from."""
     a, b = (

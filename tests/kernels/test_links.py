@@ -41,6 +41,7 @@ def arrays(table):
     return [np.array(column, dtype=np.int64) for column in table]
 
 
+@pytest.mark.slow
 @given(tables())
 @settings(max_examples=150)
 def test_it_finds_what_trying_all_finds(both):
@@ -90,6 +91,7 @@ def test_what_is_known_is_no_link(both):
     assert set(found.sets) == {Joining(columns, n) for columns, n in wanted.items()}
 
 
+@pytest.mark.slow
 def test_where_the_work_does_not_suffice_all_columns_together_are_tried():
     """Twelve columns that are distinct only together, and a work that does not reach beyond pairs."""
     codes = np.arange(2**12)

@@ -20,6 +20,7 @@ def as_fractions(sums: Sums) -> tuple[int, Fraction, Fraction]:
     return sums.n, Fraction(sums.first, 1 << 1074), Fraction(sums.second, 1 << 2148)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(st.lists(FINITE, max_size=40))
 def test_sums_of_any_floats_are_those_of_fractions(values):

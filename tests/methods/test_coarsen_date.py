@@ -70,6 +70,7 @@ def test_ages_are_completed_years_and_the_highest_are_one():
     assert CoarsenDate(columns=["d"], to="age", reference=dt.date(2020, 12, 31)).reference == "2020-12-31"
 
 
+@pytest.mark.slow
 @given(st.dates(dt.date(1900, 1, 1), dt.date(2000, 1, 1)), st.dates(dt.date(2000, 1, 1), dt.date(2024, 12, 31)))
 def test_an_age_is_how_often_the_birthday_came_back(born, at):
     """Of 29 February on 1 March, where there is none."""

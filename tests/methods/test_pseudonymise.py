@@ -182,6 +182,7 @@ def test_what_is_told():
 some_ids = st.one_of(st.integers(-(2**63), 2**63 - 1), st.text(max_size=8))
 
 
+@pytest.mark.slow
 @given(st.lists(some_ids, unique_by=str, min_size=1, max_size=30))
 def test_different_ids_get_different_pseudonyms(ids):
     texts = [str(i) for i in ids]

@@ -205,6 +205,7 @@ def test_what_is_no_amount_is_found_before_the_run():
     assert "`by` names 'c', which the step itself changes" in TopCode(columns=["c"], at=1, by=["c"]).check(codes)[0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 2)), min_size=5, max_size=60), st.floats(0.01, 0.99))
 def test_at_least_k_share_what_is_put_in_their_place_and_the_rest_stays(values, prob):
     done = ran(values, quantile=prob)
@@ -244,6 +245,7 @@ def test_what_was_computed_from_the_column_before_is_warned_of():
     assert not any("double was computed from pay" in said for said in protected(step, double).warnings)
 
 
+@pytest.mark.slow
 def test_fit_knows_where_a_release_was_top_coded():
     """A tobit: the slope of a response that is cut off comes back, which least squares would halve."""
     rng = np.random.default_rng(5)

@@ -119,6 +119,7 @@ def test_amounts_dates_and_ids_are_refused():
         ran([True], keep=1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.from_regex(r"[1-9][0-9]{3}", fullmatch=True), min_size=1, max_size=20), st.integers(1, 3))
 def test_a_cut_code_begins_the_code_and_numbers_are_cut_as_texts(codes, keep):
     left = cut(codes, scheme="isco", keep=keep)

@@ -14,6 +14,7 @@ def drafted(frame, book=None):
     return draft_plan(frame, profile(frame, book or Codebook()), "A title: with a colon")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("book", [None, cohort_codebook()])
 def test_a_drafted_plan_runs_as_it_stands(book):
     frame = cohort(300)
@@ -42,6 +43,7 @@ def test_odd_names_are_quoted():
     assert plan.title == "A title: with a colon"
 
 
+@pytest.mark.slow
 def test_amounts_without_a_negative_value_stay_so():
     frame = cohort(300)
     text = drafted(frame)
@@ -101,6 +103,7 @@ def test_what_is_missing_singles_nobody_out(share):
     assert release.data.frame.group_by(pl.all()).len()["len"].min() >= 5
 
 
+@pytest.mark.slow
 def test_any_name_will_do():
     """Names that a look at a column uses itself, or that a formula, YAML or a regular expression would misread."""
     rng = np.random.default_rng(2)

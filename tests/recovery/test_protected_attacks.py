@@ -1,7 +1,8 @@
 """The notes' attacks on protected fits: `methods/gate.md`, section 8.
 
-An AUC of 60 against 60 has an error of .05 near .7, of .03 near .92. The notes do not say which record is the target:
-here it is the one whose design lies furthest out of 1,000, and one of the two furthest out of 200.
+An AUC of 60 against 60 has an error of .05 near .7, of .03 near .92; of 30 against 30 of .05 near .87. The notes do not
+say which record is the target: here it is the one whose design lies furthest out of 1,000, and one of the two furthest
+out of 200.
 """
 
 import pytest
@@ -9,21 +10,25 @@ import pytest
 from tests.kernels.protected.attacks import all_others_known, differencing, standard_errors, told_apart
 
 pytestmark = pytest.mark.slow
-CASE = "tests/recovery/test_protected_attacks.py::test_differencing_by_idle_covariates[200-scope-0.99-0.85]"
+CASE = "tests/recovery/test_protected_attacks.py::test_differencing_by_idle_covariates[200-scope-0.99-30-0.85]"
 LARGE = pytest.mark.nightly(of=CASE)
 
 
 @pytest.mark.parametrize(
-    ("n", "keyed", "share", "figure"),
+    ("n", "keyed", "share", "times", "figure"),
     [
-        pytest.param(1000, "scope", 0.999, 0.71, marks=LARGE),
-        pytest.param(1000, "request", 0.999, 0.94, marks=LARGE),
-        (200, "scope", 0.99, 0.85),
-        (200, "request", 0.99, 0.91),
+        pytest.param(1000, "scope", 0.999, 60, 0.71, marks=LARGE),
+        pytest.param(1000, "request", 0.999, 60, 0.94, marks=LARGE),
+        pytest.param(200, "scope", 0.99, 60, 0.85, marks=LARGE),
+        pytest.param(200, "request", 0.99, 60, 0.91, marks=LARGE),
+        (200, "scope", 0.99, 30, 0.85),
+        (200, "request", 0.99, 30, 0.91),
     ],
 )
-def test_differencing_by_idle_covariates(n, keyed, share, figure):
-    assert differencing(n, keyed, share, 60) == pytest.approx(figure, abs=0.1 if figure < 0.8 else 0.07)
+def test_differencing_by_idle_covariates(n, keyed, share, times, figure):
+    assert differencing(n, keyed, share, times) == pytest.approx(
+        figure, abs=0.1 if figure < 0.8 or times < 60 else 0.07
+    )
 
 
 @pytest.mark.parametrize("n", [200, 1000])
@@ -33,8 +38,8 @@ def test_differencing_of_exact_output_tells_all(n):
 
 @pytest.mark.parametrize(("tau", "most"), [(1.0, 0.76), (2.0, 0.64)])
 def test_who_knows_all_others_learns_no_more_than_the_accounting_says(tau, most):
-    """Φ(1 / (τ √2)); measured .72 at 1 in the notes. Of 600 against 600 an AUC's error is .015."""
-    assert most - 0.1 < all_others_known(1000, tau, 600) < most + 0.03
+    """Φ(1 / (τ √2)); measured .72 at 1 in the notes. Of 300 against 300 an AUC's error is .02."""
+    assert most - 0.1 < all_others_known(1000, tau, 300) < most + 0.04
 
 
 def test_standard_errors_tell_of_a_record_far_out_unless_it_has_no_weight():

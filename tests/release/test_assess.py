@@ -123,6 +123,7 @@ def test_a_bare_table_is_measured_by_the_roles_that_init_would_guess():
     assert found.of("k_anonymity", group="keys").value == 1
 
 
+@pytest.mark.slow
 def test_a_file_in_its_release_folder_has_been_through_all_steps(tmp_path):
     plan = sf.Plan(
         variables={"id": {"role": "record"}, "sex": {"role": "key", "kind": "categorical"}},

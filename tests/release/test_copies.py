@@ -58,6 +58,7 @@ def test_people_alike_are_not_counted_where_rows_are_nobodys(released):
     assert found.of("table_ratio", group="two-way", variable=None).value < 2
 
 
+@pytest.mark.slow
 def test_some_columns_are_measured_copy_by_copy(released):
     found = released["partial"][0].report.findings
     assert found.of("match_correct", attack="neighbour", group="nearest").value < 0.5
@@ -77,6 +78,7 @@ def test_a_folder_is_fitted_by_its_rule(released, name, rule):
         sf.fit("pay ~ age", [released[name][1], released["full"][1]])
 
 
+@pytest.mark.slow
 def test_readers_go_by_what_is_disclosed(released):
     folder = released["full"][1]
     compared = sf.compare(survey(600), folder / "data.csv")

@@ -67,6 +67,7 @@ def difference(found, **where):
     return found.of("differencing", group="left", **where)
 
 
+@pytest.mark.slow
 def test_from_the_command_line(room, monkeypatch):
     monkeypatch.chdir(room)
     for earlier in ("all", "all/data.csv"):
@@ -81,6 +82,7 @@ def test_from_the_command_line(room, monkeypatch):
         assert {f["attack"] for f in lines if f["measure"] == "h_rank"} == {"nearest", "predicted", "earlier", "worst"}
 
 
+@pytest.mark.slow
 def test_from_python_with_the_ids_that_the_papers_name(room):
     """True values pass the plan's preparing steps: top-coded pay is compared with top-coded pay."""
     found = sf.risk(room / "less" / "data.csv", earlier=room / "all", truth=room / "all.csv")
@@ -104,6 +106,7 @@ def test_frames_and_ids_of_another_type():
     assert difference(found, variable="pay", attack="sums", at=0.01).value == 1.0
 
 
+@pytest.mark.slow
 def test_a_plan_names_earlier_releases_and_limits_bind_them(room, monkeypatch):
     monkeypatch.chdir(room)
     limit = {"measure": "differencing", "variable": "pay", "group": "left", "at": 0.01, "at_most": 0.5}

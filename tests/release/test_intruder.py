@@ -39,6 +39,7 @@ def test_a_neighbour_is_tried_wherever_a_step_masks():
     assert not protect(coarse).report.findings.select("match_correct")
 
 
+@pytest.mark.slow
 def test_a_limit_stops_a_release():
     limit = {"measure": "match_correct", "group": "nearest", "at_most": 0.0001}
     release = protect(NOISE, limits=[limit])
@@ -58,6 +59,7 @@ def test_a_control_of_members_is_refused_without_a_named_id_too():
     assert sf.risk(without, copy, control=others.drop("id"), **more).select("inference")
 
 
+@pytest.mark.slow
 def test_shuffled_rows_give_the_same_figures():
     mixed = FRAME.sample(fraction=1, shuffle=True, seed=1)
     one, two = (
@@ -66,12 +68,14 @@ def test_shuffled_rows_give_the_same_figures():
     assert one.to_list() == pytest.approx(two.to_list(), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_key_that_was_coarsened_after_masking_is_known_as_it_is_released():
     plan = [NOISE, {"do": "merge_rare", "columns": ["smoker"], "min_count": 150}]
     one, two = nearest(protect(*plan)), nearest(protect(*reversed(plan)))
     assert one.value == pytest.approx(two.value)
 
 
+@pytest.mark.slow
 def test_poor_knowledge_finds_fewer():
     knows = {"neighbour": {"keys": ["sex", "bmi"], "error": {"bmi": 3}}}
     assert nearest(protect(NOISE, knows=knows)).value < nearest(protect(NOISE)).value

@@ -107,6 +107,7 @@ def test_records_left_out_count_as_loss():
     assert found.of("u_main").value > 0
 
 
+@pytest.mark.slow
 def test_a_later_step_may_take_the_numbers_away():
     steps = [*STEPS, Recode(columns=["bmi"], band=[20, 30])]
     found = sf.protect(plan(*steps), FRAME, secret=SECRET).report.findings
@@ -123,6 +124,7 @@ def test_classes_are_held_against_the_table_before_anything_was_coarsened():
     assert (strata.value, strata.baseline) == (FRAME.height, sizes.min())
 
 
+@pytest.mark.slow
 def test_columns_that_were_coarsened_after_masking_are_not_compared():
     late = Recode(columns=["smoker"], map={0: 5, 1: 5})
     coarse = sf.protect(plan(*STEPS, late), FRAME, secret=SECRET).report.findings

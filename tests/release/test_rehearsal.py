@@ -132,6 +132,7 @@ def test_synthetic_households_are_rehearsed_on_half_of_the_households():
     assert set(found.released.group_by("copy", "home").len()["len"]) == {4}
 
 
+@pytest.mark.slow
 def test_a_limit_has_it_measured_and_judged():
     release = sf.protect(Plan(variables=VARIABLES, steps=[NOISE], limits=LIMITS), FRAME, secret=SECRET)
     found = release.report.findings
@@ -151,6 +152,7 @@ def test_half_may_be_too_few():
     assert any("could not be rehearsed" in note for note in release.report.findings.notes)
 
 
+@pytest.mark.slow
 def test_what_masks_more_tells_less():
     weak, strong = (
         sf.protect(

@@ -55,6 +55,7 @@ def test_a_page_of_what_is_not_met():
     assert "chosen" not in page.text
 
 
+@pytest.mark.slow
 def test_equal_results_give_equal_bytes():
     for kind in ("png", "svg"):
         assert frontier_picture(tuned(), kind) == frontier_picture(tuned(), kind)

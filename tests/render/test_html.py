@@ -221,5 +221,6 @@ def test_many_groups_are_folded_to_the_worst():
     assert "g=41 " not in text
 
 
+@pytest.mark.slow
 def test_equal_reports_give_equal_bytes(both):
     assert render(reports.report())["report.html"].decode() == both["internal"]

@@ -2,6 +2,8 @@
 
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from sfumato.render.parts import parts, without_styles
 from tests.render import reports
 
@@ -15,6 +17,7 @@ def test_what_a_style_says_stands_in_attributes_of_every_depth():
     assert "style" not in without_styles(svg)
 
 
+@pytest.mark.slow
 def test_every_panel_carries_its_figures():
     told = parts(reports.report())
     panels = [panel for plot in told["plots"] for panel in plot["panels"]]

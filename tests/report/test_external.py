@@ -127,6 +127,7 @@ def test_coefficients_that_no_picture_vouches_for_are_left_out(report):
     assert not only(report, Finding("ci_overlap", variable="C(street)[T.High Street]", value=1.0))
 
 
+@pytest.mark.slow
 def test_the_note_that_figures_hold_for_a_sample_stays(report):
     told = replace(report, findings=Findings((Finding("risk1", value=0.1),), (FRACTION, "Record RID-90210.")))
     assert external(told).findings.notes == (FRACTION,)

@@ -72,6 +72,7 @@ def test_points_are_chosen_across_the_table_and_not_by_place_or_size(drawn):
     assert 600 < len(first & set(map(tuple, shown.tolist()))) < 1_000
 
 
+@pytest.mark.slow
 def test_row_order_changes_no_picture(drawn):
     x, z = cloud(5_000)
     order = np.random.default_rng(2).permutation(len(x))
@@ -86,6 +87,7 @@ def test_row_order_changes_no_picture(drawn):
             assert one == two
 
 
+@pytest.mark.slow
 def test_which_released_points_are_shown_tells_nothing_of_the_original():
     x, z = cloud(5_000)
     one, two = (only(draw_pictures(pair_of(t, z)), Scatter) for t in (x, x[::-1] * 3 + 1))

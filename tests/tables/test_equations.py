@@ -179,6 +179,7 @@ def test_levels_that_are_not_listed_hide_no_sum():
     assert sorted(matrix[:, order].tolist()) == [[-1, 1, 1, 1, 0, 0], [0, 0, 0, -1, 1, 1]]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(records)
 def test_tables_without_the_total_that_they_share_are_linked(rows):

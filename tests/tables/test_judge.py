@@ -175,6 +175,7 @@ def test_bad_rules_are_refused():
         judge(counted(), "n[3]")
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 50)), min_size=1, max_size=12), st.integers(1, 60))
 def test_a_stricter_rule_finds_no_fewer(rows, p):

@@ -76,6 +76,7 @@ def test_every_method_ends_in_an_audit_that_passes(method, asked):
     assert (done.audit.below_level is None) == (asked == "exact")
 
 
+@pytest.mark.slow
 def test_peers_figures_and_proved_optima(shared_data):
     micro = sf.read(shared_data / "tables" / "insee_indiv_dt.csv")
     table = sf.tables.build(micro, ["A10>A21>A88", "NUTS1>NUTS2"], "TURNOVER")
@@ -222,6 +223,7 @@ def three_way(seed=5, codes=4):
     return sf.tables.build(sf.read(rows.with_columns(pl.col(*"abc").cast(pl.String))), [*"abc"], "x")
 
 
+@pytest.mark.slow
 def test_an_exact_search_ends_at_the_same_place_everywhere_unless_a_time_is_given(monkeypatch):
     table = three_way(codes=3)
     best = protect(table, ["n(3)", "p(10)"], method="optimal")

@@ -94,6 +94,7 @@ def _some_level(table):
     return True
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(records)
 def test_every_sum_of_published_finest_cells_is_of_three_or_more(rows):

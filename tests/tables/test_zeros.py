@@ -50,6 +50,7 @@ def test_a_total_that_is_zero_has_empty_parts():
     assert (left, new) == ("none", {("r0", "c0"), ("r0", "c1"), ("r0", "c2")})
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_that_another_table_contradicts():
     rng = np.random.default_rng(7)
     every = [np.array(v).reshape(2, 3) for v in itertools.product(range(3), repeat=6)]

@@ -177,6 +177,7 @@ def test_the_nearest_limit_is_what_is_reported():
     assert point.risk == point.figures[1].value
 
 
+@pytest.mark.slow
 def test_an_interval_that_tells_of_one_draw_is_not_added_to_that_of_many():
     """All records are attacked, so the h-rank of one release differs from the next by the draw alone."""
 
@@ -196,6 +197,7 @@ def test_an_interval_that_tells_of_one_draw_is_not_added_to_that_of_many():
     assert part.interval[1] - part.interval[0] > one.interval[1] - one.interval[0]
 
 
+@pytest.mark.slow
 def test_further_runs_have_secrets_that_no_search_has():
     """Each is the release that the public secrets 1001, 1002, … make."""
     evaluated = runs(sf.steps.Noise(columns=["x", "y"], share=0.1), limits=["linkage_nearest[group=overall] < 0.093"])

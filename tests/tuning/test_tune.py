@@ -26,6 +26,7 @@ def plan(*steps, **more):
     return Plan(variables={"id": {"role": "record"}}, steps=steps, **more)
 
 
+@pytest.mark.slow
 def test_noise_is_tuned_to_where_the_closed_form_has_it():
     """Originals within w standard deviations of the release: 2 Φ(w sqrt((1 + s) / s)) − 1 at noise of share s."""
     bound, width, n, most = 0.1, 0.05, 1000, 12
@@ -52,6 +53,7 @@ def test_noise_is_tuned_to_where_the_closed_form_has_it():
         assert point.utility["delta"] == pytest.approx(point.value, rel=5 * math.sqrt(2 / n / point.replications))
 
 
+@pytest.mark.slow
 def test_k_equals_the_exhaustive_search():
     frame = people(90)
     bound = 0.12
@@ -77,6 +79,7 @@ def test_k_equals_the_exhaustive_search():
     assert {p.value: p.risk for p in found.path} == {p.value: pytest.approx(every[p.value]) for p in found.path}
 
 
+@pytest.mark.slow
 def test_the_plan_found_holds_its_limits_when_it_runs():
     limited = plan(
         sf.steps.Centroids(columns=["x", "y"], k=3, grouping="mdav", moments="exact"),
@@ -88,6 +91,7 @@ def test_the_plan_found_holds_its_limits_when_it_runs():
         assert sf.protect(found.plan, people(90), secret=bytes(16)).ok
 
 
+@pytest.mark.slow
 def test_it_is_repeatable_and_rows_may_stand_in_any_order():
     def tuned(frame):
         return sf.tune(
@@ -259,6 +263,7 @@ def test_further_runs_are_fewer_of_large_tables():
     assert _further(100, 2) == 8
 
 
+@pytest.mark.slow
 def test_progress_goes_up_and_ends_near_all():
     told = []
     sf.tune(
@@ -306,6 +311,7 @@ def test_a_release_keeps_its_limit_as_often_as_is_asked():
     assert abs(shares[1] - share) < 0.2
 
 
+@pytest.mark.slow
 def test_sure_enough_means_more_noise_than_the_mean_asks_for():
     told = {
         "parameter": "steps.0.share",

@@ -25,6 +25,7 @@ def untyped_where_empty(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(empty).cast(pl.String))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(integers=INTEGER, datetimes=MICROSECONDS))
 def test_round_trip(tmp_path, frame):

@@ -31,6 +31,7 @@ def as_excel_has_it(frame: pl.DataFrame) -> pl.DataFrame:
     return as_numbers(frame)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(dates=st.dates(datetime.date(1900, 3, 1)), datetimes=MILLISECONDS.filter(lambda t: t.year > 1900)))
 def test_round_trip(tmp_path, frame):

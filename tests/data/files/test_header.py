@@ -64,6 +64,7 @@ def test_names(first, rows):
     assert not record(first, *rows)
 
 
+@pytest.mark.slow
 def test_wide_tables():
     """One column of many that tells is enough, wherever it stands."""
     rows = [[f"{i}{'xyz'[(i + j) % 3]}{j % 7}" for j in range(500)] for i in range(30)]

@@ -42,6 +42,7 @@ ODD_NAMES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(ODD_NAMES.filter(str.strip), min_size=1, max_size=4, unique=True))
 def test_any_name_comes_back_where_names_are_free_and_a_fitted_one_elsewhere(tmp_path, names):
@@ -271,6 +272,7 @@ print("pandas" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_no_library_is_loaded_before_its_time_and_pandas_never(tmp_path):
     done = subprocess.run([sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[:2] == ["[]", "False"]

@@ -13,6 +13,7 @@ from sfumato.errors import DataError, FileError
 from .tables import INTEGER, MICROSECONDS, assert_same, frames, round_trip, table
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(integers=INTEGER, datetimes=MICROSECONDS))
 def test_round_trip(tmp_path, frame):

@@ -20,6 +20,7 @@ pd = late("pandas")
 IBM = st.floats(-9e74, 9e74).filter(lambda x: x == 0 or abs(x) >= 2.0**-260)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(floats=IBM))
 def test_round_trip(tmp_path, frame):

@@ -49,6 +49,7 @@ def test_where_the_cells_are(tmp_path, way):
     assert found == Extent((3, 2, 7, 3), 5, ((7, 2, 8, 3),))
 
 
+@pytest.mark.slow
 def test_cells_on_both_sides_of_a_cut(tmp_path):
     """A sheet of several pieces gives the same as one that is parsed whole."""
     book = xlsxwriter.Workbook(tmp_path / "a.xlsx")

@@ -22,6 +22,7 @@ def as_spss_has_it(frame: pl.DataFrame) -> pl.DataFrame:
     return empty_text_is_missing(changed(frame, pl.Boolean, lambda c: c.cast(pl.Int64)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(floats=FLOAT.filter(lambda x: abs(x) < math.nextafter(LARGEST, 0))))
 def test_round_trip(tmp_path, frame):

@@ -19,6 +19,7 @@ pd = late("pandas")
 LARGEST = 2.0**1023
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(frames(floats=st.floats(-8.9e307, 8.9e307)))
 def test_round_trip(tmp_path, frame):

@@ -10,6 +10,7 @@ FIGURES = ("contributors", "largest", "second", "status", "lower_level", "upper_
 codes = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=8).filter(str.strip)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(codes, st.none() | st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=9))
 def test_what_is_written_is_read(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("t") / "t.csv"

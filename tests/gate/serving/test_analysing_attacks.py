@@ -56,6 +56,7 @@ def test_scopes_cut_by_a_missing_value_differ_too(opened):
     assert first.decision == second.decision == "granted"
 
 
+@pytest.mark.slow
 def test_idle_covariates_cost_the_budget(opened):
     """Twenty models with one idle covariate each would average the noise: the budget ends them."""
     rng = np.random.default_rng(5)
@@ -139,6 +140,7 @@ def ill(frame, every=7):
     return frame.with_columns(hiv=pl.when(pl.col("id") % every == 0).then(pl.lit("yes")).otherwise(pl.lit("no")))
 
 
+@pytest.mark.slow
 def test_zeros_of_a_perturbed_table_are_true(opened):
     """A group with people who have it and nobody else would be told by a table whose zeros stay zeros."""
     gate = opened(ill(people()), HIDDEN)
@@ -188,6 +190,7 @@ def test_scopes_locate_no_slice_of_few(opened):
     assert answers == {("scope",)}
 
 
+@pytest.mark.slow
 def test_that_there_is_no_estimate_costs_the_budget(opened):
     """A line that separates tells of everybody beyond it; idle covariates would give another try for nothing."""
     frame = people().with_columns(
@@ -216,6 +219,7 @@ def test_that_there_is_no_estimate_costs_the_budget(opened):
     assert gate.verify() == []
 
 
+@pytest.mark.slow
 def test_large_models_are_refused_before_they_take_long(opened):
     frame = pl.concat([people(20_000, seed=i).with_columns(id=pl.col("id") + i * 20_000) for i in range(2)])
     frame = frame.with_columns(g=pl.col("id") % 250)

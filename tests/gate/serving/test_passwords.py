@@ -11,6 +11,7 @@ def quick_hashes():
     """None are quick here."""
 
 
+@pytest.mark.slow
 def test_a_password_and_its_hash():
     """With the work that it has in earnest: RFC 9106's second choice, 64 MiB and three rounds."""
     kept = passwords.hashed("correct horse battery")

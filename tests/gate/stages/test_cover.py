@@ -1,6 +1,7 @@
 """Closed bounds are those of the auditor where the attacker has every clique."""
 
 import numpy as np
+import pytest
 
 from sfumato.gate.case import Case
 from sfumato.gate.stages.cover import ends, narrow_cells
@@ -8,6 +9,7 @@ from tests.gate.auditor import Joint
 from tests.gate.small_worlds import asked, coded, small_world, some_table
 
 
+@pytest.mark.slow
 def test_closed_bounds_are_reached_where_every_clique_is_known():
     seen = 0
     for seed in range(60):

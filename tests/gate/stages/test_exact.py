@@ -9,6 +9,7 @@ from tests.gate.auditor import Joint
 from tests.gate.small_worlds import asked, coded, ruled_world, small_world, some_table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [small_world, ruled_world])
 def test_counts_possible_cells_and_ends(made):
     for seed in range(15):

@@ -1,6 +1,7 @@
 """Where programs are out of reach exchanges alone prove: the auditor's programs agree with all that they prove."""
 
 import numpy as np
+import pytest
 
 from sfumato.gate.decision import judge
 from sfumato.gate.policy import Policy
@@ -9,6 +10,7 @@ from tests.gate.auditor import Joint
 from tests.gate.small_worlds import asked, coded, ringed_world, some_pair
 
 
+@pytest.mark.slow
 def test_what_exchanges_prove_is_so(monkeypatch):
     monkeypatch.setattr(exchange, "LARGEST", 0)
     proved = left = 0

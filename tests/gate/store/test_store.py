@@ -164,6 +164,7 @@ def test_messages_quote_nothing_that_is_stored(gate):
     assert not isinstance(told.value, SQLAlchemyError)
 
 
+@pytest.mark.slow
 def test_without_the_packages_the_install_line_is_told(tmp_path):
     code = (
         "import sys\n"

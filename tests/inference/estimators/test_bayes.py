@@ -60,6 +60,7 @@ def test_a_prior_counts_as_data_do(ml):
     assert ours.se[1] == pytest.approx(np.sqrt(1 / (1 / ml.se[1] ** 2 + 1 / sd**2)), rel=0.08)
 
 
+@pytest.mark.slow
 def test_a_continuous_covariate_and_a_linear_model():
     rng = np.random.default_rng(3)
     x = rng.normal(size=300)
@@ -70,6 +71,7 @@ def test_a_continuous_covariate_and_a_linear_model():
     np.testing.assert_allclose(ours.se, ml.se, rtol=0.12)
 
 
+@pytest.mark.slow
 def test_separated_responses_get_finite_estimates():
     """A probit of 100 exact records, separated: the posterior by the sum over a grid, with the same priors given."""
     rng = np.random.default_rng(1)
@@ -91,6 +93,7 @@ def test_separated_responses_get_finite_estimates():
     assert ours.converged
 
 
+@pytest.mark.slow
 def test_strong_noise_is_no_reason_to_refuse():
     """Noise of variance 3 on 0/1 covariates: the truth lies within wide intervals (four standard deviations)."""
     table, told = noisy(dataset_a(), 3.0, False, np.random.default_rng(1))
@@ -166,6 +169,7 @@ def study_linear():
     return pl.DataFrame({"y": y, "x": x + rng.normal(0, 0.6, 400)}), Disclosure([Additive(("x",), [[0.36]])])
 
 
+@pytest.mark.slow
 def test_arviz_takes_the_draws():
     arviz = import_module("arviz")
     table, told = study_linear()
@@ -183,6 +187,7 @@ def test_arviz_takes_the_draws():
     assert (arviz.ess(data).to_array() > 300).all()
 
 
+@pytest.mark.slow
 def test_arviz_takes_chains(by_chains, monkeypatch, tmp_path):
     """Of chains that hardly warm up: what they drew is handed on, whatever it is worth."""
     arviz = import_module("arviz")

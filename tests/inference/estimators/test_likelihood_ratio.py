@@ -181,6 +181,7 @@ def test_without_noise_a_linear_model_has_the_intervals_of_least_squares():
     assert ours.profile is None
 
 
+@pytest.mark.slow
 def test_bounds_that_do_not_exist():
     """Noise as large as all variation, a response that has nothing to do with it: as b grows, the variance of x can
     shrink without much loss. The limit is x without variance, uncorrelated with y; its ratio is found by hand."""
@@ -201,6 +202,7 @@ def test_bounds_that_do_not_exist():
     assert not any("times as wide" in sentence for sentence in ours.noise_sentences() if sentence.startswith("x:"))
 
 
+@pytest.mark.slow
 def test_a_bound_on_one_side_only():
     """The ratio stays below the cut however large the coefficient is held, by the test's own likelihood."""
     table, told = continuous("probit", 300, noise=4.0, seed=ONE_SIDED)
@@ -234,6 +236,7 @@ def test_wald_stays_where_it_holds():
     assert fit("y ~ d", strong, told, family="probit", cluster="g").profile is None
 
 
+@pytest.mark.slow
 def test_row_order_changes_nothing():
     """1e-5 of a standard error: the other parameters end where they do up to the ascent's tolerance."""
     table, told = continuous("probit")
@@ -244,7 +247,7 @@ def test_row_order_changes_nothing():
 
 @pytest.mark.slow
 def test_both_sides_are_missed_equally_often():
-    sides_are_missed_equally_often(100)
+    sides_are_missed_equally_often(50)
 
 
 @pytest.mark.nightly(of="tests/inference/estimators/test_likelihood_ratio.py::test_both_sides_are_missed_equally_often")

@@ -58,6 +58,7 @@ def test_a_penalty_draws_coefficients_in():
     assert np.abs(free.theta[1:4]).min() > 1e-3
 
 
+@pytest.mark.slow
 def test_noise_beyond_measure_is_said():
     """Variance 400 on a 0/1 variable: hardly anything is left, and that must be said."""
     table, told = noisy(dataset_a(), 400.0, False, np.random.default_rng(6))

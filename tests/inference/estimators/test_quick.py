@@ -31,6 +31,7 @@ def test_moments_are_the_closed_form():
     assert ours.sigma == pytest.approx(ml.sigma, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_moments_errors_are_those_of_replications():
     """100 draws: a standard deviation is known to 7%; three of these. Without the noise's share, errors are 1.6 times
     smaller."""
@@ -59,6 +60,7 @@ def probit(strength, n=6000, seed=1):
     return pl.DataFrame({"y": y, "x": x + rng.normal(size=n)}), Disclosure([Additive(("x",), [[1.0]])])
 
 
+@pytest.mark.slow
 def test_calibration_is_good_for_weak_effects_and_not_for_strong_ones():
     """b = .8 and noise as large as the variation: the calibrated slope is .8/√(1 + .8²/2) = .696 (notes: .695)."""
     weak = fit("y ~ x", *probit(0.1), family="probit", method="calibration")
@@ -71,6 +73,7 @@ def test_calibration_is_good_for_weak_effects_and_not_for_strong_ones():
     assert ml.estimate[1] == pytest.approx(0.8, abs=4 * ml.se[1])
 
 
+@pytest.mark.slow
 def test_simex_corrects_weak_noise_whatever_the_order_of_rows():
     table, told = straight(1500, noise=0.05)
     ours = fit("y ~ x + w", table, told, method="simex")

@@ -126,6 +126,7 @@ def test_binary_models_are_those_of_plain_quadrature(family):
     assert ours.log_likelihood == pytest.approx(height, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_random_slope_of_a_binary_model_is_that_of_plain_quadrature():
     table = draw("probit", mixed_sizes(30, 8), seed=7, slope=0.5)
     X, y = sm.add_constant(table.select("d", "x", "w").to_numpy()), table["y"].to_numpy()[:, None]
@@ -274,6 +275,7 @@ def test_a_variance_of_zero_is_the_fit_without_groups(family):
     assert any("estimated as zero" in note for note in ours.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["linear", "probit"])
 def test_order_of_rows_and_labels_change_nothing(family):
     """The bar for estimates is 1e-6 of a standard error's size: an ascent ends where it does up to rounding."""
@@ -297,6 +299,7 @@ def test_groups_of_one_row_count():
     assert ours.variance["Intercept"] == pytest.approx(theirs.cov_re[0, 0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_clipped_noise_takes_nodes_of_its_own():
     """Bounds far from the data leave plain noise: rows that are quadratures themselves agree with the closed form."""
     table = draw("probit", np.full(15, 6), noisy="x")
@@ -315,6 +318,7 @@ def test_identity_misclassification_of_response_and_covariate_is_the_exact_fit()
     assert ours.variance["Intercept"] == pytest.approx(plain.variance["Intercept"], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_naive_method_is_the_fit_of_released_values():
     table = draw("probit", mixed_sizes(25, 8), noisy="dx")
     naive, plain = (
@@ -420,7 +424,7 @@ def test_noise_shared_within_households_is_told_with_a_remedy_that_exists(option
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("family", "times"), [("linear", 10), ("probit", 9), ("logit", 6)])
+@pytest.mark.parametrize(("family", "times"), [("linear", 6), ("probit", 5), ("logit", 4)])
 def test_the_truth_comes_back(family, times):
     """100 groups of 20, a binary and a continuous covariate noisy, a variance between groups of .36.
 

@@ -50,6 +50,7 @@ with_gaps = st.integers(1, 4).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(rows=st.one_of(tables, with_gaps), k=st.integers(1, 5), strict=st.booleans())
 def test_k_holds_and_only_records_below_it_lose_cells(rows, k, strict):
@@ -66,6 +67,7 @@ def test_k_holds_and_only_records_below_it_lose_cells(rows, k, strict):
     assert done.cells.sum() == sum((np.array(keys) < 0).sum(axis=0)) - (counts @ (codes < 0)).sum()
 
 
+@pytest.mark.slow
 def test_hardly_a_cell_can_be_given_back():
     """Cells of one round are needed all; one in fifty may be left over by a round after which others gave up more."""
     blanked = spare = 0
@@ -84,6 +86,7 @@ def test_hardly_a_cell_can_be_given_back():
     assert 50 * spare <= blanked
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(rows=tables, k=st.integers(2, 4), seed=st.integers(0, 9))
 def test_the_order_of_rows_changes_nothing(rows, k, seed):
@@ -100,6 +103,7 @@ def test_the_order_of_rows_changes_nothing(rows, k, seed):
     assert told(one, codes) == told(other, codes[order])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(rows=tables, k=st.integers(2, 4))
 def test_every_stratum_holds_k(rows, k):
@@ -111,6 +115,7 @@ def test_every_stratum_holds_k(rows, k):
     assert all(a >= min(k, stratum.count(s)) for a, s in zip(f, stratum, strict=True))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(rows=tables, k=st.integers(1, 3), more=st.integers(0, 3), size=st.integers(1, 2))
 def test_all_subsets_of_a_size_are_safe_too(rows, k, more, size):
@@ -123,6 +128,7 @@ def test_all_subsets_of_a_size_are_safe_too(rows, k, more, size):
         assert min(matches(keys[:, columns].tolist())) >= min(k + more, len(rows))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(rows=tables, k=st.integers(2, 4), tenths=st.integers(0, 10))
 def test_no_key_loses_more_than_its_cap(rows, k, tenths):

@@ -102,6 +102,7 @@ def test_nothing_there():
     assert special_uniques(np.full((3, 2), -1)).by_size.tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_many_keys_need_a_size():
     codes = np.random.default_rng(6).integers(0, 3, (40, 20))
     with pytest.raises(DataError, match="max_size"):

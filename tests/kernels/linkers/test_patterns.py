@@ -41,6 +41,7 @@ def test_very_many_patterns_stop_the_counting(monkeypatch):
     assert found.count.sum() == found.people * 30
 
 
+@pytest.mark.slow
 def test_so_many_patterns_that_the_table_grows():
     people, records = plainly.tables(4, people=300, records=300, categories=(2,) * 20, numbers=0)
     found = count_patterns(keys_of(*people), keys_of(*records), np.empty(0))

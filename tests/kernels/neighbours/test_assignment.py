@@ -79,6 +79,7 @@ def test_neighbourhoods_find_as_many_as_the_whole_table(masked, p):
     assert found.chances.mean() == pytest.approx(wanted, abs=4 * error)
 
 
+@pytest.mark.slow
 def test_strata_are_assigned_whole_where_they_can_be():
     """Three strata of 30 and one of 500: the latter is looked at in neighbourhoods of its own people."""
     rng = np.random.default_rng(3)
@@ -103,6 +104,7 @@ def test_neighbourhoods_stay_within_strata():
     assert assign(x, z, stratum, 100).chances.mean() == 1.0
 
 
+@pytest.mark.slow
 def test_equal_releases_count_wherever_they_are():
     """All releases are one of two values: right by one in a thousand, though a neighbourhood holds fewer of them."""
     x = np.random.default_rng(3).normal(size=(2000, 2))

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -8,6 +9,7 @@ from sfumato.kernels.neighbours.blocks import blocks
 points = arrays(np.float64, st.tuples(st.integers(1, 60), st.integers(1, 3)), elements=st.integers(0, 5).map(float))
 
 
+@pytest.mark.slow
 @given(points, st.integers(2, 10), st.randoms())
 def test_blocks_depend_on_the_points_alone(z, size, random):
     order = list(range(len(z)))

@@ -30,6 +30,7 @@ lattice = arrays(np.float64, st.tuples(st.integers(6, 40), st.integers(1, 3)), e
 smooth = arrays(np.float64, st.tuples(st.integers(6, 40), st.integers(1, 3)), elements=st.floats(-5, 5, width=32))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(lattice, smooth), st.integers(2, 6), st.sampled_from(["share", "all"]), st.booleans())
 def test_equals_the_definition(z, k, ties, distinct):

@@ -101,6 +101,7 @@ def test_the_distribution_equals_the_full_matrices(name, cap):
     agree(hidden_ranks(released, truth, cap=cap), expected(name), cap)
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, 3).flatmap(
         lambda p: st.integers(1, 30).flatmap(
@@ -225,6 +226,7 @@ def test_categorical_data_in_bulk():
     equal(found.probability(9), 10 / c, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_one_point_for_all_records_is_no_trouble_with_a_cap():
     """Whoever sees one released point takes any record: h is uniform on 0 … n − 1."""
     truth = np.random.default_rng(13).normal(size=(20_000, 3))

@@ -15,6 +15,7 @@ def normal(x):
     return -0.5 * float(gap @ PRECISION @ gap), -PRECISION @ gap
 
 
+@pytest.mark.slow
 def test_a_normal_density_from_a_wrong_guess_of_its_shape():
     """4,000 draws of some 3,000 effective: means to 4 sd/√3,000, variances to 4 √(2/3,000)."""
     rng = np.random.default_rng(1)
@@ -29,6 +30,7 @@ def test_a_normal_density_from_a_wrong_guess_of_its_shape():
     np.testing.assert_allclose(chains.log_density[2, 5], normal(chains.draws[2, 5])[0])
 
 
+@pytest.mark.slow
 def test_a_skew_density_is_drawn_as_it_is():
     """The logarithm of a gamma variable of shape .5, far from normal: its distribution function at every tenth.
 
@@ -42,6 +44,7 @@ def test_a_skew_density_is_drawn_as_it_is():
     np.testing.assert_allclose((chains.draws.ravel()[:, None] < deciles).mean(axis=0), np.arange(1, 10) / 10, atol=0.04)
 
 
+@pytest.mark.slow
 def test_places_without_density_are_never_entered():
     """A normal density on positive numbers only: its mean is √(2/π). Standard error .6/√300; four of these."""
     rng = np.random.default_rng(3)

@@ -39,6 +39,7 @@ def test_draws_are_normal_around_the_fit():
     assert np.std(drawn) == pytest.approx(np.sqrt(line.rss / line.df), abs=0.01)
 
 
+@pytest.mark.slow
 def test_drawn_parameters_have_their_posterior():
     """4,000 draws of the mean at one point: its variance is s²(1/n + x(XᵀX)⁻¹x) times df/(df − 2)."""
     rng, X, y = invented(60)

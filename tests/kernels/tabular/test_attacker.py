@@ -107,6 +107,7 @@ def within(cell: tuple[str, ...], code: tuple[str, ...]) -> bool:
     return all(k in ("Total", x) for k, x in zip(code, cell, strict=True))
 
 
+@pytest.mark.slow
 def test_whole_numbers_by_enumeration() -> None:
     rng, inner, compared = np.random.default_rng(5), [(r, c) for r in "abc" for c in "xyz"], 0
     for _ in range(40):

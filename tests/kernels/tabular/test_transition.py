@@ -11,6 +11,7 @@ from tests.real_data import real_data
 REFERENCE = real_data() / "tables" / "ptable_reference.json"
 
 
+@pytest.mark.slow
 @needs("data")
 def test_rows_are_those_of_the_r_package_ptable():
     rows = 0

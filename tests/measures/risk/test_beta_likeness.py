@@ -8,6 +8,7 @@ from sfumato.measures.subject import Classes, Subject
 from tests.measures.tables import BY, distributions, records, table
 
 
+@pytest.mark.slow
 @given(records)
 def test_by_definition(rows):
     """Cao & Karras (2012), definitions 2 and 3: gains of values that are more frequent than elsewhere."""

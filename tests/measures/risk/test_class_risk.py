@@ -6,6 +6,7 @@ from sfumato.measures.subject import Classes, Subject
 from tests.measures.tables import BY, records, sizes, table
 
 
+@pytest.mark.slow
 @given(records)
 def test_as_counted_record_by_record(rows):
     size = sizes(rows)

@@ -7,6 +7,7 @@ from sfumato.measures.risk.delta_disclosure import delta_disclosure
 from tests.measures.tables import BY, distributions, records, table
 
 
+@pytest.mark.slow
 @given(records)
 def test_by_definition(rows):
     groups, whole, _ = distributions(rows)

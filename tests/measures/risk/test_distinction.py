@@ -8,6 +8,7 @@ from sfumato.measures.subject import Classes, Subject
 from tests.measures.tables import BY, records, sizes, table
 
 
+@pytest.mark.slow
 @given(records)
 def test_as_counted_pair_by_pair(rows):
     pairs = [one[:2] != other[:2] for one, other in combinations(rows, 2)]

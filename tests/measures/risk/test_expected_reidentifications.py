@@ -20,6 +20,7 @@ def test_without_weights_it_is_the_number_of_classes(rows):
     assert expected_reidentifications(table(rows), BY) == pytest.approx(len(sizes(rows)))
 
 
+@pytest.mark.slow
 @given(records)
 def test_through_households_record_by_record(rows):
     """The sensitive value is the household; a record without one is alone."""

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +12,7 @@ def holds(counts, c, at):
     return ordered[0] < c * sum(ordered[at - 1 :])
 
 
+@pytest.mark.slow
 @given(records, st.sampled_from([1, 2, 3]))
 def test_every_c_above_it_holds_and_none_below(rows, at):
     """By the definition of recursive (c, l)-diversity."""

@@ -40,6 +40,7 @@ lattice = st.integers(2, 25).flatmap(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:divide by zero:RuntimeWarning")
 @given(lattice)
 def test_nearest_equals_the_definition_with_many_ties(tables):
@@ -78,6 +79,7 @@ def test_release_of_k_twins_links_one_in_k():
     assert linkage_nearest(x, z) == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 def test_row_order_changes_nothing():
     x, z = np.round(X / [1, 10, 100], 1), np.round(Z / [1, 10, 100], 1)
     order = RNG.permutation(len(x))
@@ -177,6 +179,7 @@ def large(n=1500):
     return (np.tile(t, (times, 1))[:n] + rng.normal(0, 0.3 * X.std(axis=0), (n, 3)) for t in (X, Z))
 
 
+@pytest.mark.slow
 def test_a_large_table_has_an_interval():
     x, z = large()
     found = linkage_one_to_one(x, z)

@@ -65,6 +65,7 @@ def test_twins_hide_each_other(m):
     assert risky1.sum() > risky2.sum() > 0
 
 
+@pytest.mark.slow
 def test_grid_equals_single_calls():
     w1s, w2s = [0.3, 0.01, 0.1], [0.4, 0.0, 0.2]
     grid = robust_grid(X, Z, w1s, w2s, w1=0.2, w2=0.3)

@@ -55,6 +55,7 @@ def test_lines():
     assert not found.notes
 
 
+@pytest.mark.slow
 def test_one_column_comes_back():
     told = shares(findings(*released(people(seed=2))))
     for group, at in ((ALL, 0.01), (ALL, 0.05), (SD, 0.01)):
@@ -62,6 +63,7 @@ def test_one_column_comes_back():
         assert value > baseline + 0.1, (group, at)
 
 
+@pytest.mark.slow
 def test_the_baseline_is_what_the_release_itself_shows():
     pair, disclosure = released(people(200))
     off = np.abs(pair.z - pair.x)[:, 0]

@@ -25,6 +25,7 @@ def measured(frame=FRAME, keys=KEYS, given=None, **how):
     return MEASURE.compute(Subject(PolarsDataset(frame, Codebook()), given=was, classes=classes, how=Measuring(**how)))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(records)
 def test_scores_as_found_set_by_set(rows):

@@ -34,6 +34,7 @@ def with_tree(rows):
     return sf.read(frame, codebook=Codebook({"ill": Variable(role="sensitive", kind="categorical", hierarchy=TREE)}))
 
 
+@pytest.mark.slow
 @given(records)
 def test_as_a_transport_problem(rows):
     groups, whole, _ = distributions(rows)

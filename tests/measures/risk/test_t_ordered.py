@@ -7,6 +7,7 @@ from sfumato.measures.risk.t_ordered import t_ordered
 from tests.measures.tables import BY, ORDER, distributions, records, table
 
 
+@pytest.mark.slow
 @given(records)
 def test_as_the_sum_of_cumulated_differences(rows):
     """Li et al. (2007): sum over i of |sum over j ≤ i of q_j − p_j|, over m − 1."""

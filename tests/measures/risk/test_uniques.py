@@ -17,6 +17,7 @@ from tests.measures.tables import BY, records, sizes, table
 ESTIMATES = (uniques_population_zayatz, uniques_population_pitman, uniques_population_snb)
 
 
+@pytest.mark.slow
 @given(records)
 def test_as_counted_record_by_record(rows):
     alone = sum(n == 1 for n in sizes(rows).values())

@@ -69,6 +69,7 @@ def test_a_right_synthesis_has_one_on_average(m):
     assert np.mean(mains) == pytest.approx(1.0, abs=0.5)
 
 
+@pytest.mark.slow
 def test_trees_tell_a_right_synthesis_by_chance_alone_and_a_wrong_one_better():
     """Between a half (values are the original's own) and 1 (another sample); within a fifth, as chance has it."""
     original = people(600)
@@ -78,6 +79,7 @@ def test_trees_tell_a_right_synthesis_by_chance_alone_and_a_wrong_one_better():
     assert ratio_of_trees(Pair(original, apart, BOOK))[0] > max(right)
 
 
+@pytest.mark.slow
 def test_a_part_in_turn_has_the_expectation_of_all():
     """Against permutations scored in all parts, drawn by numpy: 40 of each, to within four standard errors."""
     before, after = people(400), people(400, 1)

@@ -112,6 +112,7 @@ def partial(seed, m, rows=400):
     return Copies(tuple(pairs), True)
 
 
+@pytest.mark.slow
 def test_some_values_of_true_people_are_beside_what_copies_differ_by():
     """g × y has six free cells of which copies have all: F(6, 24), with mean 24/22 and sd 0.7, of 20 tables."""
     all_found = [findings(c.pairs[0], c) for c in (partial(s, 5) for s in range(20))]

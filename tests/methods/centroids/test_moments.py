@@ -64,6 +64,7 @@ def test_what_others_do_to_the_neighbours_repeats_the_rounding():
     assert ran(frame, moments="exact").after.frame["x"].mean() == pytest.approx(frame["x"].mean(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_sums_errs_as_it_is_told():
     """0.058 √n sd, that is g √n/√3 with g = sd/10√n: 25 people withdrawn, each under a secret of its own."""
     frame = incomes()

@@ -154,6 +154,7 @@ def test_many_releases_tell_no_more_than_what_is_given():
     assert np.corrcoef(true, mean)[0, 1] < by_age + 0.05
 
 
+@pytest.mark.slow
 def test_nearest_records_are_found_by_chance_alone():
     numbers = {n: Variable(role="key", kind="continuous", missing=[-9]) for n in ("pay", "age")}
     plan = sf.Plan(

@@ -124,6 +124,7 @@ def test_nothing_is_too_hard(target, predictors, proper):
         assert (out.to_numpy() == target).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_proper_copies_differ_more():
     """The mean of five drawn columns: plain ones scatter by σ²/n, those with drawn parameters by twice that."""
     rng = np.random.default_rng(4)

@@ -85,6 +85,7 @@ def _tried(seed):
     return done
 
 
+@pytest.mark.slow
 def test_random_changes_of_texts_in_every_style():
     assert sum(_tried(seed) for seed in range(15)) > 40
 

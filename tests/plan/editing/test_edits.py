@@ -125,6 +125,7 @@ def _others_stand(written, made, paths, seed):
     assert made.endswith(("\n", "\r")) == written.text.endswith(("\n", "\r"))
 
 
+@pytest.mark.slow
 def test_random_edits_mean_what_was_asked_and_leave_other_lines():
     done = [_try(seed) for seed in range(40)]
     assert sum(done) > 0.9 * len(done)  # the rest is refused: what is off has lines of its own
@@ -280,6 +281,7 @@ def test_what_is_refused(edit, says):
         edit(DRAFT)
 
 
+@pytest.mark.slow
 def test_what_a_value_holds_cannot_become_anything_else():
     """Text from a form that looks like YAML, turns lines round or breaks them."""
     for said in [

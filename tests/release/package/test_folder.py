@@ -59,6 +59,7 @@ def test_kill_leaves_nothing_under_the_name_and_the_next_run_cleans_up(tmp_path,
     assert (target / "data.csv").read_text() == "a\n2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["empty", "half", "settling"])
 def test_interrupt_leaves_nothing(tmp_path, point):
     process = start(tmp_path / "release", point)
@@ -67,6 +68,7 @@ def test_interrupt_leaves_nothing(tmp_path, point):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_alive_keeps_its_folder(tmp_path):
     process = start(tmp_path / "release", "half")
     try:

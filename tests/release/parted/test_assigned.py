@@ -92,6 +92,7 @@ def test_a_large_table_is_told_by_some_of_its_people(step, most, rounded, monkey
         assert low <= lines[group].value <= high
 
 
+@pytest.mark.slow
 def test_what_is_told_hangs_on_no_order_of_rows():
     frame = table(300)
     one, other = (told(rows, NOISE, 100)[0] for rows in (frame, frame.reverse()))

@@ -104,6 +104,7 @@ def test_dates_are_numbers_and_what_all_share_tells_nobody_apart():
     refuse_other({LINE: figures(looked_for(frame, plan, N, N))[LINE]}, figures(memory))
 
 
+@pytest.mark.slow
 def test_of_some_people_the_share_of_everybody_is_told():
     frame, plan = people(2_000), keyed([NOISE])
     memory = figures(in_memory(plan, frame, {"match_correct"}))[LINE][0]

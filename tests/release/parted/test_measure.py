@@ -93,6 +93,7 @@ def test_of_a_large_table_what_sums_tell_is_of_all_rows(steps):
     refuse_other(exact, memory)
 
 
+@pytest.mark.slow
 def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
     frame, plan = people(N), plan_of(STEPS["noise"])
     memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
@@ -143,6 +144,7 @@ def test_of_too_many_classes_the_smallest_is_told(monkeypatch):
     assert {(f.measure, f.value) for f in found} >= {("k_anonymity", float(frame["h"].value_counts()["count"].min()))}
 
 
+@pytest.mark.slow
 def test_each_synthetic_copy_is_measured_by_itself():
     """Three copies of a person are no three people alike."""
     steps = [{"do": "synthesise", "columns": ["x", "town"], "where": "x > 9", "copies": 3}]

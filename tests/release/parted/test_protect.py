@@ -150,11 +150,13 @@ def same_release(planned, data, folder):
     assert_frame_equal(made, same.frame, check_exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_measures")
 def test_titanic(shared_data, tmp_path):
     same_release(Plan.from_yaml(TITANIC), sf.read(shared_data / "titanic.csv"), tmp_path / "r")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_measures")
 def test_an_invented_cohort_under_the_plan_that_is_drafted_for_it(tmp_path):
     data = sf.read(sf.examples.cohort(400))
@@ -169,6 +171,7 @@ def drafted_from(parted):
     return frame, profile(columns, book)
 
 
+@pytest.mark.slow
 def test_kinds_and_refusals_are_those_of_the_whole_table():
     n = 1500  # more than the first values, which settle most questions
     frame = pl.DataFrame(

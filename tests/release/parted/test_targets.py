@@ -80,6 +80,7 @@ def test_everybody_is_found_as_in_memory(steps, change):
     refuse_other(told, expected)
 
 
+@pytest.mark.slow
 def test_the_metric_is_the_one_asked_for():
     how = Measuring(attacking=Attacking(metric="euclidean"))
     frame = gaps(people(N))

@@ -133,6 +133,7 @@ def test_tables_that_contradict_the_bounds_are_refused() -> None:
         audit([])
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=12)
 def test_a_plain_program_written_from_the_codes_finds_the_same(seed: int) -> None:

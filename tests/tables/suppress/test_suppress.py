@@ -107,6 +107,7 @@ def test_every_pattern_is_safe_or_says_which_cells_are_not(method: str, kind: st
     assert len(found.reason) == len(found.unprotected)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.sampled_from(["2d", "3d", "tree", "linked"]), st.integers(0, 10**6), st.booleans())
 def test_the_optimum_costs_no_more_than_others_and_stands_on_its_bound(kind: str, seed: int, exact: bool) -> None:
@@ -254,6 +255,7 @@ def test_nothing_to_protect(method: str) -> None:
     assert found.gap == 0
 
 
+@pytest.mark.slow
 def test_out_of_time_the_pattern_is_safe_all_the_same() -> None:
     small, primary, level = grid(np.random.default_rng(1), (12, 12))
     for seconds in (0.0, 0.2):

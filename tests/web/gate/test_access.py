@@ -87,6 +87,7 @@ def expected(rule: Rule, role: str, how: str) -> int | None:
     return None if how == "session" or how in rule.scopes else 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "how"), CREDENTIALS)
 def test_every_route_for_every_role_and_credential(world, role, how):
     if role == "anonymous":

@@ -34,6 +34,7 @@ def seen(answer):
     return answer.text + str(dict(answer.headers))
 
 
+@pytest.mark.slow
 def test_no_planted_value_is_in_any_answer_line_or_count(hidden, capsys):
     world, told = hidden, []
     clients = {who: world.client(who) for who in USERS} | {"nobody": world.client()}

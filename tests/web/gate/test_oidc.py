@@ -145,6 +145,7 @@ def test_no_provider_is_set_up(made):
     assert client.get(BACK, params={"state": "x", "code": "y"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_another_claim(made, provider):
     world = made(f"server: {{oidc: {{issuer: '{provider.issuer}', client_id: gate, claim: email}}}}\n")
     world.gate.add_user("fay@example.org", None, "analyst", "research")

@@ -123,6 +123,7 @@ def test_a_folder_in_the_place_of_the_file_is_told(planned, tmp_path):
     refused(507, planned.keep, tmp_path / "data.plan.yaml")
 
 
+@pytest.mark.slow
 def test_what_eight_write_at_once_is_all_there(planned):
     """Each reads the text, adds a line of its own, and begins again where another one was quicker."""
 

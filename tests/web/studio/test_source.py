@@ -94,6 +94,7 @@ def test_what_was_worked_out_is_kept_and_errors_are_not(opened):
     assert len(calls) == 2
 
 
+@pytest.mark.slow
 def test_a_file_that_was_left_is_held_by_nothing(tmp_path):
     """What pages worked out of it is kept with it: a table in memory for each file that was ever open would be much."""
     with entered(tmp_path) as (studio, client):

@@ -80,6 +80,7 @@ def test_a_limit_that_does_not_hold_gives_a_release_by_force_alone(home, tmp_pat
     assert (tmp_path / "release").exists() is force
 
 
+@pytest.mark.slow
 def test_a_search_is_what_the_command_prints(home, tmp_path):
     limits = ["linkage_nearest <= 0.9"]
     asked = {"parameter": "steps.0.sd", "low": 1, "high": 2, "limits": limits, "grid": 0, "replications": 2}

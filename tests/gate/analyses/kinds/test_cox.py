@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from sfumato.gate.analyses.fitting import exact_fit
 from tests.gate.analyses.people import asked, near, people
@@ -9,6 +10,7 @@ cox = late("statsmodels.duration.hazard_regression")
 FRAME = people()
 
 
+@pytest.mark.slow
 def test_as_statsmodels_has_it():
     own = asked("cox", "days ~ age + sex", event="gone")
     status = (FRAME["gone"] == "yes").to_numpy().astype(int)

@@ -67,6 +67,7 @@ def told(step, variable, attack, at=0.01, leaving=LEAVING):
     return sum(f.value for f in lines), sum(f.baseline for f in lines)
 
 
+@pytest.mark.slow
 def test_exact_moments_give_everybody_away_and_rounded_ones_nobody():
     """25 of 25 within 1%; 0 of 20 even within 10% (there)."""
     some = LEAVING[::2]
@@ -76,6 +77,7 @@ def test_exact_moments_give_everybody_away_and_rounded_ones_nobody():
     assert rounded <= 1  # by chance: an error of 1.3 sd is now and then a small one
 
 
+@pytest.mark.slow
 def test_disjoint_groups_add_up_to_the_true_sum_when_no_spread_is_restored():
     """There: within 1% 16 of 20 from the changed centroids, 1 from the own value; none from plain sums.
 
@@ -87,6 +89,7 @@ def test_disjoint_groups_add_up_to_the_true_sum_when_no_spread_is_restored():
     assert told(step, "pay", "sums", at=0.05, leaving=LEAVING[::4])[0] <= 1
 
 
+@pytest.mark.slow
 def test_swapped_values_show_which_one_has_gone_and_perturbed_ones_do_not():
     some = LEAVING[::3]
     assert told(Swap(columns=["pay"], window=0.05), "pay", "multisets", leaving=some)[0] == len(some)
@@ -126,6 +129,7 @@ def test_exchanged_households_show_where_one_that_left_lived():
     assert sum(own) < len(own)
 
 
+@pytest.mark.slow
 def test_noise_and_pram_tell_nothing_by_their_differences():
     some = LEAVING[::3]
     for attack in ("sums", "multisets"):

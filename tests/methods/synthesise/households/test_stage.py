@@ -194,6 +194,7 @@ def test_what_the_data_do_not_allow(given, frame, match):
         made(frame, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cart", "parametric"])
 def test_sizes_and_relations_within_households_are_kept(method):
     """Of 700 households. Sizes: each share within four standard errors. Ages of heads and partners correlate by .99,

@@ -55,6 +55,7 @@ def test_an_archive_is_kept_and_its_card_is_shown(someone, sent):
     assert 'value="id"' not in part.partition("Explained by")[2].partition("</fieldset>")[0]
 
 
+@pytest.mark.slow
 def test_a_model_is_what_the_command_line_prints(someone, sent, home):
     part = someone.see(f"/pages/analyse/fit?{sent}&{urlencode(MODEL)}")
     line = ["fit", str(home / "release"), "--formula", "y ~ x", "--family", "linear", "--json"]

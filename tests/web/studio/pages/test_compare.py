@@ -197,6 +197,7 @@ def test_a_run_on_another_file_is_none_of_this_one(run):
     assert awaited(part) == []
 
 
+@pytest.mark.slow
 def test_data_that_a_limit_holds_back_are_looked_at_here_alone(tmp_path):
     with looking(tmp_path, PLAN.replace("0.9", "0.001")) as someone:
         assert "no run of the plan" in words(someone.see("/pages/compare/result"))

@@ -274,6 +274,7 @@ def test_a_new_step_comes_with_its_first_group(open_, ask):
     assert open_[0].planned.text.startswith(PLAN.removesuffix("limits: []\n"))
 
 
+@pytest.mark.slow
 def test_a_long_tree_goes_into_a_file_that_archives_carry(open_, ask, monkeypatch):
     studio, client = open_
     monkeypatch.setattr("sfumato.web.studio.recoding.MOST_INLINE", 100)

@@ -217,6 +217,7 @@ def test_no_other_file_is_given_as_a_tree(someone, named):
     assert someone.client.get("/pages/tables/hierarchy.csv", params={"named": named}).status_code >= 400
 
 
+@pytest.mark.slow
 def test_every_method_is_tried_and_those_that_fail_say_why(someone):
     fields = {"by1": "town", "by2": "size", "value": "sales", "n": "3", "seconds": "5"}
     made(someone, **fields)
