@@ -40,17 +40,19 @@ def taken() -> list[str]:
 
 
 def environment(name: str, cache: Path) -> dict[str, str]:
-    """What stands in the environment of a process under a back end, with a folder of its own for compiled loops.
+    """What stands in the environment of a process under a back end.
 
     Parameters
     ----------
     name
         One of `BACK_ENDS`.
     cache
-        Folder under which each back end keeps what numba compiled: code for one processor is not that for another.
+        Folder of what numba compiled for any processor: it is not mixed with what it compiled for this one.
     """
     told = dict(BACK_ENDS[name])
-    out = {"NUMBA_CACHE_DIR": str(cache / name), **dict.fromkeys(_THREADS, told.pop("threads"))}
+    out = dict.fromkeys(_THREADS, told.pop("threads"))
+    if "NUMBA_CPU_NAME" in told:
+        out["NUMBA_CACHE_DIR"] = str(cache)
     if told.pop("numpy", "") == "baseline":
         dispatch, has = _features()
         out["NPY_DISABLE_CPU_FEATURES"] = " ".join(f for f in dispatch if has.get(f))

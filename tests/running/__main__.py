@@ -50,21 +50,23 @@ def _checks(run: Run) -> None:
 def _portable(run: Run) -> None:
     """Numeric tests under the arithmetic of other processors, and releases compared between all."""
     python = python_of(run.root)
-    told = run.execute([python, "-m", "tests.portable", "--environments", run.folder / "numba"], together=True)
+    compare = [python, "-m", "tests.portable", "--loops", run.folder / "loops"]
+    told = run.execute([*compare, "--environments"], together=True)
     if told.status:
         run.failed.append(("portable", told.reason))
         return
     environments = json.loads(told.printed.splitlines()[-1])
     paths = [f"tests/{folder}" for folder in PORTABLE]
-    patient = {"PYTEST_TIMEOUT": "300"}  # loops are compiled anew, within the tests that need them
-    alone = {"processes": 0, "together": True}
+
+    def tested(name: str) -> None:
+        env = environments[name]
+        if "NUMBA_CACHE_DIR" in env:
+            run.step("loops for any processor", [python, "-m", "tests.running.loops"], env, together=True)
+        run_set(run, f"portable-{name}", UNMARKED, paths, env, processes=0, together=True)
+
     with ThreadPoolExecutor(workers()) as pool:
-        jobs = [
-            pool.submit(run_set, run, f"portable-{name}", UNMARKED, paths, environments[name] | patient, **alone)
-            for name in TESTED
-            if name in environments
-        ]
-        jobs.append(pool.submit(run.step, "portable", [python, "-m", "tests.portable"], together=True))
+        jobs = [pool.submit(tested, name) for name in TESTED if name in environments]
+        jobs.append(pool.submit(run.step, "portable", compare, together=True))
         for job in jobs:
             job.result()
 

@@ -1,7 +1,7 @@
 """Compile the loops once, before workers would each do it: `python -m tests.running.loops`.
 
 They are compiled at their first call, by the examples in the docstrings around them; numba keeps them beside the
-sources. Nothing is done where they are all there.
+sources, or under NUMBA_CACHE_DIR. Nothing is done where they are all there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import doctest
 import importlib
 import io
+import os
 import pkgutil
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def missing() -> list[Path]:
 
 
 def _kept(path: Path) -> bool:
-    index = (path.parent / "__pycache__").glob(f"{path.stem}.*.nbi")
+    elsewhere, name = os.environ.get("NUMBA_CACHE_DIR"), f"{path.stem}.*.nbi"
+    index = Path(elsewhere).rglob(name) if elsewhere else (path.parent / "__pycache__").glob(name)
     return any(one.stat().st_mtime >= path.stat().st_mtime for one in index)
 
 
