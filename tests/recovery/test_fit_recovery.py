@@ -68,11 +68,11 @@ def records_come_back(variance, clipped, times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("variance", "clipped"), [(0.2, True), (0.5, False)])
-def test_dataset_a_over_20_draws_of_records(variance, clipped):
-    records_come_back(variance, clipped, 20)
+def test_dataset_a_over_40_draws_of_records(variance, clipped):
+    records_come_back(variance, clipped, 40)
 
 
-@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_dataset_a_over_20_draws_of_records")
+@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_dataset_a_over_40_draws_of_records")
 @pytest.mark.parametrize("variance", [0.05, 0.2, 0.5])
 @pytest.mark.parametrize("clipped", [False, True])
 def test_dataset_a_over_200_draws_of_records(variance, clipped):
@@ -146,11 +146,11 @@ def stand_in_comes_back(name, variance, times, n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "variance"), [("B", 0.2), ("C", 0.5)])
-def test_stand_ins_over_10_draws(name, variance):
-    stand_in_comes_back(name, variance, 10, 1500)
+def test_stand_ins_over_20_draws(name, variance):
+    stand_in_comes_back(name, variance, 20, 2000)
 
 
-@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_stand_ins_over_10_draws")
+@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_stand_ins_over_20_draws")
 @pytest.mark.parametrize("variance", [0.05, 0.1, 0.2, 0.5])
 @pytest.mark.parametrize(("name", "n"), [("B", 4975), ("C", 5942)])
 def test_stand_ins_over_100_draws(name, n, variance):

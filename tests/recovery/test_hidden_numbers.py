@@ -83,7 +83,7 @@ def study(name, times, n, seed):
 @pytest.mark.parametrize("name", ["square", *(pytest.param(n, marks=pytest.mark.slow) for n in ("product", "coarse"))])
 def test_the_truth_comes_back(name):
     """A few draws: within four standard errors of their mean, and where the naive mean is far off, nearer than it."""
-    times, n = (5, 400) if name == "square" else (5, 500)
+    times, n = (5, 400) if name == "square" else (6, 800)
     truth, estimates, _, naive = study(name, times, n, 1)
     error = estimates.std(axis=0, ddof=1) / np.sqrt(times)
     gap = np.abs(estimates.mean(axis=0) - truth)
