@@ -81,6 +81,7 @@ def test_it_is_what_compare_and_fit_say(rows, noisy):
     assert [one.corrected.low for one in found.terms] == pytest.approx(fit["low"].to_list())
 
 
+@pytest.mark.slow
 def test_without_a_model_the_outcome_is_explained_by_all_others(rows, noisy):
     plan, folder = noisy
     found = coefficients(rows, folder, plan=plan)

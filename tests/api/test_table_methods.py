@@ -26,6 +26,7 @@ def tried(folder, said=None, **more):
     return table_methods(sf.read(FRAME), TableAsked(**more), folder, Secret(bytes(16)), progress=told)
 
 
+@pytest.mark.slow
 def test_each_says_what_it_loses(tmp_path):
     said: list[tuple[str, float]] = []
     found = {(one.method, one.way): one for one in tried(tmp_path, said, by=("sex", "ill"), record="id")}
@@ -41,6 +42,7 @@ def test_each_says_what_it_loses(tmp_path):
     assert all(one.to_plain()["seconds"] >= 0 for one in found.values())
 
 
+@pytest.mark.slow
 def test_a_method_that_cannot_says_why_and_the_others_go_on(tmp_path):
     found = {(one.method, one.way): one for one in tried(tmp_path, by=("sex", "ill"), value="sales")}
     assert ("perturb", "auto") not in found  # nobody named the ids

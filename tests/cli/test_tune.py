@@ -38,6 +38,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_json_for_a_program(folder):
     out = command.output(*TUNE, "--range", "3:20", cwd=folder)
     assert set(out) == {"parameter", "value", "met", "limits", "kept", "path", "notes"}
@@ -53,6 +54,7 @@ def test_json_for_a_program(folder):
     assert chosen["interval"][1] <= 0.15
 
 
+@pytest.mark.slow
 def test_it_needs_no_secret_and_is_repeatable(sfumato, folder, monkeypatch):
     one = sfumato(*TUNE, "--range", "3:6", "--json")
     monkeypatch.setenv("SFUMATO_SECRET", "ab" * 16)

@@ -216,6 +216,7 @@ def test_agrees_with_a_plain_interpreter(tree, rows):
         assert same(value, expected), (write(tree), row)
 
 
+@pytest.mark.slow
 @given(
     function=st.sampled_from(["log", "log10", "exp", "sqrt"]),
     exponent=st.sampled_from([-10, -2, -0.5, 0, 0.5, 1, 2, 3, 10]),

@@ -38,7 +38,9 @@ RUNNABLE = [
 ]
 SLOW = {
     *("docs/howto/tune.md", "docs/index.md", "docs/titanic.md", "docs/noise.md", "docs/fit.md"),
-    *("docs/gate/index.md", "docs/gate/steward.md"),
+    *("docs/gate/index.md", "docs/gate/steward.md", "docs/gate/analyses.md", "docs/tutorial.md"),
+    *(f"docs/howto/{page}.md" for page in ("synthetic", "several_tables", "intruder", "python")),
+    *(f"docs/tables/{page}.md" for page in ("hand_out", "suppress", "releases", "index", "linked", "perturb")),
 }
 NOT_RUN = {
     "make demo": "sets up an environment; continuous integration runs it",
@@ -55,7 +57,12 @@ def page(path):
     return pytest.param(path, id=name(path), marks=[pytest.mark.slow] if name(path) in SLOW else [])
 
 
-@pytest.mark.parametrize("module", MODULES)
+def module_of_examples(module):
+    """What draws from a posterior and hands it to ArviZ takes seconds to load it."""
+    return pytest.param(module, marks=[pytest.mark.slow] if module == "sfumato.inference.result" else [])
+
+
+@pytest.mark.parametrize("module", map(module_of_examples, MODULES))
 def test_docstring_examples(module):
     with redirect_stdout(io.StringIO()) as told:
         failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)

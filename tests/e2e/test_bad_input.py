@@ -111,6 +111,7 @@ def test_a_plan_that_is_not_there(folder):
     refuse(folder, "no file", "none.yaml")
 
 
+@pytest.mark.slow
 def test_an_existing_release(folder):
     assert (
         sfumato("protect", "plan.yaml", "data.csv", "--out", "out", "--secret-file", "key", cwd=folder).returncode == 0
@@ -138,6 +139,7 @@ def test_a_full_disk(folder):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_what_is_read_is_not_written_over(folder):
     refuse(folder, "not written over", "plan.yaml", "data.csv", "--internal-report", "data.csv")
     refuse(folder, "must not be in the release folder", "plan.yaml", "data.csv", "--internal-report", "out/in.html")

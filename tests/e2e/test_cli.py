@@ -38,6 +38,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_whole_way(folder):
     out = output(
         "protect",
@@ -87,6 +88,7 @@ def test_the_whole_way(folder):
     assert (folder / "again" / "data.csv").read_bytes() == (folder / "release" / "data.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_tables_that_are_not_paired(folder):
     pl.read_csv(folder / "data.csv").head(300).write_csv(folder / "other.csv")
     out = output("compare", "data.csv", "other.csv", cwd=folder)
@@ -97,6 +99,7 @@ def test_tables_that_are_not_paired(folder):
     assert "--record" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_exceeded(folder):
     (folder / "plan.yaml").write_text(PLAN.replace("at_least: 3", "at_least: 500"))
     command = ("protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key")
@@ -114,6 +117,7 @@ def test_a_limit_that_is_exceeded(folder):
     assert sfumato("risk", "data.csv", "--plan", "plan.yaml", cwd=folder).returncode == 1
 
 
+@pytest.mark.slow
 def test_init_and_what_it_writes(folder):
     assert sfumato("init", "data.csv", "--out", "drafted.yaml", cwd=folder).returncode == 0
     text = (folder / "drafted.yaml").read_text()
@@ -135,6 +139,7 @@ def test_init_writes_over_no_plan(folder):
     assert (folder / "plan.yaml").read_bytes() != before
 
 
+@pytest.mark.slow
 def test_every_command_explains_itself_with_an_example(folder):
     commands = ("demo", "init", "protect", "risk", "compare", "anonymise", "tune", "card", "fit", "methods", "schema")
     assert all(f" {c} " in sfumato("--help", cwd=folder).stdout for c in commands)

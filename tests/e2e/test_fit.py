@@ -46,6 +46,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_the_truth_is_inside_the_interval_and_the_naive_fit_is_not(folder):
     """With this seed; that it holds in 95 of 100 is tested in recovery."""
     found = output(*FIT, "--method", "ml", cwd=folder)
@@ -68,6 +69,7 @@ def test_other_methods_run_on_a_release(folder, method):
     assert output(*short, "--method", method, cwd=folder)["method"] == method
 
 
+@pytest.mark.slow
 def test_a_prior_from_the_command_line_counts(folder):
     short = (
         "fit",
@@ -88,6 +90,7 @@ def test_a_prior_from_the_command_line_counts(folder):
     assert "TERM=MEAN,SD" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_person_sees_the_naive_fit_beside_it_and_a_picture(folder):
     done = sfumato(*FIT, "--picture", "forest.svg", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -124,6 +127,7 @@ def test_data_that_are_not_those_described_are_refused(folder, tmp_path):
     assert sfumato("fit", folder, "--formula", "asthma ~ smoke", cwd=folder).returncode == 2
 
 
+@pytest.mark.slow
 def test_two_releases_of_the_same_people_are_joined_by_id(folder):
     plan = PLAN.replace("variables:", "variables:\n  fev: {kind: continuous}", 1)
     data = pl.read_csv(folder / "data.csv")
@@ -141,6 +145,7 @@ def test_two_releases_of_the_same_people_are_joined_by_id(folder):
     assert json.dumps(found)
 
 
+@pytest.mark.slow
 def test_a_random_intercept_from_the_command_line(folder):
     random = np.random.default_rng(5)
     school = np.repeat(np.arange(60), 25)

@@ -82,6 +82,7 @@ def protect(folder, step=NOISE, *more, data="data.csv"):
     return sfumato("protect", "plan.yaml", data, "--out", "release", "--secret-file", "key", *more, cwd=folder)
 
 
+@pytest.mark.slow
 def test_the_whole_way(released):
     package = json.loads((released / "release" / "datapackage.json").read_text())
     (noise,) = package["sfumato"]["disclosure"]
@@ -105,6 +106,7 @@ def test_the_whole_way(released):
     }
 
 
+@pytest.mark.slow
 def test_equal_secrets_repeat_and_row_order_changes_nothing(released):
     one = pl.read_csv(released / "release" / "data.csv")
     people().sample(fraction=1, shuffle=True, seed=1).write_csv(released / "data.csv")
@@ -112,6 +114,7 @@ def test_equal_secrets_repeat_and_row_order_changes_nothing(released):
     assert pl.read_csv(released / "release" / "data.csv").equals(one)
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_h_rank_stops_a_release(folder):
     limit = "\nlimits:\n  - {measure: h_rank, at: 2, group: all, attack: worst, at_most: AT_MOST}"
     done = protect(folder, NOISE + limit.replace("AT_MOST", "0.0001"))
@@ -121,6 +124,7 @@ def test_a_limit_on_the_h_rank_stops_a_release(folder):
     assert protect(folder, NOISE + limit.replace("AT_MOST", "0.99")).returncode == 0
 
 
+@pytest.mark.slow
 def test_tuning_needs_no_secret_and_finds_what_protect_then_keeps(folder):
     (folder / "key").unlink()
     limit = "h_rank[h<3] < 0.1"
@@ -183,6 +187,7 @@ def test_data_that_are_refused(folder, change, says):
     assert not (folder / "release").exists()
 
 
+@pytest.mark.slow
 def test_one_record_takes_noise_of_a_given_strength(folder):
     people().head(1).write_csv(folder / "data.csv")
     assert protect(folder, "{do: noise, columns: [bmi], sd: 1}", "--force").returncode == 0  # one record is alone
@@ -195,6 +200,7 @@ def test_a_short_secret_is_refused(folder):
     assert "16 bytes" in done.stderr
 
 
+@pytest.mark.slow
 def test_tables_with_other_rows_are_joined_or_refused(released):
     pl.read_csv(released / "release" / "data.csv").tail(300).write_csv(released / "some.csv")
     some = ("risk", "data.csv", "--protected", "some.csv", "--columns", "bmi,sex,smoke")
@@ -205,6 +211,7 @@ def test_tables_with_other_rows_are_joined_or_refused(released):
     assert any("one of the tables only" in note for note in joined["notes"])
 
 
+@pytest.mark.slow
 def test_the_papers_of_a_release_name_the_record_id(released):
     assert RISK[-2:] == ("--record", "id")
     told, found = (output(*a, "--attack", "nearest", cwd=released) for a in (RISK, RISK[:-2]))

@@ -170,6 +170,7 @@ def test_spilled_rows_are_for_us_alone_and_go_when_closed(tmp_path):
         data.ask(Counts(("key",)))
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_swept_and_what_lives_is_not(tmp_path, spill):
     left = f"spill = Spill(temp={os.fspath(tmp_path)!r})"
     code = f"from sfumato.engines.spill import Spill; import os; {left}; os.kill(os.getpid(), 9)"

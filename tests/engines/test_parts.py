@@ -70,6 +70,7 @@ def test_the_codebook_of_the_parts(tmp_path):
         assert data.codebook["x"].unit == "cm"
 
 
+@pytest.mark.slow
 def test_many_small_parts_become_one(tmp_path, tmp_path_factory):
     written = tmp_path_factory.mktemp("out")
     parts(tmp_path, pl.DataFrame({"id": range(400)}), 1)

@@ -132,6 +132,7 @@ def test_the_address_has_no_password_and_is_not_repeated():
     assert "anna" not in repr(Place.of("postgresql://anna@host/db/s.t"))
 
 
+@pytest.mark.slow
 def test_groups_and_classes_by_hand(opened):
     """As the engine in memory: of five values three are 1 and 2, 2; NaN is missing, and −0 is 0."""
     table = opened("parties")
@@ -189,6 +190,7 @@ def test_a_table_that_is_not_there(opened):
         PostgresTable.open(Place.of("postgresql:///nowhere/public.t"))
 
 
+@pytest.mark.slow
 def test_a_role_without_a_right_and_one_with_too_many(opened, monkeypatch):
     assert any("may change the table 'parties'" in note for note in opened("parties").table.notes)
     monkeypatch.setenv("PGUSER", "reader")
@@ -231,6 +233,7 @@ def test_nothing_can_be_written(opened):
         table.session.table("INSERT INTO public.parties VALUES ('x') RETURNING region")
 
 
+@pytest.mark.slow
 def test_streams_may_be_left_and_cross(opened):
     table = opened("many")
     first, second = table.batches(["id", "t"]), table.batches(["t"])
@@ -317,6 +320,7 @@ def numbered(stratum):
     return stratum.with_columns(rank=pl.col("id").rank().cast(pl.Int64), size=pl.lit(stratum.height, pl.Int64))
 
 
+@pytest.mark.slow
 def test_strata_and_parts_equal_those_of_memory(address, opened, tmp_path):
     memory = PolarsDataset(collected(opened("laws")), Codebook()).map(fewer).map(numbered, ["g", "h"])
     with open_table(address + "laws", temp=str(tmp_path)) as data:

@@ -157,6 +157,7 @@ def test_patterns_of_exposure_are_those_of_the_published_table():
         assert found[key] == pytest.approx(count / 6837, abs=0.008)
 
 
+@pytest.mark.slow
 def test_asthma_follows_the_probit_model():
     import statsmodels.api as sm
 

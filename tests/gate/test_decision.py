@@ -90,6 +90,7 @@ def ends(tables, true, told):
     return np.stack([tables[agree].min(axis=0), tables[agree].max(axis=0)])
 
 
+@pytest.mark.slow
 def test_beside_an_exception_no_cell_is_known_better_by_enumeration():
     rng, tables, policy, answers = np.random.default_rng(1), possible(9), Policy(interval={"count": 2, "width": 3}), []
     for told in 5 * (["AB", "C"], ["A", "BC"], ["AB"], ["A", "B"]):

@@ -29,6 +29,7 @@ def with_asker(tmp_path, store_url):
     return config
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [6, pytest.param(100, marks=MORE)])
 def test_of_two_requests_that_are_not_safe_together_one_is_granted(tmp_path, store_url, rounds):
     (tmp_path / "ward.csv").write_text(SEED)
@@ -99,6 +100,7 @@ def pairs(lines):
     return list(itertools.zip_longest(lines[::2], lines[1::2], fillvalue=""))
 
 
+@pytest.mark.slow
 def test_a_killed_gate_has_kept_all_that_it_answered(tmp_path, store_url):
     kill_and_look(tmp_path, store_url, 3)
 

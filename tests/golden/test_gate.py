@@ -293,6 +293,7 @@ def test_men_are_not_pregnant_and_the_attacker_knows_it():
 # Rochdale, and recodes that do not nest
 
 
+@pytest.mark.slow
 @with_tables
 def test_all_pairs_of_rochdale_are_safe_together():
     records = records_of(pl.read_csv(TABLES / "rochdale.csv"), count="n")

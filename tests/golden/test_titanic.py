@@ -192,6 +192,7 @@ def test_without_strata(protect):
     assert found.of("risk1").value * PASSENGERS == pytest.approx(305, abs=3)
 
 
+@pytest.mark.slow
 def test_disjoint_groups_are_linked_less(protect, found):
     groups = protect(("avraam2021", "avraam2021, grouping: mdav")).report.findings
     for group in ("stratum", "overall", "unscaled"):

@@ -111,6 +111,7 @@ def test_missing_is_noise_without_bound(family, column):
     np.testing.assert_allclose(one.se, other.se, rtol=1e-2)
 
 
+@pytest.mark.slow
 def test_row_order_changes_nothing():
     table, rng = draw("probit", 200)
     told = Disclosure([Additive(("d",), [[0.2]], values=(0, 1)), Additive(("x",), [[0.3]])])
@@ -252,6 +253,7 @@ def test_top_coded_and_noisy_responses_agree_with_brute_force():
     assert ours.sigma == pytest.approx(np.exp(found.x[4]) * np.sqrt(800 / 796), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_correlated_noise_on_two_binaries_agrees_with_brute_force():
     rng = np.random.default_rng(4)
     n = 1200
@@ -563,6 +565,7 @@ def test_nodes_and_robust_errors_go_together():
     np.testing.assert_allclose(robust.se, plain.se, rtol=0.15)
 
 
+@pytest.mark.slow
 def test_two_covariates_rounded_at_once():
     """Against the likelihood as a sum over 12 × 12 points of each cell of the rounding, maximised by scipy."""
     rng = np.random.default_rng(15)
@@ -765,6 +768,7 @@ def test_plain_exact_fits_do_not_mind_where_zero_lies(family):
     assert off.se[-1] == pytest.approx(near.se[-1], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["linear", "probit"])
 @pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_units_change_nothing(family, unit):
@@ -878,6 +882,7 @@ def test_perfectly_correlated_noise_on_few_values_is_refused():
         fit("y ~ d + e", shared, Disclosure([part]))
 
 
+@pytest.mark.slow
 def test_a_response_that_a_line_of_hidden_values_can_explain_is_refused():
     """Of two categories with noise of sd 5 nothing is left; 0/1 responses lie on d = y, and errors shrink for ever."""
     rng = np.random.default_rng(5)

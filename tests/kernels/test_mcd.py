@@ -119,6 +119,7 @@ def test_units_and_offsets_change_nothing():
     assert b.criterion == pytest.approx(a.criterion + 2 * np.log(unit).sum(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_nested_search_finds_what_the_full_one_finds(monkeypatch):
     """Up to neighbouring local minima, which differ by some 1e-5 here; a miss of the bulk would cost more than 1."""
     x = np.exp(normal(12_000, 3) / 2)

@@ -27,6 +27,7 @@ def test_sums_of_any_floats_are_those_of_fractions(values):
     assert as_fractions(Sums.of(np.array(values, dtype=float))) == plainly(values)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=6), min_size=1, max_size=8))
 def test_each_group_has_its_own_and_they_add_up_to_the_whole(groups):

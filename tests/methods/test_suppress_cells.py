@@ -49,6 +49,7 @@ def test_enough_records_match_every_record(k):
     assert f"{alone.height} records reach k only where" in ran.steps[0].notes[0]
 
 
+@pytest.mark.slow
 def test_within_strata_and_on_every_two_keys():
     frame = people(240)
     step = SuppressCells(keys=("a", "b", "c"), k=2, subsets=[{"size": 2, "k": 4}])

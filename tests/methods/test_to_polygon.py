@@ -115,6 +115,7 @@ def geopandas_of(features, crs):
     return geopandas.GeoDataFrame.from_features(features, crs=crs)
 
 
+@pytest.mark.slow
 def test_geopackages_and_zipped_shapefiles(tmp_path):
     frame = geopandas_of(TOWNS, 4326).to_crs(27700)
     frame.to_file(tmp_path / "towns.gpkg", layer="towns", engine="pyogrio")

@@ -90,6 +90,7 @@ def test_numbers_of_unknown_role_are_masked():
     assert release.data.frame.group_by(pl.all()).len()["len"].min() >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3])
 def test_what_is_missing_singles_nobody_out(share):
     """Few combinations of missing values are kept apart, many are filled in: either way five have each release."""

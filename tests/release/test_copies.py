@@ -94,6 +94,7 @@ def test_readers_go_by_what_is_disclosed(released):
     assert partly.of("k_anonymity").value is not None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_measures")
 def test_one_copy_has_no_number(tmp_path):
     release = sf.protect(plan(copies=1), survey(), secret=SECRET)

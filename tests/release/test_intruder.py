@@ -32,6 +32,7 @@ def nearest(release):
     return release.report.findings.of("match_correct", attack="neighbour", group="nearest")
 
 
+@pytest.mark.slow
 def test_a_neighbour_is_tried_wherever_a_step_masks():
     line = nearest(protect(NOISE))
     assert 0 < line.value < line.baseline == 1.0
@@ -89,12 +90,14 @@ def test_the_external_report_holds_rates_and_no_counts():
     assert shown.select("match_correct")
 
 
+@pytest.mark.slow
 def test_risk_of_the_files_is_that_of_the_run():
     release = protect(NOISE)
     found = sf.risk(FRAME, release.data, record="id", keys=["sex", "smoker", "bmi", "height"], scenario="neighbour")
     assert found.of("match_correct", group="nearest").value == pytest.approx(nearest(release).value)
 
 
+@pytest.mark.slow
 def test_a_control_of_members_is_refused_whatever_the_type_of_its_ids():
     after = protect(NOISE).data
     control = FRAME.tail(5).with_columns(pl.col("id").cast(pl.String))

@@ -39,6 +39,7 @@ def test_the_order_of_the_input_changes_nothing(steps):
     assert_frame_equal(one, released(steps, in_pieces), rel_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_records_with_an_id_leave_in_an_order_of_plan_and_secret():
     ids = released([CENTROIDS])["id"].to_list()
     assert sorted(ids) == FRAME["id"].to_list() != ids

@@ -42,6 +42,7 @@ def test_a_narrow_terminal_breaks_no_number(fit):
     assert "Reliability" in out.getvalue()
 
 
+@pytest.mark.slow
 def test_equal_fits_give_equal_pictures(fit):
     assert forest_plot(fit, "svg") == forest_plot(fit, "svg")
     assert forest_plot(fit, "png")[:4] == b"\x89PNG"

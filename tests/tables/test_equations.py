@@ -50,6 +50,7 @@ def span(matrix):
     return np.linalg.pinv(matrix) @ matrix
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(records)
 def test_the_equations_say_what_the_codes_say(rows):
@@ -75,6 +76,7 @@ def test_the_equations_say_what_the_codes_say(rows):
     assert np.allclose(merged.system.matrix @ merged.system.value, 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(records)
 def test_equal_cells_are_one_and_their_costs_add_up(rows):

@@ -190,6 +190,7 @@ def nested(folder, name):
     return Hierarchy(tuple(tuple(dict.fromkeys(reversed(path))) for path in qualified("x", codes).values()))
 
 
+@pytest.mark.slow
 def test_ready_made_linked_tables(shared_data):
     """Four tables of one survey, with the largest contribution alone."""
     folder = shared_data / "tables"

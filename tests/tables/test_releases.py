@@ -20,6 +20,7 @@ def test_there_are_as_many_as_chordal_graphs(n: int) -> None:
     assert len(found) == len(set(found)) == KNOWN[n] - 1
 
 
+@pytest.mark.slow
 def test_each_has_the_bounds_of_its_margins() -> None:
     counts = np.random.default_rng(2).poisson(3, (2, 3, 2, 2)).astype(float)
     for release in releases(counts):

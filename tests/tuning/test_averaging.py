@@ -49,6 +49,7 @@ def test_a_point_reports_the_limit_that_is_nearest():
     assert (unknown.risk, unknown.interval) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_single_run_lies_below_its_bound_as_often_as_is_asked():
     """Ten normal runs predict an eleventh: the bound holds with the probability itself, whatever mean and spread."""
     rng = np.random.default_rng(0)

@@ -69,6 +69,7 @@ def test_draws_that_are_tried_again_end():
     assert (again != Replica(1, smooth="swap").words(ids, Purpose("swap", "x", "0.1"))).any()
 
 
+@pytest.mark.slow
 def test_the_mean_is_that_of_so_many_releases():
     """Two steps of one method keep their own strengths' draws, so each replication is a release that can be made."""
     steps = (sf.steps.Noise(columns=["x"], share=0.1), sf.steps.Noise(columns=["y"], share=0.2))

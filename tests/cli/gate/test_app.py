@@ -47,6 +47,7 @@ def gate(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_day(gate):
     first = asked(gate, "ask", "ann", "A", "--key", "one")
     assert (first["decision"], first["release"]["rows"]) == ("granted", [["planted1", 5], ["planted2", 3]])

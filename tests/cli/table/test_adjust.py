@@ -24,6 +24,7 @@ def folder(tmp_path):
     return folder_of(tmp_path, MORE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--method", "fixed"), ("--cost", "unity"), ("--cost", "count"), ("--zeros",)])
 def test_files_and_folders_are_written_and_read_again(folder, options):
     told = json.loads(run(folder, "adjust", "judged.csv", *options, "--out", "out.csv", "--json").stdout)
@@ -38,6 +39,7 @@ def test_files_and_folders_are_written_and_read_again(folder, options):
     assert (again["cells"], again["additive"]) == (9, True)
 
 
+@pytest.mark.slow
 def test_a_single_file_of_a_hierarchical_table_is_taken_as_it_is(folder, shared_data):
     firms = str(shared_data / "tables" / "synth_S.csv")
     by, rules = ("--by", "act1>act,geo1>geo,size", "--value", "turnover"), ("--rule", "n(3)", "--rule", "p(10)")

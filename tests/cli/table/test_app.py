@@ -37,6 +37,7 @@ def test_a_table_is_built_with_its_margins(firms):
     assert total["turnover"].item() == FIRMS["turnover"].sum()
 
 
+@pytest.mark.slow
 def test_a_table_is_protected_audited_and_read_again(firms):
     arguments = (
         "--by",
@@ -104,6 +105,7 @@ def test_the_internal_table_is_refused_in_a_release_folder(firms):
     assert "release folder" in run(firms, "protect", "firms.csv", *arguments, status=2).stderr
 
 
+@pytest.mark.slow
 def test_a_folder_goes_through_every_command(firms):
     """A folder knows its value and its hierarchies: nothing is said again."""
     by = ("--by", "town,kind", "--value", "turnover")
@@ -121,6 +123,7 @@ def test_a_folder_goes_through_every_command(firms):
     run(firms, "build", "firms.csv", *by, "--out", "built", "--overwrite")
 
 
+@pytest.mark.slow
 def test_a_plan_runs_before_the_table(firms):
     (firms / "plan.yaml").write_text(
         "sfumato: 1\nvariables: {town: {hierarchy: {a: [north], b: [north], c: [south]}}}\n"
@@ -134,6 +137,7 @@ def test_a_plan_runs_before_the_table(firms):
     run(firms, "protect", "firms.csv", *arguments, "--rule", "n(3)")
 
 
+@pytest.mark.slow
 def test_waivers_and_margins_are_options(firms):
     FIRMS.with_columns(gave=(pl.col("turnover") >= 20).cast(pl.Int8)).write_csv(firms / "gave.csv")
     by = ("--by", "town,kind", "--value", "turnover", "--rule", "p(50)", "--json")
@@ -152,6 +156,7 @@ def test_a_hierarchy_of_no_variable_is_refused(firms):
     assert "'twon'" in run(firms, "audit", "t.csv", "--hierarchy", "twon=tree.csv", status=2).stderr
 
 
+@pytest.mark.slow
 def test_a_file_beside_a_folder_needs_no_hierarchy(firms):
     """What a folder knows of a variable's levels holds for the files that are audited with it."""
     FIRMS.with_columns(region=pl.when(pl.col("town") == "a").then(pl.lit("n")).otherwise(pl.lit("s"))).write_csv(

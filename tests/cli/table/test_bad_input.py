@@ -195,6 +195,7 @@ def test_an_audit_of_a_table_that_hides_nothing_says_so(folder):
     assert "No cell is hidden." in done.stdout
 
 
+@pytest.mark.slow
 def test_a_file_beside_a_folder_has_the_value_that_the_folder_tells(folder, tmp_path):
     arguments = (folder / "firms.csv", *BY, "--value", "turnover", "--rule", "n(4)")
     done = sfumato("table", "protect", *arguments, "--out", "release", "--internal", "judged.csv", cwd=tmp_path)

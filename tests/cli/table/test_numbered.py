@@ -23,6 +23,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_it_is_protected_audited_and_written_again(folder):
     done = sfumato("table", "protect", "a.jj", "--out", "p.csv", "--internal", "j.jj", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -24,6 +24,7 @@ def run(folder, *arguments, status=0):
 KEYS = ("--cell-keys", "--record", "id", "--secret-file", "key")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keyed", ["keyed.csv", "keyed"])
 @pytest.mark.parametrize("value", [(), ("--value", "pay")])
 def test_files_and_folders_are_perturbed_alike(folder, keyed, value):
@@ -45,6 +46,7 @@ def test_it_is_said_in_words(folder):
     assert "4 cells were changed" in told
 
 
+@pytest.mark.slow
 def test_wrong_input_is_refused_and_nothing_is_written(folder):
     run(folder, "build", "p.csv", "--by", "town", *KEYS, "--out", "keyed.csv")
     run(folder, "build", "p.csv", "--by", "town", "--out", "plain.csv")

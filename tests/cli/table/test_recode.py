@@ -36,6 +36,7 @@ def run(folder, *arguments, status=0):
 TREE = ("--hierarchy", "town=tree.csv")
 
 
+@pytest.mark.slow
 def test_files_and_folders_are_recoded_alike(folder):
     told = json.loads(run(folder, "recode", "judged.csv", "--value", "pay", *TREE, "--out", "out.csv", "--json").stdout)
     assert (told["cells_before"], told["cells"], told["primary"], told["optimal"]) == (6, 4, 1, True)
@@ -70,6 +71,7 @@ def test_it_is_said_in_words(folder):
     assert "nothing loses less" in told
 
 
+@pytest.mark.slow
 def test_wrong_input_is_refused_and_nothing_is_written(folder):
     run(folder, "build", "p.csv", "--by", "town", "--out", "plain.csv")
     run(folder, "protect", "p.csv", "--by", "town", "--rule", "n(2)", "--out", "protected.csv")

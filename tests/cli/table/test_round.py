@@ -56,6 +56,7 @@ def test_the_secret_stays_where_it_is(folder):
     assert key.hex().encode() not in written
 
 
+@pytest.mark.slow
 def test_nothing_but_values_is_written(folder):
     planted = [f"777{i:02}" for i in range(1, 13)]
     for method in ("controlled", "conventional", "random", "barnardise"):

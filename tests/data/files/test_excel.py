@@ -273,6 +273,7 @@ def test_marks_of_missing_are_so_in_excel_as_in_csv_and_told(tmp_path, mark):
         assert [note for note in found.notes if f"{mark!r} is read as missing in column {name!r}." == note], name
 
 
+@pytest.mark.slow
 def test_a_far_cell_does_not_take_all_memory(tmp_path):
     path = tmp_path / "a.xlsx"
     book = xlsxwriter.Workbook(path)

@@ -109,6 +109,7 @@ def contents(tmp_path: Path) -> dict[str, bytes]:
 ALIKE = {".csv": {".csv", ".tsv", ".txt"}, ".sav": {".sav", ".zsav"}}
 
 
+@pytest.mark.slow
 def test_a_wrong_or_damaged_file_is_refused_without_a_word_of_its_content(tmp_path):
     refused = 0
     for suffix in SUFFIXES:

@@ -39,6 +39,7 @@ def test_a_square(tables, count, width, expected):
     assert check(SQUARE, tables.split(), count, width) == expected
 
 
+@pytest.mark.slow
 @needs("data")
 def test_margins_that_hang_together_in_rings_need_more_than_closed_bounds():
     records = records_of(pl.read_csv(real_data() / "tables" / "rochdale.csv"), count="n")

@@ -95,6 +95,7 @@ def test_the_complement_of_a_slice_is_a_slice(opened):
     assert (answer.decision, answer.reasons) == ("refused", ("levels",))
 
 
+@pytest.mark.slow
 def test_a_mean_of_every_cell_locates_no_small_one(opened):
     """Sixty-four requests for one cell each would find all small cells of a table by which of them are refused."""
     frame = people(600).with_columns(part=pl.Series([str(i % 24) for i in range(600)]))

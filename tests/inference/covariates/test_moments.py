@@ -44,6 +44,7 @@ def test_noise_that_hangs_on_the_value_is_told_apart():
     assert noise_of(covariate).variance.tolist() == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_a_normal_law_for_a_skewed_number_is_warned_of():
     rng = np.random.default_rng(6)
     x = rng.exponential(size=1500)

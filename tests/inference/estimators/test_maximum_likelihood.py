@@ -78,6 +78,7 @@ def test_equal_covariates_with_different_noise_are_collinear_in_truth():
     assert any("prior" in note for note in ours.notes) or not ours.converged or ours.se[1:].min() > 1
 
 
+@pytest.mark.slow
 def test_nodes_are_doubled_where_the_response_tells_more_than_what_was_released():
     """y = 1 + x + x²/2 to within .2; usual nodes are .29 apart, half an sd of x given z, and move slopes by an SE."""
     rng = np.random.default_rng(3)

@@ -77,6 +77,7 @@ def maximise(log_likelihood, start):
 # ------------------------------------------------------------------ exact covariates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [None, "w"])
 def test_linear_models_are_those_of_statsmodels(slope):
     """1e-4 is the bar; statsmodels' own optimiser stops at about 1e-5 of the variances."""
@@ -251,6 +252,7 @@ def test_integrands_of_several_peaks_are_integrated():
 # ------------------------------------------------------------------ limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["linear", "probit", "logit"])
 def test_vanishing_noise_is_no_noise(family):
     table = draw(family, mixed_sizes(25, 8))
@@ -333,6 +335,7 @@ def test_the_naive_method_is_the_fit_of_released_values():
 # ------------------------------------------------------------------ what is shown, and bad input
 
 
+@pytest.mark.slow
 def test_predictions_average_over_groups():
     """Against the normal integral by a plain sum over a fine grid, good to 1e-6."""
     table = draw("logit", np.full(40, 10), slope=0.5)

@@ -71,6 +71,7 @@ def test_adult_loses_what_the_peer_found(adult, loss, limit, score):
         assert found.suppressed == {0.0: 0, 0.02: 506, 0.05: 1346, 1.0: 2553}[limit]
 
 
+@pytest.mark.slow
 def test_adult_is_generalised_as_the_peer_did(adult):
     """The node that is printed for 5%, and its classes."""
     found = optimal(adult.patterns, adult.hierarchies, K5, limit=0.05)
@@ -178,6 +179,7 @@ def test_with_time_enough_it_is_the_same(loss):
     assert (found.levels, found.score, found.bound) == (right.levels, right.score, right.bound)
 
 
+@pytest.mark.slow
 def test_many_keys_under_a_time_limit():
     """18 keys have a lattice of some 10^9 nodes."""
     patterns, hierarchies = small.table(5, keys=18)

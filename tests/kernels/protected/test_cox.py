@@ -18,6 +18,7 @@ def test_without_noise_it_comes_near_the_plain_fit():
     np.testing.assert_allclose(ours.se, se, rtol=0.1)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     """40 samples of five coefficients: a share's standard error is .015."""
     rng, inside = np.random.default_rng(2), []

@@ -74,6 +74,7 @@ def test_the_baseline_is_what_the_release_itself_shows():
     assert told[LARGEST, 0.05][1] == pytest.approx(np.mean(off[top] <= 0.05 * pair.x[top, 0]))
 
 
+@pytest.mark.slow
 def test_disjoint_groups_give_nothing_to_solve():
     found = findings(*released(people(120), grouping="mdav"))
     assert all(f.value == f.baseline for f in found)

@@ -60,6 +60,7 @@ def test_columns_that_others_determine_are_no_coefficients():
     assert other["main"] == pytest.approx(plain["main"], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [300, 900])
 def test_a_right_synthesis_has_one_on_average(m):
     """40 copies of one original; the model of main effects has 3 free coefficients, so a ratio is nearly chi-squared

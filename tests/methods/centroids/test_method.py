@@ -312,6 +312,7 @@ def centroids_of(frame, **how):
     return made.select("x", "y").to_numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grouping", ["knn", "mdav"])
 def test_blur_is_a_share_of_the_distances_within_the_group(grouping):
     """Over many groups of three the noise has the standard deviation that is disclosed, column by column."""

@@ -144,6 +144,7 @@ def test_up_to_the_rate_of_every_lowest_area(rate):
     assert later.filter(at_risk)["gone"].all()
 
 
+@pytest.mark.slow
 def test_the_rarest_are_likeliest_to_move():
     """Without risk (k = 1); mean over 20 secrets of what decides who is tried first, 1 / fewest alike."""
     weight = 1 / rarest(FRAME, 1)
@@ -152,6 +153,7 @@ def test_the_rarest_are_likeliest_to_move():
     assert chosen > weight.mean() + 4 * weight.std() / np.sqrt(sum(gone.sum() for gone in runs))
 
 
+@pytest.mark.slow
 def test_partners_are_alike_in_the_first_profile_with_two_candidates():
     """Six households of one size: two candidates of the same sex for the first, so the third sex is not taken."""
     frame = pl.DataFrame(
@@ -220,6 +222,7 @@ def test_no_partner_is_an_error_or_stays_or_goes():
     assert [type(part) for part in gone.disclosure] == [Exchanged, Suppressed]
 
 
+@pytest.mark.slow
 def test_how_many_stay_is_a_finding_and_nothing_that_is_told():
     plan = sf.Plan(
         variables={n: BOOK[n] for n in BOOK},

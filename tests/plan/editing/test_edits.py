@@ -138,6 +138,7 @@ def test_thousands_of_random_edits(hundred):
         _try(seed)
 
 
+@pytest.mark.slow
 def test_thirty_edits_on_one_text_and_all_of_them_parse():
     """Edits on what edits made, in which styles mix."""
     for seed in range(2):

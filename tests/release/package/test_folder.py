@@ -45,6 +45,7 @@ def start(target, point):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["empty", "half", "settling", "renaming"])
 def test_kill_leaves_nothing_under_the_name_and_the_next_run_cleans_up(tmp_path, point):
     target = tmp_path / "release"

@@ -114,6 +114,7 @@ def test_figures_of_people_are_told_of_nobody_s_records_or_where_a_limit_asks():
     assert told == [{"table_ratio"}, {"table_ratio", "disclosive_correct"}, COUNTED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noise", "some values, copies"])
 def test_large_tables_are_counted_as_groups(name, monkeypatch):
     """No table is small: the engine counts groups of codes."""

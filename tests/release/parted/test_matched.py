@@ -122,6 +122,7 @@ def test_a_limit_on_linkers_that_were_not_tried_is_not_met():
     assert told == {"fellegi_sunter": None, "fellegi_sunter_best": None}
 
 
+@pytest.mark.slow
 def test_who_errs_is_left_out_and_a_note_says_so():
     frame, plan = people(N), keyed([NOISE], knows={"neighbour": {"error": {"x": 1.0}}})
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))

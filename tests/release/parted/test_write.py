@@ -211,6 +211,7 @@ def elsewhere(address):
     return fs.SubTreeFileSystem(os.environ["ELSEWHERE"], fs.LocalFileSystem()), address.partition("://")[2]
 
 
+@pytest.mark.slow
 def test_a_release_goes_to_a_file_system_elsewhere(done, tmp_path, monkeypatch):
     monkeypatch.setenv("ELSEWHERE", str(tmp_path))
     for module in (sfumato.data.files.address, sfumato.engines.parts):

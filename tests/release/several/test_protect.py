@@ -67,6 +67,7 @@ def unlinked():
         return sf.protect(plan(links=(), farmers=WITHOUT_FARM, access="open"), tables(), secret=SECRET)
 
 
+@pytest.mark.slow
 def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
     whole = plan()
     release = sf.protect(whole, tables(), secret=SECRET)

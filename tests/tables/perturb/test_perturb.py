@@ -72,6 +72,7 @@ def test_noise_over_many_cells_has_mean_nothing_and_the_variance():
     assert np.abs(noise).max() <= 5
 
 
+@pytest.mark.slow
 def test_noise_of_nested_cells_that_differ_by_a_record_is_independent():
     rng = np.random.default_rng(4)
     n = 20_000

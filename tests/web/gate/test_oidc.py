@@ -30,6 +30,7 @@ def led(client):
     return answer.headers["location"]
 
 
+@pytest.mark.slow
 def test_somebody_comes_in_whom_the_provider_knows(world, provider):
     client = world.client()
     address = led(client)
@@ -46,6 +47,7 @@ def test_somebody_comes_in_whom_the_provider_knows(world, provider):
     assert client.get("/users").status_code == 403
 
 
+@pytest.mark.slow
 def test_what_a_browser_brings_is_good_once(world, provider):
     client = world.client()
     brought = provider.logs_in(led(client), "ann")
@@ -63,6 +65,7 @@ def test_whoever_is_no_user_here(world, provider, who):
     assert client.get("/me/releases").status_code == 401
 
 
+@pytest.mark.slow
 def test_a_login_that_another_browser_began(world, provider):
     other, client = world.client(), world.client()
     led(client)
@@ -93,12 +96,14 @@ def test_statements_that_prove_nothing(world, provider, changed):
     assert client.get(BACK, params=provider.logs_in(led(client), "ann")).status_code == 403
 
 
+@pytest.mark.slow
 def test_statements_of_somebody_else(world, provider):
     provider.key = RSAKey.generate_key(2048, {"kid": "1"}, private=True)
     client = world.client()
     assert client.get(BACK, params=provider.logs_in(led(client), "ann")).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("header", [{"alg": "none"}, {"alg": "HS256", "kid": "1"}], ids=["none", "symmetric"])
 def test_statements_that_anybody_can_sign(world, provider, header):
     """The provider's public key is no secret."""
@@ -121,6 +126,7 @@ def test_statements_that_anybody_can_sign(world, provider, header):
     assert client.get(BACK, params=provider.logs_in(led(client), "ann")).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "about", [{"issuer": "https://elsewhere.example"}, {"token_endpoint": "http://elsewhere.example/token"}], ids=str
 )
@@ -129,6 +135,7 @@ def test_a_provider_that_is_not_what_it_should_be(world, provider, about):
     assert world.client().get("/login/oidc").status_code == 503
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query", [{}, {"code": "x"}, {"state": "x"}, {"error": "access_denied", "state": "x"}], ids=str
 )

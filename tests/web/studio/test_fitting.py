@@ -54,6 +54,7 @@ def test_what_it_wrote_may_be_gone(world):
         fitting.begun(studio, release / "none", *MODEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "said"),
     [("running", "The model is being fitted"), ("cancelled", "was cancelled"), ("failed", "There was no memory")],

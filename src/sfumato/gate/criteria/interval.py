@@ -65,7 +65,10 @@ def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effor
         return Verdict(False, "released", 0)
     before, after = Joint(case, beside.known).reach, joint.reach
     small = np.flatnonzero((joint.true >= 1) & (joint.true <= criterion.count)).tolist()
-    work = lambda: joint.cells * (before.programs + after.programs + PROGRAM * (before.whole + after.whole))  # noqa: E731
+
+    def work() -> int:
+        return joint.cells * (before.programs + after.programs + PROGRAM * (before.whole + after.whole))
+
     if any(after.narrowed(cell, criterion.width) and _moved(before, after, cell, criterion.width) for cell in small):
         return Verdict(False, "exact", work())
     for cell in small:

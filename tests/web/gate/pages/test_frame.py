@@ -17,6 +17,7 @@ def test_every_link_of_a_role_leads_to_a_page_of_that_name(come, who, role):
         assert f'href="{path}" aria-current="page"' in page.text
 
 
+@pytest.mark.slow
 def test_no_page_has_a_style_or_a_script_in_it(come):
     for who, role in (("ann", "analyst"), ("eve", "steward"), ("", "")):
         for _, path in LINKS[role]:
@@ -28,6 +29,7 @@ def test_no_page_has_a_style_or_a_script_in_it(come):
             assert all("src=" in one for one in text.split("<script")[1:])
 
 
+@pytest.mark.slow
 def test_no_form_puts_what_it_holds_into_the_address(come):
     """But searches of the ledger, data sets to choose from, and formats of downloads."""
     for who, role in (("ann", "analyst"), ("eve", "steward"), ("", "")):

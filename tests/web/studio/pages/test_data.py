@@ -251,6 +251,7 @@ def test_the_plan_is_kept_over_nothing_that_others_wrote(opened, folder):
         mine.unlink()
 
 
+@pytest.mark.slow
 def test_a_wide_table_comes_in_pieces(opened, folder):
     names = [f"v{i}" for i in range(120)]
     (folder / "wide.csv").write_text(

@@ -72,6 +72,7 @@ def test_a_file_is_sent_and_goes_when_another_is_opened(opened, folder):
     assert left(page) == []
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_changed_is_not_lost_unasked(opened):
     page = opened()
     page.send("/pages/data/variable", name="age", key="role", value="outcome")

@@ -40,6 +40,7 @@ def left(someone):
     return [path for path in someone.studio.temporary.rglob("*") if path.is_file() and path.name != ".in-use"]
 
 
+@pytest.mark.slow
 def test_it_is_what_the_command_prints_and_nothing_is_left(someone, home):
     answer = asked(someone, packed(home / "release", {}))
     line = ["fit", str(home / "release"), "--formula", MODEL["formula"], "--json"]
