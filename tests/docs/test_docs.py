@@ -62,7 +62,7 @@ def module_of_examples(module):
     return pytest.param(module, marks=[pytest.mark.slow] if module == "sfumato.inference.result" else [])
 
 
-@pytest.mark.parametrize("module", map(module_of_examples, MODULES))
+@pytest.mark.parametrize("module", [module_of_examples(module) for module in MODULES])
 def test_docstring_examples(module):
     with redirect_stdout(io.StringIO()) as told:
         failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -69,11 +69,13 @@ def settled(page):
 
 
 def looked_at(page, address, name):
+    """What is wrong; a page is fetched where it is wide and where it is narrow, and changes before the eyes between."""
     wrong = []
-    for width, scheme in ((1300, "light"), (1300, "dark"), (360, "dark"), (320, "light")):
+    for width, scheme in ((1300, "light"), (1300, "dark"), (320, "light"), (360, "dark")):
         page.set_viewport_size({"width": width, "height": 800 if width > 320 else 256})
         page.emulate_media(color_scheme=scheme)
-        whole(page, address, name)
+        if scheme == "light":
+            whole(page, address, name)
         wrong += [f"{width} {scheme}: {one}" for one in clean(page)]
         if width < 1000:
             wrong += [f"{width} lost: {one}" for one in page.evaluate(LOST)]

@@ -8,16 +8,22 @@ from tests.web.studio.entered import PLAN, entered
 
 
 @pytest.fixture(scope="module")
-def open_(tmp_path_factory):
+def shared(tmp_path_factory):
     with entered(tmp_path_factory.mktemp("protect")) as both:
         yield both
 
 
 @pytest.fixture
+def open_(shared):
+    """A studio and a client of it; the plan begins anew."""
+    shared[0].planned.change("*", lambda _: PLAN)
+    return shared
+
+
+@pytest.fixture
 def ask(open_):
-    """Posts to the page with the tag of the plan as it is; the plan begins anew."""
+    """Posts to the page with the tag of the plan as it is."""
     studio, client = open_
-    studio.planned.change("*", lambda _: PLAN)
 
     def post(what: str, **form):
         sent = {"tag": studio.planned.etag, **{key.replace("__", "."): said for key, said in form.items()}}
