@@ -152,7 +152,7 @@ def test_a_broken_file_and_a_good_one_in_every_theme_and_width(page, scheme, wid
     page.get_by_label("Files that can be read").select_option("pupils.csv")
     page.get_by_role("button", name="Open", exact=True).click()
     page.wait_for_url("**/data?file=pupils.csv")
-    filled(page)
+    page.get_by_label("Role of score").wait_for()
     for summary, button in (("How the file is read", "Read it so"), ("Open another file", "Open the demo cohort")):
         page.get_by_text(summary, exact=True).click()
         page.get_by_role("button", name=button).wait_for()  # what comes moves all below it
