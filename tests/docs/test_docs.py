@@ -58,7 +58,7 @@ def page(path):
 
 
 def module_of_examples(module):
-    """What draws from a posterior and hands it to ArviZ takes seconds to load it."""
+    """A module to try; the examples of one load ArviZ, which takes seconds."""
     return pytest.param(module, marks=[pytest.mark.slow] if module == "sfumato.inference.result" else [])
 
 

@@ -69,7 +69,7 @@ def settled(page):
 
 
 def looked_at(page, address, name):
-    """What is wrong; a page is fetched where it is wide and where it is narrow, and changes before the eyes between."""
+    """What is wrong; a page is fetched once wide and once narrow, and then changes its theme and width in place."""
     wrong = []
     for width, scheme in ((1300, "light"), (1300, "dark"), (320, "light"), (360, "dark")):
         page.set_viewport_size({"width": width, "height": 800 if width > 320 else 256})

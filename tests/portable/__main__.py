@@ -46,6 +46,8 @@ def main() -> int:
     parser.add_argument("--environments", action="store_true", help="print those of all back ends and no more")
     given = parser.parse_args()
     names = taken()
+    if given.environments and given.loops is None:
+        parser.error("--environments needs --loops")
     if given.environments:
         print(json.dumps({name: environment(name, given.loops) for name in names}))
         return 0

@@ -59,7 +59,10 @@ def _narrow_from_outside(case: Case, cells: Narrow, width: int) -> bool:
 
 
 def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effort: float) -> Verdict:
-    """Whether cells that fail already keep their ends, and no other one fails; by programs alone."""
+    """Whether cells that fail already keep their ends, and no other one fails; by programs alone.
+
+    Linear programs for all cells come first: they often show that an end has moved, and cost little.
+    """
     same = case.structure.versions == beside.structure.versions and case.scope.rows == beside.scope.rows
     if not same or case.joint_cells > LARGEST:
         return Verdict(False, "released", 0)
@@ -82,7 +85,7 @@ def _no_worse(case: Case, criterion: Interval, joint: Joint, beside: Case, effor
 
 
 def _moved(before: Reachable, after: Reachable, cell: int, width: int) -> bool:
-    """Whether a table that was possible shows that a cell was wide, or an end outside of what it can be now."""
+    """Whether tables that were possible before show a cell that was wide, or values that it cannot have any more."""
     before.narrowed(cell, width)
     low, high = before.least[cell], before.most[cell]
     return bool(high - low >= width or low < after.low[cell] or high > after.high[cell])

@@ -20,7 +20,7 @@ __all__ = ["LARGEST", "Joint"]
 Ints = NDArray[np.int64]
 
 LARGEST = 2_000
-"""Joint cells up to which programs are solved: there nothing stays undecided but beside an exception."""
+"""Joint cells up to which programs are solved: there nothing stays undecided, except after an exception."""
 
 
 @dataclass
