@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.links import Link, links_between, telling_counts
 from sfumato.errors import DataError
+from sfumato.kernels.links import WORK
 
 
 def found(a, b, **more):
@@ -192,10 +193,16 @@ def test_a_frame_and_plain_values():
     assert list(links) == [Link(("x",), 0.5, tables=("a.csv", "b.csv"))]
 
 
-@pytest.mark.slow
-def test_a_million_records_of_eight_columns():
+MANY = "tests/data/test_links.py::test_many_records_of_eight_columns"
+
+
+@pytest.mark.parametrize(
+    ("records", "columns"), [(10**5, 4), pytest.param(10**6, 5, marks=pytest.mark.nightly(of=f"{MANY}[100000-4]"))]
+)
+def test_many_records_of_eight_columns(records, columns):
+    """Of fewer records with less work: what is looked at grows with them."""
     rng = np.random.default_rng(1)
-    a, b = (pl.DataFrame({f"c{i}": rng.integers(0, 10, 10**6) for i in range(8)}) for _ in range(2))
-    links = links_between(a, b)
-    assert {len(link.columns) for link in links} == {5}
+    a, b = (pl.DataFrame({f"c{i}": rng.integers(0, 10, records) for i in range(8)}) for _ in range(2))
+    links = links_between(a, b, work=WORK * records / 10**6)
+    assert {len(link.columns) for link in links} == {columns}
     assert not links.notes

@@ -33,13 +33,25 @@ from tests.e2e.command import sfumato
 BLOCK = re.compile(r"^(?:<!-- ([\w ]+): (.+?) -->\n)?```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PARTS = ("variables", "steps", "limits")
 FIGURE = re.compile(r"-?\d+\.\d{3,}")  # of three decimals or more: measured, and not a count or a rounded share
+PLAIN = re.compile(r"sfumato [\w\s,./:=@-]*(> [\w.]+ *)?(#.*)?")
 QUOTED = re.compile(r"""'[^']*'|"[^"$`\\]*\"""")
 
 
-def run_line(line):
-    """Run a line of a shell; what is plainly one command of sfumato, without a process that imports all anew."""
-    if re.fullmatch(r"sfumato [\w\s,./:=-]*", QUOTED.sub("", line)):
-        return sfumato(*shlex.split(line)[1:], cwd=os.getcwd(), env={"COLUMNS": "100"})
+def run_line(line, drawn=False):
+    """Run a line of a shell; what is plainly one command of sfumato, without a process that imports all anew.
+
+    Pictures of reports are sketches unless they are to be `drawn`: no page shows them.
+    """
+    if plain := PLAIN.fullmatch(QUOTED.sub("", line)):
+        words, into = shlex.split(line, comments=True)[1:], None
+        if plain[1]:
+            *words, _, into = words
+        pictures = None if drawn else "tests.e2e.sketching:sketch"
+        done = sfumato(*words, cwd=os.getcwd(), env={"COLUMNS": "100"}, before=pictures)
+        if into:
+            Path(into).write_text(done.stdout, encoding="utf-8")
+            done.stdout = ""
+        return done
     environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
     return subprocess.run(["bash", "-euc", line], env=environment, capture_output=True, text=True)
@@ -76,6 +88,8 @@ class Page:
     """The blocks of a page, and what they have done so far."""
 
     path: Path
+    drawn: bool = False
+    """Whether reports have their pictures drawn."""
     scope: dict = field(default_factory=dict)
     printed: str = ""
     ran: int = 0
@@ -95,7 +109,7 @@ class Page:
     def sh(self, text, said):
         out, err, status = "", "", 0
         for line in text.replace("\\\n", " ").splitlines():
-            done = run_line(line)
+            done = run_line(line, self.drawn)
             out, err, status = out + done.stdout, err + done.stderr, done.returncode
             if status:
                 break

@@ -14,10 +14,11 @@ import subprocess
 import sys
 import threading
 from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 
 import sfumato
 from sfumato.data.grammar import FUNCTIONS
@@ -25,7 +26,7 @@ from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 from tests.docs.runner import BLOCK, Page
 from tests.made_once import made_once
-from tests.parts import CHROMIUM, need
+from tests.release.brief import sketched
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -80,7 +81,7 @@ def test_a_page_runs_from_top_to_bottom(path, tmp_path, monkeypatch, request):
 
 @pytest.mark.slow
 def test_the_readme_runs(tmp_path, monkeypatch):
-    """Its second block needs the reader's own file and secret, which are put there."""
+    """Its second block needs the reader's own file and secret, which are put there. Its reports have their pictures."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for line, reason in NOT_RUN.items():
         assert re.search(rf"^{line}\b.*\n", text, re.MULTILINE), f"{line} is not in the README any more ({reason})"
@@ -90,8 +91,8 @@ def test_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.delenv("SFUMATO_SECRET", raising=False)
     sfumato.examples.cohort(1000).write_csv("cohort.csv")
     Path("key").write_bytes(bytes(range(32)))
-    assert Page(tmp_path / "README.md").run().ran >= 4
-    assert Path("release/report.html").exists()
+    assert Page(tmp_path / "README.md", drawn=True).run().ran >= 4
+    assert Path("release/report.html").read_text(encoding="utf-8").count("<path") > 10
 
 
 def test_no_example_hides():
@@ -180,12 +181,18 @@ def test_links_resolve(path):
 
 
 @pytest.mark.slow
-def test_generated_pages_are_up_to_date():
+def test_generated_pages_are_up_to_date(monkeypatch):
+    """With the commands read off the functions once, and without pictures: no page shows what is drawn."""
     spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
     generate = importlib.util.module_from_spec(spec)
     sys.modules["generate"] = generate
     spec.loader.exec_module(generate)
-    for path, text in generate.pages().items():
+    once = functools.cache(typer.main.get_command)
+    monkeypatch.setattr(typer.main, "get_command", once)
+    monkeypatch.setattr(typer.testing, "_get_command", once)
+    with sketched():
+        written = generate.pages()
+    for path, text in written.items():
         assert (DOCS / path).read_text(encoding="utf-8") == text, f"{path}: run docs/generate.py"
 
 
@@ -223,20 +230,17 @@ def test_the_built_site_asks_nothing_of_the_network(site):
 
 
 @pytest.mark.browser
-def test_a_browser_that_reads_the_site_asks_its_own_server_alone(site):
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
+def test_a_browser_that_reads_the_site_asks_its_own_server_alone(browser, site):
     serve = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server, sync_api.sync_playwright() as playwright:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox"])
         opened, asked = browser.new_page(), []
         opened.on("request", lambda r: asked.append(r.url))
         home = f"http://127.0.0.1:{server.server_port}/"
         for path in ("index.html", "tutorial/index.html", "sensitivity/index.html", "reference/measures/index.html"):
             opened.goto(home + path, wait_until="networkidle")
             assert opened.title()
-        browser.close()
+        opened.close()
         server.shutdown()
     assert len(asked) > 10
     assert [url for url in asked if not url.startswith((home, "data:", "blob:"))] == []

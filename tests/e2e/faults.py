@@ -8,6 +8,7 @@ import sfumato.release.package.folder
 import sfumato.release.parted.protect
 from sfumato.data.files.address import Place
 from sfumato.engines.parts import Parts, PartsWriter
+from tests.e2e.sketching import sketch
 
 
 def _killed(*_, **__):
@@ -60,9 +61,11 @@ def writing():
 
 def renaming():
     """Killed when everything is written, and has not its name yet."""
+    sketch()
     sfumato.release.package.folder._settle = _killed
 
 
 def papers():
     """Killed when parts at an address are written, and the first of their papers has not its name yet."""
+    sketch()
     Place.rename = _killed

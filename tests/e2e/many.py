@@ -1,18 +1,21 @@
 """Run many commands in one process, one after another: a fraction of the time that a process for each would take.
 
 stdout and stderr are caught below Python, so that what compiled libraries print is caught too, and warnings are shown
-as a user would see them. `python -m tests.e2e.many` reads commands as JSON and prints what came of them.
+as a user would see them. The process is one of `tests.e2e.command`, of which `run_all` makes the process of many.
 """
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import traceback
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+from sfumato.render import plots
+from tests.e2e.command import sfumato
+from tests.e2e.sketching import sketch
 
 ROOT = Path(__file__).parents[2]
 SECRETIVE = ("SFUMATO_SECRET", "SFUMATO_DEBUG")
@@ -26,6 +29,7 @@ class Command:
     arguments: tuple[str, ...]
     environment: dict[str, str] = field(default_factory=dict)
     fault: str | None = None  # what a fault of sfumato's own, in the middle of `centroids`, would say
+    drawn: bool = True  # whether pictures are drawn, or are sketches
     status: int | None = None
     out: str = ""
     err: str = ""
@@ -33,18 +37,23 @@ class Command:
 
 def run_many(commands):
     """Run commands in order; each then has its status and what it printed."""
-    environment = {k: v for k, v in os.environ.items() if k not in SECRETIVE} | {"COLUMNS": "200"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.e2e.many"],
-        input=json.dumps([asdict(c) for c in commands]),
-        env=environment,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    for command, result in zip(commands, json.loads(done.stdout), strict=True):
+    with tempfile.TemporaryDirectory() as folder:
+        given, came = Path(folder, "given.json"), Path(folder, "came.json")
+        given.write_text(json.dumps([asdict(c) for c in commands]))
+        done = sfumato(given, came, cwd=ROOT, env={"COLUMNS": "200"}, before="tests.e2e.many:run_all")
+        assert done.returncode == 0, done.stderr
+        results = json.loads(came.read_text())
+    for command, result in zip(commands, results, strict=True):
         command.status, command.out, command.err = result
+
+
+def run_all():
+    """Run the commands of one file, write what came of them into the other, and leave."""
+    given, came = map(Path, sys.argv[1:])
+    warnings.simplefilter("always")
+    results = [_caught(Command(**case)) for case in json.loads(given.read_text())]
+    came.write_text(json.dumps(results))
+    sys.exit(0)
 
 
 def _run(command):
@@ -60,10 +69,12 @@ def _run(command):
         os.environ.pop(name, None)
     os.environ.update(command.environment)
     sys.argv = ["sfumato", *command.arguments]
-    sound = stages.nearest_groups
+    sound, draw = stages.nearest_groups, plots.draw
     try:
         if command.fault:
             stages.nearest_groups = broken
+        if not command.drawn:
+            sketch()
         main()
     except SystemExit as left:
         return left.code or 0
@@ -71,7 +82,7 @@ def _run(command):
         traceback.print_exc()
         return 99
     finally:
-        stages.nearest_groups = sound
+        stages.nearest_groups, plots.draw = sound, draw
     return 0
 
 
@@ -90,9 +101,3 @@ def _caught(command):
         out.seek(0)
         err.seek(0)
         return status, out.read().decode(), err.read().decode()
-
-
-if __name__ == "__main__":
-    warnings.simplefilter("always")
-    given = [Command(**case) for case in json.load(sys.stdin)]
-    print(json.dumps([_caught(command) for command in given]))

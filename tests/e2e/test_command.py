@@ -1,5 +1,7 @@
 """Commands are forked from one process: what happened to one says nothing of the next."""
 
+import sys
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -7,9 +9,15 @@ import pytest
 from tests.e2e import command
 from tests.e2e.command import sfumato
 
+COLD = "from tests.e2e import warm; warm._load = lambda: None; warm.main()"
+"""A process that commands are forked from, which has imported next to nothing: it is there at once."""
 
-@pytest.mark.slow
+
 def test_the_answer_of_a_command_that_was_given_up_is_not_taken_for_that_of_the_next(tmp_path, monkeypatch):
+    """Of processes of its own: the one that this test kills is not the one that others use."""
+    monkeypatch.setattr(command, "WARM", (sys.executable, "-c", COLD))
+    monkeypatch.setattr(command, "_warm", cache(command._warm.__wrapped__))
+
     def over(text):
         raise KeyboardInterrupt
 
@@ -21,6 +29,8 @@ def test_the_answer_of_a_command_that_was_given_up_is_not_taken_for_that_of_the_
     done = sfumato("--version", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("sfumato ")
+    if last := command._warm():
+        last.communicate()
 
 
 def test_commands_leave_nothing_to_each_other(tmp_path):

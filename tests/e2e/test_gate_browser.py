@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import QUIET
-from tests.parts import CHROMIUM, need
+from tests.chromium import violations
+from tests.e2e.command import serving
+from tests.parts import need
 
 pytestmark = pytest.mark.browser
 
@@ -28,9 +26,7 @@ STEWARD = ("People", "Policies", "Queue", "Maximal releases", "Ledger")
 def demo() -> Iterator[dict[str, Any]]:
     """A demo: where it is, and by whose name and password one comes in."""
     need("vendor")
-    command = [SFUMATO, "serve", "--demo", "--records", "5000", "--port", "0", "--json"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert started.stdout is not None
+    started = serving("serve", "--demo", "--records", "5000", "--port", "0", "--json", cwd=".")
     told = json.loads(started.stdout.readline())
     yield told
     started.terminate()
@@ -43,16 +39,6 @@ def served() -> Iterator[dict[str, Any]]:
     """A demo for all tests here that give nobody more than is proved safe, and add nobody."""
     with demo() as told:
         yield told
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield running
-        running.close()
 
 
 @contextmanager
@@ -109,10 +95,7 @@ def wide(page):
 
 def clean(page):
     """What axe finds wrong, in words."""
-    axe = import_module("axe_playwright_python.sync_playwright").Axe()
-    page.wait_for_timeout(100)
-    found = axe.run(page).response["violations"]
-    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
+    return [f"{one['id']}: {node['html'][:120]}" for one in violations(page) for node in one["nodes"]]
 
 
 def asks(page, **chosen):

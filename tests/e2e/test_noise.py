@@ -79,7 +79,8 @@ def plan(step):
 
 def protect(folder, step=NOISE, *more, data="data.csv"):
     (folder / "plan.yaml").write_text(plan(step))
-    return sfumato("protect", "plan.yaml", data, "--out", "release", "--secret-file", "key", *more, cwd=folder)
+    line = ("protect", "plan.yaml", data, "--out", "release", "--secret-file", "key", *more)
+    return sfumato(*line, cwd=folder, before="tests.e2e.sketching:sketch")  # no test here looks at pictures
 
 
 @pytest.mark.slow
@@ -124,8 +125,17 @@ def test_a_limit_on_the_h_rank_stops_a_release(folder):
     assert protect(folder, NOISE + limit.replace("AT_MOST", "0.99")).returncode == 0
 
 
-@pytest.mark.slow
-def test_tuning_needs_no_secret_and_finds_what_protect_then_keeps(folder):
+TUNED = "tests/e2e/test_noise.py::test_tuning_needs_no_secret_and_finds_what_protect_then_keeps"
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param(("--replications", "3", "--tolerance", "0.3"), id="few", marks=pytest.mark.slow),
+        pytest.param((), id="usual", marks=pytest.mark.nightly(of=f"{TUNED}[few]")),
+    ],
+)
+def test_tuning_needs_no_secret_and_finds_what_protect_then_keeps(folder, runs):
     (folder / "key").unlink()
     limit = "h_rank[h<3] < 0.1"
     step = "{do: noise, columns: [bmi], share: 0.1}"
@@ -140,6 +150,7 @@ def test_tuning_needs_no_secret_and_finds_what_protect_then_keeps(folder):
         "0.001:0.5",
         "--limit",
         limit,
+        *runs,
         cwd=folder,
     )
     assert found["met"] is True

@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 def protect(folder, out, before=None):
     line = ["protect", "plan.yaml", "parts/", "--out", out, "--secret-file", "key", "--temp", "spilled", "--force"]
-    return sfumato(*line, "--json", cwd=folder, before=before)
+    return sfumato(*line, "--json", cwd=folder, before=before or "tests.e2e.sketching:sketch")
 
 
 def left(folder):

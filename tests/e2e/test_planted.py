@@ -329,6 +329,10 @@ def furnish(folder, files):
     return {path.name for path in folder.iterdir()}
 
 
+DRAWN = ("protect", "protect by noise", "a usual value")
+"""Releases that together have pictures of every kind; those of others are sketches by day, which hold their words."""
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """Every case, run: its command, its folder, and what was there before."""
@@ -341,7 +345,7 @@ def ran(tmp_path_factory):
     for number, (name, (arguments, files, environment)) in enumerate(cases.items()):
         folder = root / str(number)
         before[name] = furnish(folder, files)
-        commands[name] = Command(str(folder), arguments, environment)
+        commands[name] = Command(str(folder), arguments, environment, drawn=name in DRAWN)
     commands["a fault"].fault = commands["a fault, debugging"].fault = FAULT
     commands["a fault, debugging"].environment = {"SFUMATO_DEBUG": "1"}
     run_many(list(commands.values()))
@@ -413,6 +417,25 @@ def test_what_may_be_published(ran, name):
         allowed = () if document == "report.html" else in_plan
         assert set(found(text)) <= set(allowed), document
     assert not any(ward in "".join(documents.values()) for ward in WARDS[1:])
+
+
+@pytest.mark.nightly(of="tests/e2e/test_planted.py::test_what_may_be_published[protect]")
+def test_what_may_be_published_is_in_no_picture(tmp_path):
+    commands = []
+    for name in RELEASES:
+        arguments, files, environment = SUCCESSES[name]
+        furnish(tmp_path / name, files)
+        commands.append(Command(str(tmp_path / name), arguments, environment))
+    run_many(commands)
+    for command in commands:
+        assert command.status == 0, command.err
+        assert not found(published(tmp_path / command.folder)["report.html"])
+
+
+def test_pictures_of_every_kind_are_drawn(ran):
+    """A drawing has paths, a sketch none."""
+    for name in RELEASES:
+        assert ("<path" in published(ran[name][1])["report.html"]) == (name in DRAWN), name
 
 
 def test_the_drafted_plan(ran):

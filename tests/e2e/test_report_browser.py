@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +10,11 @@ import pytest
 
 from sfumato.render import render
 from sfumato.report.external import external
-from tests.parts import CHROMIUM, need
 from tests.render import reports
 
 pytestmark = pytest.mark.browser
 
-QUIET = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 WIDTHS = (1200, 360)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module", params=["internal", "external"])

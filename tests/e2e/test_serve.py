@@ -5,11 +5,11 @@ import os
 import random
 import signal
 import socket
-import subprocess
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 
 import httpx2
 import psutil
@@ -18,7 +18,7 @@ import pytest
 from sfumato.gate.audit import narrow
 from sfumato.gate.config import read_config
 from sfumato.gate.service import Gate
-from tests.e2e.command import SFUMATO, sfumato
+from tests.e2e.command import begun, serving, sfumato
 from tests.gate.conftest import store_url
 from tests.web.gate.conftest import PASSWORD, made_world
 
@@ -26,11 +26,9 @@ __all__ = ["store_url"]
 
 
 @contextmanager
-def served(*arguments, cwd):
+def served(*arguments, cwd, begin=serving):
     """A server, once it says where; it is ended at the end."""
-    started = subprocess.Popen(
-        [SFUMATO, "serve", "--port", "0", *arguments, "--json"], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    started = begin("serve", "--port", "0", *arguments, "--json", cwd=cwd, heard=True)
     lines = []
     reading = threading.Thread(target=lambda: lines.extend(started.stderr), daemon=True)
     reading.start()
@@ -44,6 +42,10 @@ def served(*arguments, cwd):
         reading.join(5)
         started.stdout.close()
         started.stderr.close()
+
+
+really = partial(served, begin=begun)
+"""A server in a process that is begun as a terminal would, as are its workers: what they share depends on it."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,7 @@ def ended(started):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, workers):
-    with served("--config", "gate.yaml", "--workers", str(workers), cwd=folder) as (started, told, lines):
+    with really("--config", "gate.yaml", "--workers", str(workers), cwd=folder) as (started, told, lines):
         assert set(told) == {"url"}
         token = sfumato("gate", "token", "ann", "--scopes", "tables,releases", "--config", "gate.yaml", cwd=folder)
         opens = token.stdout.strip()
@@ -88,7 +90,7 @@ def test_it_answers_from_its_first_line_on_and_ends_with_status_0(folder, worker
 
 @pytest.mark.slow
 def test_if_a_worker_dies_all_end(folder):
-    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
+    with really("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
         workers = [one for one in psutil.Process(started.pid).children() if "spawn_main" in " ".join(one.cmdline())]
         assert len(workers) == 2
         workers[0].kill()
@@ -98,7 +100,7 @@ def test_if_a_worker_dies_all_end(folder):
 
 @pytest.mark.slow
 def test_if_the_first_process_is_killed_its_workers_end(folder):
-    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
+    with really("--config", "gate.yaml", "--workers", "2", cwd=folder) as (started, _, _):
         workers = psutil.Process(started.pid).children(recursive=True)
         started.kill()
         assert started.wait(20) == -signal.SIGKILL
@@ -107,7 +109,7 @@ def test_if_the_first_process_is_killed_its_workers_end(folder):
 
 @pytest.mark.slow
 def test_workers_share_sessions_tokens_and_what_was_given(folder):
-    with served("--config", "gate.yaml", "--workers", "2", cwd=folder) as (_, told, _):
+    with really("--config", "gate.yaml", "--workers", "2", cwd=folder) as (_, told, _):
         with client(told["url"]) as bob:
             login = bob.post("/login", json={"id": "bob", "password": PASSWORD})
             assert login.status_code == 200
@@ -215,7 +217,7 @@ def served_to_many(tmp_path, store_url, workers, clients, each):
 
 @pytest.mark.slow
 def test_many_clients_of_several_workers(tmp_path, store_url):
-    served_to_many(tmp_path, store_url, 2, 16, 20)
+    served_to_many(tmp_path, store_url, 2, 16, 12)
 
 
 @pytest.mark.nightly(of="tests/e2e/test_serve.py::test_many_clients_of_several_workers")

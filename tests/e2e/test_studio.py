@@ -5,7 +5,6 @@ One process serves most tests here; those that end it have one of their own.
 
 import io
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ import time
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -21,7 +21,7 @@ import psutil
 import pytest
 
 from sfumato.examples import cohort
-from tests.e2e.command import SFUMATO, sfumato
+from tests.e2e.command import SFUMATO, begun, serving, sfumato
 
 pytestmark = pytest.mark.slow
 
@@ -110,12 +110,11 @@ def workers(pid):
 
 
 @contextmanager
-def running(folder, *arguments):
+def running(folder, *arguments, begin=serving):
     """A studio that was started in a folder, once it said where it is; it is ended at the end."""
     (folder / "tmp").mkdir(exist_ok=True)
-    environment = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"} | {"TMPDIR": str(folder / "tmp")}
-    command = [SFUMATO, "studio", *arguments, "--port", "0", "--no-browser", "--json"]
-    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=-1, stderr=-1, stdin=subprocess.DEVNULL)
+    command = ("studio", *arguments, "--port", "0", "--no-browser", "--json")
+    process = begin(*command, cwd=folder, env={"TMPDIR": str(folder / "tmp")}, heard=True)
     stdout, stderr = [], []
     threads = [
         threading.Thread(target=lambda pipe=pipe, to=to: to.extend(pipe), daemon=True)
@@ -140,6 +139,10 @@ def running(folder, *arguments):
         process.stderr.close()
 
 
+started = partial(running, begin=begun)
+"""A studio in a process that is begun as a terminal would, as are its own."""
+
+
 def ended(studio):
     """Exit status after SIGTERM; what it would wait for in vain never ends, and so needs no clock."""
     studio.process.send_signal(signal.SIGTERM)
@@ -161,7 +164,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def studio(folder):
-    with running(folder, "cohort.csv", "--secret-file", "key") as made:
+    with started(folder, "cohort.csv", "--secret-file", "key") as made:
         yield made
 
 
@@ -170,7 +173,7 @@ def own(tmp_path, folder):
     """A studio that may be ended."""
     (tmp_path / "cohort.csv").write_bytes((folder / "cohort.csv").read_bytes())
     (tmp_path / "plan.yaml").write_text(PLAN)
-    with running(tmp_path, "cohort.csv", "--plan", "plan.yaml") as made:
+    with started(tmp_path, "cohort.csv", "--plan", "plan.yaml") as made:
         yield made
 
 
@@ -283,7 +286,7 @@ def test_a_worker_that_is_killed_is_told_and_the_next_one_works(studio):
 
 def test_folders_of_jobs_do_not_pile_up(studio):
     studio.write(PLAN)
-    for _ in range(3):
+    for _ in range(2):
         assert studio.until(studio.begin("protect", {}))["state"] == "done"
     (private,) = studio.private
     assert len(list(private.glob("protect-*"))) == 1

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
-from tests.e2e.command import SFUMATO
-from tests.e2e.test_gate_browser import browser, clean, heading, wide
-from tests.e2e.visiting import until
-from tests.parts import need
-
-__all__ = ["browser"]
+from tests.e2e.test_gate_browser import clean, heading, wide
+from tests.e2e.visiting import until, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -32,27 +25,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, folder) -> Iterator[Any]:
-    """A studio without a file; at the end nothing was asked elsewhere, and nothing was complained of."""
-    need("vendor")
-    command = [SFUMATO, "studio", "--no-browser", "--json"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
-    assert started.stdout is not None
-    url = json.loads(started.stdout.readline())["url"]
-    asked, complaints = [], []
-    context = browser.new_context(viewport={"width": 1300, "height": 900})
-    opened = context.new_page()
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.goto(url)
-    opened.wait_for_url("**/data")
-    yield opened
-    context.close()
-    started.terminate()
-    assert started.wait(20) == 0
-    started.stdout.close()
-    assert {urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {urlsplit(url).netloc}
-    assert complaints == []
+    """A page of a studio without a file."""
+    with visiting(browser, folder) as opened:
+        yield opened
 
 
 def filled(page):
@@ -109,6 +84,7 @@ def test_many_at_once_and_what_is_searched_for(page):
     page.get_by_label("Role of many").select_option("other")
     page.get_by_role("button", name="Set for those ticked").click()
     page.get_by_text("2 variables changed").first.wait_for()
+    until(page, "document.querySelector('[aria-label=\"Role of town\"]').value === 'other'")
     page.reload()
     page.get_by_label("Role of score").wait_for()
     assert page.get_by_label("Search").input_value() == "o"

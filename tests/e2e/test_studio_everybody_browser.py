@@ -9,11 +9,9 @@ from __future__ import annotations
 import pytest
 
 from sfumato.web.studio.pages.frame import LINKS
-from tests.e2e.test_gate_browser import browser, clean, heading, wide
+from tests.e2e.test_gate_browser import clean, heading, wide
 from tests.e2e.visiting import plan, until, visiting
 from tests.web.studio.entered import PLAN, people
-
-__all__ = ["browser"]
 
 pytestmark = pytest.mark.browser
 LOST = """() => {
@@ -68,33 +66,49 @@ def settled(page):
     until(page, "!document.querySelector('.htmx-request, [aria-busy=true]')")
 
 
-def looked_at(page, address, name):
-    """What is wrong; a page is fetched once wide and once narrow, and then changes its theme and width in place."""
+def looked_at(page, address, name, looks):
+    """What is wrong in these widths and themes."""
     wrong = []
-    for width, scheme in ((1300, "light"), (1300, "dark"), (320, "light"), (360, "dark")):
+    for width, scheme in looks:
         page.set_viewport_size({"width": width, "height": 800 if width > 320 else 256})
         page.emulate_media(color_scheme=scheme)
-        if scheme == "light":
-            whole(page, address, name)
+        whole(page, address, name)
         wrong += [f"{width} {scheme}: {one}" for one in clean(page)]
-        if width < 1000:
-            wrong += [f"{width} lost: {one}" for one in page.evaluate(LOST)]
-        scrolled, window = wide(page)
-        if scrolled > window:
-            wrong.append(f"{width}: the page scrolls sideways, {scrolled} px")
+        for narrow in (width, 360) if width < 360 else (width,):
+            page.set_viewport_size({"width": narrow, "height": 800 if narrow > 320 else 256})
+            if narrow < 1000:
+                wrong += [f"{narrow} lost: {one}" for one in page.evaluate(LOST)]
+            scrolled, window = wide(page)
+            if scrolled > window:
+                wrong.append(f"{narrow}: the page scrolls sideways, {scrolled} px")
         assert page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(LINKS)
     return wrong
 
 
-@pytest.mark.parametrize(("name", "address"), LINKS)
-def test_a_page_with_a_file(filled, name, address):
-    assert looked_at(filled, address, name) == []
+def everywhere(test):
+    """Each page in each width and in each theme; by night also the other pairs of these."""
+    case = f"tests/e2e/test_studio_everybody_browser.py::{test.__name__}"
+    day = [pytest.param(name, path, ((1300, "light"), (320, "dark")), id=f"{name}-{path}") for name, path in LINKS]
+    night = [
+        pytest.param(
+            *(name, path, ((1300, "dark"), (320, "light"), (360, "light"), (360, "dark"))),
+            marks=pytest.mark.nightly(of=f"{case}[{name}-{path}]"),
+            id=f"{name}-{path}-others",
+        )
+        for name, path in LINKS
+    ]
+    return pytest.mark.parametrize(("name", "address", "looks"), day + night)(test)
+
+
+@everywhere
+def test_a_page_with_a_file(filled, name, address, looks):
+    assert looked_at(filled, address, name, looks) == []
     assert plan(filled) == PLAN
 
 
-@pytest.mark.parametrize(("name", "address"), LINKS)
-def test_a_page_without_a_file(empty, name, address):
-    assert looked_at(empty, address, name) == []
+@everywhere
+def test_a_page_without_a_file(empty, name, address, looks):
+    assert looked_at(empty, address, name, looks) == []
 
 
 def test_the_sheet_is_read_as_any_other_file(filled):

@@ -11,10 +11,9 @@ from importlib import import_module
 
 import pytest
 
-from tests.e2e.test_report_browser import QUIET
-from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, workers
+from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, started, workers
 from tests.e2e.test_studio_protect_browser import faults
-from tests.parts import CHROMIUM, need
+from tests.parts import need
 
 __all__ = ["folder"]
 
@@ -32,20 +31,10 @@ SEARCH = {"parameter": "steps.0.k", "low": 3, "high": 4, "limits": ["linkage_nea
 PAGES = ("/data", "/risk", "/protect", "/protect?step=0", "/trade-off", "/release", "/analyse")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    need("vendor")
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        yield opened
-        opened.close()
-
-
 @contextmanager
 def entered(browser, studio):
     """A page of a studio that runs; the token was spent for another client's cookie, which the page gets as well."""
+    need("vendor")
     context = browser.new_context()
     base = str(studio.client.base_url).rstrip("/")
     cookies = [{"name": name, "value": value, "url": base} for name, value in studio.client.cookies.items()]
@@ -197,7 +186,7 @@ def test_what_was_typed_stays_when_the_server_ends(browser, tmp_path, folder):
 
 
 def test_a_worker_that_is_killed_is_a_sentence_on_the_page(browser, folder):
-    with running(folder, "cohort.csv", "--plan", "plan.yaml") as studio, entered(browser, studio) as page:
+    with started(folder, "cohort.csv", "--plan", "plan.yaml") as studio, entered(browser, studio) as page:
         page.goto(page.studio + "/trade-off")
         job = studio.begin("tune", ENDLESS)
         studio.until(job, lambda told: told["message"])

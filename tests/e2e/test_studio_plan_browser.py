@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.test_gate_browser import browser, clean
+from tests.e2e.test_gate_browser import clean
 from tests.e2e.visiting import plan, until, visiting
 from tests.web.studio.entered import PLAN, people
-
-__all__ = ["browser"]
 
 pytestmark = pytest.mark.browser
 FOCUS = "document.activeElement.id"
@@ -50,6 +48,7 @@ def test_a_step_is_typed_with_what_is_offered(page):
     at(page, "band: [40, 60]}\n")
     page.keyboard.type("  - {do: merge")
     offers.wait_for()
+    page.get_by_role("button", name="Take what was typed").wait_for()  # it comes in beside the list
     assert active(page) is None  # nothing is chosen before an arrow goes there
     assert clean(page) == []
     page.keyboard.press("ArrowDown")
@@ -94,8 +93,10 @@ def test_the_list_takes_no_key_that_is_not_meant_for_it(page):
     assert plan(page) == PLAN.replace("role: ", "role: \n", 1)
     page.get_by_role("button", name="Put back what was there").click()
     at(page, "title: Peo")
-    page.keyboard.type("x")  # nothing is known of titles
-    page.wait_for_timeout(400)
+    with page.expect_response("**/pages/plan/complete") as answer:
+        page.keyboard.type("x")
+    assert answer.value.json()["options"] == []  # nothing is known of titles
+    page.evaluate("new Promise((done) => setTimeout(done))")  # and what was answered was looked at
     assert offers.is_hidden()
     page.get_by_role("button", name="Put back what was there").click()
     at(page, "steps:\n")

@@ -2,59 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import QUIET
-from tests.parts import CHROMIUM, need
+from tests.chromium import violations
+from tests.e2e.visiting import plan, visiting
 from tests.web.studio.entered import PLAN, people
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def page(tmp_path) -> Iterator[Any]:
-    """A page of a studio on a small file; at the end nothing was complained of."""
-    need("vendor")
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
+def page(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """A page of a studio on a small file."""
     people().write_csv(tmp_path / "people.csv")
     (tmp_path / "plan.yaml").write_text(PLAN)
-    command = [SFUMATO, "studio", "people.csv", "--plan", "plan.yaml", "--no-browser", "--json"]
-    started = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert started.stdout is not None
-    url = json.loads(started.stdout.readline())["url"]
-    complaints: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        opened = browser.new_page(viewport={"width": 1200, "height": 900})
-        opened.goto(url)
-        opened.wait_for_url("**/data")
-        opened.on("console", lambda message: complaints.append(message.text))
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.studio = url.partition("/?")[0]
+    with visiting(browser, tmp_path, "people.csv", "--plan", "plan.yaml") as opened:
         yield opened
-        browser.close()
-    started.terminate()
-    assert started.wait(20) == 0
-    started.stdout.close()
-    assert complaints == []
 
 
 def faults(page: Any) -> list[str]:
-    axe = import_module("axe_playwright_python.sync_playwright")
-    return [fault["id"] for fault in axe.Axe().run(page).response["violations"]]
-
-
-def plan(page: Any) -> str:
-    return str(page.get_by_label("The plan as YAML").input_value())
+    return [fault["id"] for fault in violations(page)]
 
 
 def steps(page: Any) -> list[str]:

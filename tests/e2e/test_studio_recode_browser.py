@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import zipfile
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.e2e.command import SFUMATO
-from tests.e2e.test_report_browser import QUIET
-from tests.e2e.test_studio_protect_browser import faults, plan
-from tests.e2e.visiting import picture
-from tests.parts import CHROMIUM, need
+from tests.e2e.command import sfumato
+from tests.e2e.test_studio_protect_browser import faults
+from tests.e2e.visiting import picture, plan, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -51,40 +46,14 @@ def people() -> pl.DataFrame:
 
 
 @pytest.fixture
-def page(tmp_path) -> Iterator[Any]:
-    """A page of a studio with a secret; at the end nothing was complained of."""
-    need("vendor")
-    need("browser")
-    sync_api = import_module("playwright.sync_api")
+def page(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """A page of a studio with a secret."""
     people().write_csv(tmp_path / "people.csv")
     (tmp_path / "jobs.csv").write_text(JOBS)
     (tmp_path / "plan.yaml").write_text(PLAN)
     (tmp_path / "key").write_bytes(bytes(range(32)))
-    given = ["--plan", "plan.yaml", "--secret-file", "key", "--no-browser", "--json"]
-    started = subprocess.Popen(
-        [SFUMATO, "studio", "people.csv", *given],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert started.stdout is not None
-    url = json.loads(started.stdout.readline())["url"]
-    complaints: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        opened = browser.new_page(viewport={"width": 1200, "height": 900})
-        opened.goto(url)
-        opened.wait_for_url("**/data")
-        opened.on("console", lambda message: complaints.append(message.text))
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.studio = url.partition("/?")[0]
+    with visiting(browser, tmp_path, "people.csv", "--plan", "plan.yaml", "--secret-file", "key") as opened:
         yield opened
-        browser.close()
-    started.terminate()
-    assert started.wait(20) == 0
-    started.stdout.close()
-    assert complaints == []
 
 
 def box(page: Any, name: str) -> Any:
@@ -178,8 +147,8 @@ def again(page: Any, folder: Path) -> None:
         archive.extractall(taken)
     assert (taken / "plan.yaml").read_text() == plan(page)
     assert [path.name for path in taken.glob("people.hierarchies-*/*")] == ["job.csv"]
-    command = [SFUMATO, "protect", "plan.yaml", str(folder / "people.csv"), "--secret-file", str(folder / "key")]
-    ran = subprocess.run([*command, "--out", "again"], cwd=taken, capture_output=True, text=True, check=False)
+    given = ("plan.yaml", folder / "people.csv", "--secret-file", folder / "key", "--out", "again")
+    ran = sfumato("protect", *given, cwd=taken)
     assert ran.returncode == 0, ran.stderr
     first, second = (
         {str(p.relative_to(taken / name)): p.read_bytes() for p in (taken / name).rglob("*") if p.is_file()}

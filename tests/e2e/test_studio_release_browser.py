@@ -4,7 +4,8 @@ import zipfile
 
 import pytest
 
-from tests.e2e.test_studio_protect_browser import faults, page, plan
+from tests.e2e.test_studio_protect_browser import faults, page
+from tests.e2e.visiting import plan
 
 __all__ = ["page"]
 

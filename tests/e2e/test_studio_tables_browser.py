@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.e2e.command import SFUMATO
-from tests.e2e.test_gate_browser import browser, clean, heading, wide
-from tests.e2e.visiting import picture
-from tests.parts import need
-
-__all__ = ["browser"]
+from tests.e2e.command import sfumato
+from tests.e2e.test_gate_browser import clean, heading, wide
+from tests.e2e.visiting import picture, visiting
 
 pytestmark = pytest.mark.browser
 TREE = "Leeds,North\nYork,North\nBath,South\nHull,North\n"
@@ -42,31 +38,15 @@ BOTH = pytest.mark.parametrize(
 
 @pytest.fixture
 def page(browser, folder, request) -> Iterator[Any]:
-    """A studio on a file, at the page Tables; at the end nothing was complained of."""
-    need("vendor")
-    command = [SFUMATO, "studio", "pupils.csv", "--no-browser", "--json"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder)
-    assert started.stdout is not None
-    url = re.search(r'"url": "([^"]*)"', started.stdout.readline())[1]
-    complaints = []
+    """A studio on a file, at the page Tables."""
     width, scheme = getattr(request, "param", (1300, "dark"))
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
-    opened = context.new_page()
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.goto(url)
-    opened.wait_for_url("**/data")
-    opened.studio = url.partition("/?")[0]
-    opened.goto(opened.studio + "/tables")
-    heading(opened, "Tables")
-    opened.get_by_role("button", name="Protect the table").wait_for()
-    opened.locator("#plan-text").wait_for()
-    yield opened
-    context.close()
-    started.terminate()
-    assert started.wait(20) == 0
-    started.stdout.close()
-    assert complaints == []
+    look = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with visiting(browser, folder, "pupils.csv", **look) as opened:
+        opened.goto(opened.studio + "/tables")
+        heading(opened, "Tables")
+        opened.get_by_role("button", name="Protect the table").wait_for()
+        opened.locator("#plan-text").wait_for()
+        yield opened
 
 
 def good(page):
@@ -93,7 +73,7 @@ def written(page, folder):
     shutil.rmtree(folder / "built", ignore_errors=True)
     for line in lines.splitlines():
         words = shlex.split(line)
-        done = subprocess.run([SFUMATO, *words[1:], "--json"], cwd=folder, capture_output=True, check=False)
+        done = sfumato(*words[1:], "--json", cwd=folder)
         assert done.returncode == 0, done.stderr
     return (folder / "table.csv").read_bytes()
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from tests.e2e.test_report_browser import WIDTHS, browser  # noqa: F401 - a fixture
+from tests.e2e.test_report_browser import WIDTHS
 from tests.e2e.visiting import until
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_it_asks_for_itself_alone_and_nothing_runs_off_the_side(browser: Any, path: Path, width: int) -> None:  # noqa: F811
+def test_it_asks_for_itself_alone_and_nothing_runs_off_the_side(browser: Any, path: Path, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     asked: list[str] = []
     complaints: list[str] = []
@@ -48,7 +48,7 @@ def test_it_asks_for_itself_alone_and_nothing_runs_off_the_side(browser: Any, pa
     page.close()
 
 
-def test_a_wide_table_is_reached_and_scrolled_by_keyboard(browser: Any, path: Path) -> None:  # noqa: F811
+def test_a_wide_table_is_reached_and_scrolled_by_keyboard(browser: Any, path: Path) -> None:
     page = browser.new_page(viewport={"width": 500, "height": 700})
     page.goto(path.as_uri())
     for _ in range(12):

@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.e2e.command import SFUMATO, sfumato
+from tests.e2e.command import serving, sfumato
 from tests.parts import need
 
 __all__ = ["files", "picture", "plan", "repeated", "saved", "until", "visiting"]
@@ -28,10 +27,7 @@ PICTURES = os.environ.get("SFUMATO_PICTURES")
 def visiting(browser: Any, folder: Path, *arguments: object, **look: Any) -> Iterator[Any]:
     """A page of a studio that was started in a folder; at the end nothing was asked elsewhere or complained of."""
     need("vendor")
-    command = [SFUMATO, "studio", *map(str, arguments), "--no-browser", "--json"]
-    alone = {k: v for k, v in os.environ.items() if k != "SFUMATO_SECRET"}
-    started = subprocess.Popen(command, cwd=folder, env=alone, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert started.stdout is not None
+    started = serving("studio", *arguments, "--no-browser", "--json", cwd=folder)
     url = json.loads(started.stdout.readline())["url"]
     asked: list[str] = []
     complaints: list[str] = []
@@ -63,12 +59,8 @@ def plan(page: Any) -> str:
 
 
 def until(page: Any, told: str) -> None:
-    """Wait for what a page tells of itself; its policy forbids Playwright's own way to wait for that."""
-    for _ in range(20 * PATIENCE):
-        if page.evaluate(told):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(told)
+    """Wait for what a page tells of itself, as a function, for its policy forbids texts that are code."""
+    page.wait_for_function(f"() => {told}", polling=50)
 
 
 def saved(page: Any, name: str, to: Path, *, keys: bool = False) -> Path:

@@ -5,18 +5,26 @@ pay for is importing the libraries anew and loading compiled loops, which takes 
 may start threads, for they do not survive a fork; so no table is made, and the caller looks whether any are there.
 
 `python -m tests.e2e.warm` reads one JSON object a line (`arguments`, `cwd`, `env`, `out`, `err`, `before`), prints its
-status. `python -m tests.e2e.warm module:function ARGUMENTS` is one such command line, after the function.
+status. Where it has `serves` as well it prints the child's `pid` at once; `{"ended": pid}` waits for its status.
+`python -m tests.e2e.warm module:function ARGUMENTS` is one such command line, after the function.
 """
 
+import gc
 import importlib
 import json
+import multiprocessing
 import os
 import pkgutil
 import signal
 import sys
+import tempfile
 import traceback
 import warnings
+from itertools import pairwise
+from multiprocessing import forkserver
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import sfumato
 
@@ -29,8 +37,8 @@ MODULES = (
     "ruamel.yaml",
     "scipy.optimize",
     "scipy.stats",
-    *(found.name for found in pkgutil.walk_packages(sfumato.__path__, "sfumato.")),
 )
+"""What is imported beside every module of sfumato."""
 
 
 HARMLESS = {"jemalloc_bg_thd", "polars-ooc-clea"}
@@ -42,6 +50,13 @@ def _threads():
     tasks = Path("/proc/self/task")
     found = tasks.iterdir() if tasks.is_dir() else ()
     return {(task / "comm").read_text().strip() for task in found if task.name != str(os.getpid())}
+
+
+def _load():
+    """Import everything, and use what is slow at first."""
+    for name in (*MODULES, *(found.name for found in pkgutil.walk_packages(sfumato.__path__, "sfumato."))):
+        importlib.import_module(name)
+    _use()
 
 
 def _use():
@@ -76,29 +91,75 @@ def _use():
 def main():
     """Serve commands until stdin ends."""
     warnings.simplefilter("default")
-    for name in MODULES:
-        importlib.import_module(name)
-    _use()
+    _load()
+    gc.freeze()  # no child searches these for garbage, and so copies them
     print(json.dumps({"threads": sorted(_threads() - HARMLESS)}), flush=True)
     for line in sys.stdin:
+        asked = json.loads(line)
+        if "ended" in asked:
+            print(json.dumps({"status": _status(asked["ended"])}), flush=True)
+            continue
+        if serves := asked.pop("serves", False):
+            with patch("multiprocessing.util.spawnv_passfds", _forked):
+                forkserver.ensure_running()
         child = os.fork()
         if child == 0:
-            _become(**json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(json.dumps({"status": os.waitstatus_to_exitcode(status)}), flush=True)
+            _become(**asked, serves=serves)
+        print(json.dumps({"pid": child} if serves else {"status": _status(child)}), flush=True)
 
 
-def _become(arguments, cwd, env, out, err, before=None):
+def _status(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _at(cwd, env, out, err):
+    """Be in a folder and an environment, with streams of one's own."""
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    tempfile.tempdir = None  # it depends on the environment
+    for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
+        opened = os.open(path, os.O_RDWR)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+
+
+def _forked(python, command, kept):
+    """A child that runs the code of a command line of Python, with these descriptors."""
+    if child := os.fork():
+        return child
+    try:
+        for begin, end in pairwise([2, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
+            os.closerange(begin + 1, end)
+        exec(command[-1])  # noqa: S102 - of the standard library
+    finally:
+        os._exit(0)
+
+
+def _fork_workers(err):
+    """Let processes that a server would spawn be forked from one that is warm as well."""
+    forkserver._forkserver.ensure_running = lambda: None  # its parent looks after it
+    forking = multiprocessing.get_context("forkserver")
+
+    def process(*, target, args, **more):
+        place = (str(Path.cwd()), dict(os.environ), os.devnull, err)
+        return forking.Process(target=_elsewhere, args=(place, target, args), **more)
+
+    multiprocessing.get_context = lambda _: SimpleNamespace(Pipe=forking.Pipe, Process=process)
+
+
+def _elsewhere(place, target, arguments):
+    _at(*place)
+    target(*arguments)
+
+
+def _become(arguments, cwd, env, out, err, before=None, serves=False):
     """Be the command line: never returns."""
     status = 99
     try:
-        os.chdir(cwd)
-        os.environ.clear()
-        os.environ.update(env)
-        for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
-            opened = os.open(path, os.O_RDWR)
-            os.dup2(opened, descriptor)
-            os.close(opened)
+        _at(cwd, env, out, err)
+        if serves:
+            _fork_workers(err)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["sfumato", *arguments]
         sys.modules["__main__"].__spec__ = None  # or usage would name this module
@@ -128,3 +189,4 @@ if __name__ == "__main__" and len(sys.argv) > 1:
     _run(named)
 elif __name__ == "__main__":
     main()
+    os._exit(0)

@@ -274,7 +274,7 @@ def test_nobody_comes_to_know_too_much_by_sharing():
 
 @pytest.mark.slow
 def test_nobody_comes_to_know_too_much_by_sharing_in_more_lives():
-    assert sum(life(seed) for seed in range(100, 140)) > 80
+    assert sum(life(seed) for seed in range(100, 120)) > 40
 
 
 @pytest.mark.nightly(of="tests/gate/test_attacks.py::test_nobody_comes_to_know_too_much_by_sharing_in_more_lives")
@@ -365,13 +365,22 @@ def after_exception(seed):
     return seen
 
 
-@pytest.mark.slow
-def test_after_an_exception_nothing_gets_worse():
+def after_exceptions(seeds):
     total = {}
-    for seed in range(120):
+    for seed in seeds:
         for decision, many in after_exception(seed).items():
             total[decision] = total.get(decision, 0) + many
     assert min(total["granted"], total["refused"]) > 3
+
+
+@pytest.mark.slow
+def test_after_an_exception_nothing_gets_worse():
+    after_exceptions(range(40))
+
+
+@pytest.mark.nightly(of="tests/gate/test_attacks.py::test_after_an_exception_nothing_gets_worse")
+def test_after_more_exceptions_nothing_gets_worse():
+    after_exceptions(range(40, 160))
 
 
 def test_an_exception_does_not_open_the_way_to_its_own_split():

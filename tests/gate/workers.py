@@ -21,7 +21,7 @@ USERS = 5
 def started():
     """A way to start processes that have their modules loaded."""
     context = multiprocessing.get_context(METHOD)
-    context.set_forkserver_preload(["tests.gate.workers", "sfumato.gate.store.store", "sfumato.gate.replay"])
+    context.set_forkserver_preload(["tests.gate.workers", "tests.gate.loaded"])
     return context
 
 

@@ -7,8 +7,9 @@ listed is empty.
 from itertools import product
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array
+
+from tests.ends import Ends
 
 TOTAL = "Total"
 NONE = 1e-6
@@ -65,20 +66,11 @@ def bounds(tables, trees=None, least=0.0, only=None):
             else:
                 rest += sign * cells[key]
         right.append(-rest)
-    matrix = csr_array((signs, (rows, columns)), shape=(len(sums), len(hidden))) if sums else None
+    matrix = csr_array((signs, (rows, columns)), shape=(len(sums), len(hidden)))
     scale = max([1.0, *(abs(v) for v in cells.values() if v is not None)])
-    out = {}
-    for key in hidden if only is None else [k for k in hidden if k in only]:
-        ends = []
-        for sign in (1.0, -1.0):
-            cost = np.zeros(len(hidden))
-            cost[place[key]] = sign
-            sides = np.array(right) / scale if sums else None
-            done = linprog(cost, A_eq=matrix, b_eq=sides, bounds=(least / scale, None))
-            assert done.status in (0, 3), done.message
-            ends.append(sign * done.fun * scale if done.status == 0 else sign * -np.inf)
-        out[key] = tuple(ends)
-    return out
+    ends = Ends(matrix, np.array(right) / scale, least / scale, np.inf)
+    asked = hidden if only is None else [k for k in hidden if k in only]
+    return {key: tuple(end * scale for end in ends.of(place[key])) for key in asked}
 
 
 def brute(tables, most, trees=None):

@@ -25,6 +25,7 @@ from tests.gate.auditor import Joint, Told, World
 from tests.parts import needs
 from tests.real_data import real_data
 
+HERE = "tests/golden/test_gate.py"
 TABLES = real_data() / "tables"
 with_tables = needs("data")
 
@@ -188,19 +189,23 @@ def test_whole_margins_are_seldom_refused_and_slices_would_tell_all(workers, k, 
     assert workers.filter(pl.col("n").is_between(1, k - 1)).height == slices
 
 
-@pytest.mark.slow
+LOCATED = f"{HERE}::test_refusals_of_whole_margins_locate_hardly_a_cell[0]"
+
+
 @with_tables
-def test_refusals_of_whole_margins_locate_hardly_a_cell(workers):
-    """Six runs: three policies, two orders of all 63 margins; refusals are read with all that was granted in the end.
+@pytest.mark.parametrize(
+    "seed", [pytest.param(0, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly(of=LOCATED))]
+)
+def test_refusals_of_whole_margins_locate_hardly_a_cell(workers, seed):
+    """Three policies, an order of all 63 margins; refusals are read with all that was granted in the end.
 
     The attacker takes a refused margin to have a cell of 1 to k - 1 people, and looks which of its cells can: where it
     is one alone, he has located it. (He reads too much into refusals that rest on what he knew: that helps him.)
     """
     located = 0
     for k in (3, 5, 10):
-        for seed in (0, 1):
-            known, refused = asked_one_by_one(workers, k, np.random.default_rng(seed).permutation(WHOLE).tolist())
-            located += sum(len(candidates(workers, known, one, k)) == 1 for one in refused)
+        known, refused = asked_one_by_one(workers, k, np.random.default_rng(seed).permutation(WHOLE).tolist())
+        located += sum(len(candidates(workers, known, one, k)) == 1 for one in refused)
     assert located <= 1
 
 
@@ -236,11 +241,15 @@ CZECH = [  # policy, releases that are unsafe besides the full table, maximal on
 ]
 
 
+MARKS = {(2, 4): (), (4, 5): pytest.mark.slow, (2, 20): pytest.mark.slow}
+"""By day the narrowest, the widest, and one that is wider by one alone; the others at night."""
+MORE = pytest.mark.nightly(of=f"{HERE}::test_maximal_releases_of_the_czech_workers[policy3-90-49]")
+
+
 @with_tables
 @pytest.mark.parametrize(
     ("policy", "unsafe", "many"),
-    # the narrowest; the others are slow
-    [one if one[0] in ((2, 4),) else pytest.param(*one, marks=pytest.mark.slow) for one in CZECH],
+    [pytest.param(*one, marks=MARKS.get(one[0], MORE)) for one in CZECH],
 )
 def test_maximal_releases_of_the_czech_workers(policy, unsafe, many):
     found = maximal(sf.read(TABLES / "czech_autoworkers.csv"), policy, kind="decomposable", count="n")
@@ -264,11 +273,16 @@ def test_maximal_releases_of_the_titanic(policy, safe):
 # Combinations that cannot be
 
 
-@pytest.mark.slow
-def test_men_are_not_pregnant_and_the_attacker_knows_it():
+PREGNANT = f"{HERE}::test_men_are_not_pregnant_and_the_attacker_knows_it[60]"
+
+
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(60, marks=pytest.mark.slow), pytest.param(150, marks=pytest.mark.nightly(of=PREGNANT))]
+)
+def test_men_are_not_pregnant_and_the_attacker_knows_it(seeds):
     """Small wards of chance: without `never` a part of the grants is narrow for who knows that (M, yes) is empty."""
     policy, narrow, grants = interval(2, 4), 0, 0
-    for seed in range(150):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         wards = int(rng.integers(2, 5))
         rows = [(s, p, w) for s, p in (("F", "no"), ("F", "yes"), ("M", "no")) for w in range(wards)]

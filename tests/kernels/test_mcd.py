@@ -71,12 +71,22 @@ def test_small_sample_factors_pass_through_their_fitted_points(p):
     assert 1 / mcd._small_sample_reweighted(p, 3 * p * p) == pytest.approx(1 - 0.26800273450853 / p**1.35968562893582)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "p"), [(30, 1), (30, 2), (40, 4)])
-def test_small_samples_are_unbiased_in_size(n, p):
+UNBIASED = "tests/kernels/test_mcd.py::test_small_samples_are_unbiased_in_size"
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "samples"),
+    [
+        pytest.param(n, p, samples, marks=pytest.mark.slow if samples == 100 else night)
+        for n, p in ((30, 1), (30, 2), (40, 4))
+        for night in [pytest.mark.nightly(of=f"{UNBIASED}[{n}-{p}-100]")]
+        for samples in (100, 300)
+    ],
+)
+def test_small_samples_are_unbiased_in_size(n, p, samples):
     """What the factors are for: the mean of det^(1/p) over normal samples is 1 (fitted curves: within 2%)."""
-    size = [np.linalg.det(fast_mcd(normal(n, p, seed)).covariance) ** (1 / p) for seed in range(300)]
-    assert np.mean(size) == pytest.approx(1.0, abs=0.02 + 3 * np.std(size) / 300**0.5)
+    size = [np.linalg.det(fast_mcd(normal(n, p, seed)).covariance) ** (1 / p) for seed in range(samples)]
+    assert np.mean(size) == pytest.approx(1.0, abs=0.02 + 3 * np.std(size) / samples**0.5)
 
 
 @pytest.mark.parametrize("n", [3_000, 40_000])

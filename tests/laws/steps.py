@@ -44,6 +44,48 @@ def cases(*names, every=False):
     ]
 
 
+def telling_by_day(test, *names):
+    """The telling steps, slow but for the first of a method; at night the others, for each of which that one stands in.
+
+    Parameters
+    ----------
+    test
+        The test's node id, without parameters.
+    """
+    out = []
+    for do in names or methods():
+        of = f"{test}[{do}-{telling(do)[0]}]"
+        for case in cases(do):
+            i = case.values[1]
+            marks = case.marks if i in telling(do) else pytest.mark.nightly(of=of)
+            out.append(pytest.param(do, i, id=f"{do}-{i}", marks=marks))
+    return pytest.mark.parametrize(("do", "number"), out)
+
+
+def each_step_with(name, values, test):
+    """Every step with the first of several values, and those that tell most with each; the rest at night.
+
+    Parameters
+    ----------
+    name
+        Of the parameter beside `do` and `number`.
+    values
+        Of that parameter; with others than the first a case is slow.
+    test
+        The test's node id, without parameters.
+    """
+    out = []
+    for case in cases():
+        do, i = case.values
+        for value in values:
+            of = f"{test}[{case.id}-{values[0]}]"
+            others = pytest.mark.slow if i in telling(do) else pytest.mark.nightly(of=of)
+            out.append(
+                pytest.param(do, i, value, id=f"{case.id}-{value}", marks=case.marks if value == values[0] else others)
+            )
+    return pytest.mark.parametrize(("do", "number", name), out)
+
+
 def each_step(*names, every=False):
     """Parameters `do` and `number`; with `every`, where a case costs next to nothing, none is slow."""
     return pytest.mark.parametrize(("do", "number"), cases(*names, every=every))

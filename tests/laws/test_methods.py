@@ -23,9 +23,10 @@ from sfumato.errors import DataError, PlanError
 from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
-from tests.laws.steps import TELLING, cases, each_step, telling
+from tests.laws.steps import TELLING, cases, each_step, each_step_with, telling
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
 
+HERE = "tests/laws/test_methods.py"
 SECRET = bytes(range(16))
 BANDING = [name for name, method in methods().items() if "band" in method.model_fields]
 
@@ -76,15 +77,13 @@ def test_every_method_is_held_to_the_laws():
     assert {p.values for p in cases()} == {(do, i) for do in methods() for i in range(len(lawful(do)))}
 
 
-@each_step()
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@each_step_with("seed", (1, 2), f"{HERE}::test_law_1_order_changes_nothing")
 def test_law_1_order_changes_nothing(do, number, seed):
     shuffled = table().sample(fraction=1, shuffle=True, seed=seed)
     assert_frame_equal(as_it_is(do, number), released(lawful(do)[number], shuffled), rel_tol=1e-9)
 
 
-@each_step()
-@pytest.mark.parametrize("rows", [7, *(pytest.param(rows, marks=pytest.mark.slow) for rows in (1, 50))])
+@each_step_with("rows", (7, 1, 50), f"{HERE}::test_law_1_partition_changes_nothing")
 def test_law_1_partition_changes_nothing(do, number, rows):
     assert_frame_equal(as_it_is(do, number), released(lawful(do)[number], table(), batch_rows=rows), rel_tol=1e-9)
 

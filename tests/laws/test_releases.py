@@ -23,13 +23,13 @@ from sfumato.methods.pram.method import Pram
 from sfumato.methods.registry import methods
 from sfumato.methods.swap.method import Swap
 from sfumato.release.run import run_steps
-from tests.laws.steps import cases, each_step
+from tests.laws.steps import cases, each_step, each_step_with, telling_by_day
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
 
 SECRET = bytes(range(16))
 MASKING = [name for name, method in methods().items() if method.masks]
 DRAWING = ("noise", "pram")
-SLOW = pytest.mark.slow
+HERE = "tests/laws/test_releases.py"
 WHO = 17
 
 
@@ -77,8 +77,7 @@ def test_columns_in_another_order_change_nothing(do, number):
 IDS = {"String": pl.String, "Float64": pl.Float64, "Int16": pl.Int16}
 
 
-@pytest.mark.parametrize("dtype", [n if n == "String" else pytest.param(n, marks=SLOW) for n in IDS])
-@each_step()
+@each_step_with("dtype", [*IDS], f"{HERE}::test_ids_of_another_type_change_nothing")
 def test_ids_of_another_type_change_nothing(do, number, dtype):
     """Texts are in another order too."""
     frame = people().with_columns(pl.col("id").cast(IDS[dtype]))
@@ -193,8 +192,11 @@ def told_exactly(disclosure, column):
 LEAVING = (3, 17, 29, 41, 53, 67, 83, 97)
 
 
+ATTACKED = "test_no_attack_returns_the_values_of_those_who_leave_but_where_the_disclosure_says_so"
+
+
 @pytest.mark.few(10)
-@each_step(*MASKING)
+@telling_by_day(f"{HERE}::{ATTACKED}", *MASKING)
 def test_no_attack_returns_the_values_of_those_who_leave_but_where_the_disclosure_says_so(do, number):
     """Within 1% by more than a single release tells; chance hits are a few per cent, of 8 people hardly 3."""
     frame, step = people(), lawful(do)[number]

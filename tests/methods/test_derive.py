@@ -41,7 +41,12 @@ def test_other_formulas_disclose_nothing():
     assert Derive(column="x", formula="income / 2 + age").disclose(()) == ()
 
 
-@pytest.mark.parametrize("seed", [6, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (4, 7))])
+FITTED = "tests/methods/test_derive.py::test_a_release_of_top_coded_numbers_is_fitted_as_such"
+
+
+@pytest.mark.parametrize(
+    "seed", [6, *(pytest.param(seed, marks=pytest.mark.nightly(of=f"{FITTED}[6]")) for seed in (4, 7))]
+)
 def test_a_release_of_top_coded_numbers_is_fitted_as_such(seed):
     """Within three standard errors; of 6 and 7 a part of the mixture once shrank to a spike at the cut: eight off."""
     rng = np.random.default_rng(seed)

@@ -58,7 +58,10 @@ def test_every_stratum_has_its_share(fraction):
         assert np.floor(exact) <= (out["g"] == g).sum() <= np.ceil(exact)
 
 
-@pytest.mark.parametrize("secrets", [200, pytest.param(800, marks=pytest.mark.slow)])
+CHANCE = "tests/methods/test_sample.py::test_the_chance_of_everybody_is_the_fraction"
+
+
+@pytest.mark.parametrize("secrets", [200, pytest.param(800, marks=pytest.mark.nightly(of=f"{CHANCE}[200]"))])
 def test_the_chance_of_everybody_is_the_fraction(secrets):
     """Strata of 1, 2, 3 and 4 records, many secrets: no record is in more or less often than the fraction says."""
     frame = pl.DataFrame({"id": np.arange(10), "g": [1, 2, 2, 3, 3, 3, 4, 4, 4, 4], "w": [1] * 10, "x": [0.0] * 10})

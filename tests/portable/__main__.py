@@ -15,18 +15,18 @@ from tests.portable.agreement import disagreements
 from tests.portable.back_ends import BACK_ENDS, environment, taken
 
 
-def _released(name: str, folder: Path, loops: Path) -> subprocess.CompletedProcess[str]:
+def _released(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Write the releases of a back end into a folder of its name."""
     command = [sys.executable, "-m", "tests.portable.releases", str(folder / name)]
-    return subprocess.run(command, env={**os.environ, **environment(name, loops)}, capture_output=True, text=True)
+    return subprocess.run(command, env={**os.environ, **environment(name)}, capture_output=True, text=True)
 
 
-def _compared(names: list[str], loops: Path | None) -> int:
+def _compared(names: list[str]) -> int:
     """Say where releases of back ends differ from those of the first; how many things failed."""
     with tempfile.TemporaryDirectory(prefix="sfumato-portable-") as temporary:
         folder = Path(temporary)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            done = pool.map(lambda name: _released(name, folder, loops or folder / "loops"), names)
+            done = pool.map(lambda name: _released(name, folder), names)
             written = dict(zip(names, done, strict=True))
         failed = [name for name, done in written.items() if done.returncode]
         for name in failed:
@@ -42,18 +42,15 @@ def _compared(names: list[str], loops: Path | None) -> int:
 def main() -> int:
     """Compare, or tell the environments; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--loops", type=Path, help="folder of loops compiled for any processor")
     parser.add_argument("--environments", action="store_true", help="print those of all back ends and no more")
     given = parser.parse_args()
     names = taken()
-    if given.environments and given.loops is None:
-        parser.error("--environments needs --loops")
     if given.environments:
-        print(json.dumps({name: environment(name, given.loops) for name in names}))
+        print(json.dumps({name: environment(name) for name in names}))
         return 0
     for left in [name for name in BACK_ENDS if name not in names]:
         print(f"{left}: left out, this processor cannot run it")
-    return min(_compared(names, given.loops), 1)
+    return min(_compared(names), 1)
 
 
 if __name__ == "__main__":

@@ -8,17 +8,20 @@ told to take that of another processor by variables of the environment, so that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 __all__ = ["BACK_ENDS", "environment", "taken"]
 
 BACK_ENDS: Mapping[str, Mapping[str, str]] = {
-    "old": {"OPENBLAS_CORETYPE": "Nehalem", "NUMBA_CPU_NAME": "generic", "threads": "1", "numpy": "baseline"},
-    "haswell": {"OPENBLAS_CORETYPE": "Haswell", "threads": "2"},
+    "old": {"OPENBLAS_CORETYPE": "Nehalem", "threads": "1", "numpy": "baseline"},
+    "haswell": {"OPENBLAS_CORETYPE": "Haswell", "threads": "2", "OPENBLAS_THREAD_TIMEOUT": "4"},
     "zen": {"OPENBLAS_CORETYPE": "Zen", "NUMBA_CPU_NAME": "generic", "threads": "1"},
     "skylake": {"OPENBLAS_CORETYPE": "SkylakeX", "threads": "1"},
 }
-"""Variables of the environment by name, and `threads`; with `numpy: baseline` numpy does without newer instructions."""
+"""Variables of the environment by name, and `threads`; with `numpy: baseline` numpy does without newer instructions.
+
+Threads of linear algebra sleep soon (2^4 cycles) where there are several: by default they spin while others want the
+core.
+"""
 
 _NEEDS = {"Nehalem": "SSE42", "Haswell": "FMA3", "Zen": "FMA3", "SkylakeX": "AVX512_SKX"}
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS")
@@ -39,20 +42,10 @@ def taken() -> list[str]:
     return [name for name, told in BACK_ENDS.items() if has.get(_NEEDS[told["OPENBLAS_CORETYPE"]], False)]
 
 
-def environment(name: str, cache: Path) -> dict[str, str]:
-    """What stands in the environment of a process under a back end.
-
-    Parameters
-    ----------
-    name
-        One of `BACK_ENDS`.
-    cache
-        Folder of what numba compiled for any processor: it is not mixed with what it compiled for this one.
-    """
+def environment(name: str) -> dict[str, str]:
+    """What stands in the environment of a process under a back end, one of `BACK_ENDS`."""
     told = dict(BACK_ENDS[name])
     out = dict.fromkeys(_THREADS, told.pop("threads"))
-    if "NUMBA_CPU_NAME" in told:
-        out["NUMBA_CACHE_DIR"] = str(cache)
     if told.pop("numpy", "") == "baseline":
         dispatch, has = _features()
         out["NPY_DISABLE_CPU_FEATURES"] = " ".join(f for f in dispatch if has.get(f))

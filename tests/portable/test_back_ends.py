@@ -18,10 +18,10 @@ STANDS_FOR = {"Zen": {"Zen", "Haswell"}}
 
 @pytest.mark.few(2)
 @pytest.mark.parametrize("name", BACK_ENDS)
-def test_a_back_end_takes_effect(name, tmp_path):
+def test_a_back_end_takes_effect(name):
     if name not in taken():
         pytest.skip("this processor cannot run it")
-    under = {**os.environ, **environment(name, tmp_path)}
+    under = {**os.environ, **environment(name)}
     done = subprocess.run([sys.executable, "-c", SHOW], env=under, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     if not done.stdout:

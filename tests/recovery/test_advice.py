@@ -241,6 +241,17 @@ ELSEWHERE = {
 
 def bad(steps, frame, measure, where):
     """How bad a figure of a release is: the larger, the worse."""
+    key = repr((steps, frame.__name__, measure, where))
+    if key not in FOUND:
+        FOUND[key] = _bad(steps, frame, measure, where)
+    return FOUND[key]
+
+
+FOUND = {}
+"""Several changes begin from the same release."""
+
+
+def _bad(steps, frame, measure, where):
     variables = HOME_VARIABLES if frame is homes else VARIABLES
     asked = [{"measure": measure, "at_most": 1.0}] if measure == "membership" else []  # measured where a limit asks
     plan = sf.Plan(variables=variables, steps=tuple(steps), limits=asked)

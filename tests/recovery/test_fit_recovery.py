@@ -146,11 +146,11 @@ def stand_in_comes_back(name, variance, times, n):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "variance"), [("B", 0.2), ("C", 0.5)])
-def test_stand_ins_over_20_draws(name, variance):
-    stand_in_comes_back(name, variance, 20, 2000)
+def test_stand_ins_over_8_draws(name, variance):
+    stand_in_comes_back(name, variance, 8, 2000)
 
 
-@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_stand_ins_over_20_draws")
+@pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_stand_ins_over_8_draws")
 @pytest.mark.parametrize("variance", [0.05, 0.1, 0.2, 0.5])
 @pytest.mark.parametrize(("name", "n"), [("B", 4975), ("C", 5942)])
 def test_stand_ins_over_100_draws(name, n, variance):
@@ -166,10 +166,13 @@ def strong(rng, n=3000):
 
 @pytest.mark.slow
 def test_strong_effects_come_back():
-    """Mean within 3% and three standard errors; coverage at least .95 less three standard errors of a share."""
-    estimates, coverage = replicate(strong, np.array([0.0, 0.8]), 16, 7, formula="y ~ x", family="probit")
-    assert abs(estimates[:, 1].mean() - 0.8) < 0.024 + 3 * estimates[:, 1].std(ddof=1) / np.sqrt(16)
-    assert coverage[1] >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 16)
+    """Mean within 3% and three standard errors; coverage at least .95 less three standard errors of a share.
+
+    Of eight draws: .15 where naive analyses lose more than half of .8.
+    """
+    estimates, coverage = replicate(strong, np.array([0.0, 0.8]), 8, 7, formula="y ~ x", family="probit")
+    assert abs(estimates[:, 1].mean() - 0.8) < 0.024 + 3 * estimates[:, 1].std(ddof=1) / np.sqrt(8)
+    assert coverage[1] >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 8)
 
 
 @pytest.mark.nightly(of="tests/recovery/test_fit_recovery.py::test_strong_effects_come_back")

@@ -31,8 +31,9 @@ UNMARKED = "not slow and not browser and not nightly"
 MARKS = {"test": UNMARKED, "ci": "not nightly", "all": "", "nightly": "nightly"}
 PORTABLE = ("kernels", "methods", "measures", "inference", "golden", "release")
 """Folders of what depends on arithmetic."""
-TESTED = ("old", "haswell")
-"""Back ends: linear algebra for `zen` is that of `haswell`; newer processors' is that of all other runs."""
+TESTED = {"old": PORTABLE, "haswell": ("kernels", "measures", "inference", "golden")}
+"""Back ends and folders: linear algebra for `zen` is that of `haswell`, that for newer processors is that of all other
+runs, and what methods release with `haswell` is compared."""
 
 
 def _checks(run: Run) -> None:
@@ -50,19 +51,16 @@ def _checks(run: Run) -> None:
 def _portable(run: Run) -> None:
     """Numeric tests under the arithmetic of other processors, and releases compared between all."""
     python = python_of(run.root)
-    compare = [python, "-m", "tests.portable", "--loops", run.folder / "loops"]
+    compare = [python, "-m", "tests.portable"]
     told = run.execute([*compare, "--environments"], together=True)
     if told.status:
         run.failed.append(("portable", told.reason))
         return
     environments = json.loads(told.printed.splitlines()[-1])
-    paths = [f"tests/{folder}" for folder in PORTABLE]
 
     def tested(name: str) -> None:
-        env = environments[name]
-        if "NUMBA_CACHE_DIR" in env:
-            run.step("loops for any processor", [python, "-m", "tests.running.loops"], env, together=True)
-        run_set(run, f"portable-{name}", UNMARKED, paths, env, processes=0, together=True)
+        paths = [f"tests/{folder}" for folder in TESTED[name]]
+        run_set(run, f"portable-{name}", UNMARKED, paths, environments[name], processes=0, together=True)
 
     with ThreadPoolExecutor(workers()) as pool:
         jobs = [pool.submit(tested, name) for name in TESTED if name in environments]
@@ -85,6 +83,7 @@ def _tests(name: str, run: Run) -> int:
     """A set of tests, with the static checks beside it."""
     if name == "ci":
         run.say(last_night(run.root))
+    if name in ("ci", "nightly"):
         if not provide(run):
             return _end(run)
     else:

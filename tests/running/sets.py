@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.running.plugin import LONG
 from tests.running.run import Run
 from tests.running.tree import added_files
 from tests.running.verdict import Failure, judge, worth_trying_again
@@ -89,6 +90,8 @@ def run_set(
     around = {**surroundings(run.seed), **(env or {})}
     examples = [] if name == "tests" and run.name != "test" else ["--hypothesis-profile=few"]
     command = [python, "-m", "pytest", *_seeded(run), *examples, "-m", marks, *paths]
+    if "not nightly" not in marks:
+        command += ["-o", f"faulthandler_timeout={LONG['nightly'] + 30}"]
     count = workers() if processes is None else processes
     if count > 1:
         command += ["-n", str(count), "--dist", "worksteal"]

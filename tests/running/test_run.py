@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.running.run import Run
+from tests.running.plugin import LONG
+from tests.running.run import Ended, Run
 from tests.running.sets import run_set, surroundings
 
 ROOT = Path(__file__).parents[2]
@@ -101,6 +103,20 @@ def test_a_skip_though_the_part_is_here_fails(small):
     assert small(text, without=["java"])[0]["ok"]
     _, last = small(text)
     assert last[0] == "FAILED tests/test_x.py::test_skipped: skipped for want of java, which is here"
+
+
+@pytest.mark.parametrize(("marks", "limit"), [("not nightly", LONG["slow"]), ("nightly", LONG["nightly"]), ("", 1200)])
+def test_a_worker_is_ended_only_past_the_limit_of_the_longest_test(marks, limit, tmp_path, monkeypatch):
+    """pytest's own watch over a worker that no signal reaches ends all of it: never before a test's time is over."""
+    given = []
+    monkeypatch.setattr(Run, "execute", lambda self, command, *_, **__: given.append(command) or Ended(0, ""))
+    made = Run("all", tmp_path, tmp_path, "0" * 40, 7)
+    run_set(made, "tests", marks, python=Path(sys.executable), processes=0)
+    made.end()
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    said = [str(part) for part in given[0] if str(part).startswith("faulthandler_timeout=")]
+    watch = float(said[0].partition("=")[2]) if said else options["faulthandler_timeout"]
+    assert limit < watch < limit + 60
 
 
 def test_a_file_that_cannot_be_read_is_told_by_its_name(small):

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato.data.files.jj import Problem
@@ -14,6 +13,7 @@ from sfumato.errors import DataError
 from sfumato.tables.equations import NotAdditive, equations
 from sfumato.tables.problems import problem_of, table_of
 from sfumato.tables.table import Table
+from tests.ends import Ends
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +41,9 @@ def attacked(problem, hidden):
     place = np.flatnonzero(hidden)
     matrix = problem.matrix.toarray().astype(float)
     right = -matrix @ np.where(hidden, 0.0, problem.value)
-    box = list(zip(problem.lower[place], problem.upper[place], strict=True))
+    ends = Ends(matrix[:, place], right, problem.lower[place], problem.upper[place])
     for at, cell in enumerate(place):
-        ends = []
-        for sign in (1, -1):
-            cost = np.zeros(len(place))
-            cost[at] = sign
-            done = linprog(cost, A_eq=matrix[:, place], b_eq=right, bounds=box, method="highs")
-            ends.append(sign * done.fun if done.status == 0 else -sign * np.inf)
-        yield cell, *ends
+        yield cell, *ends.of(at)
 
 
 @pytest.mark.parametrize("method", ["optimal", "flow", "elimination", "hypercube"])

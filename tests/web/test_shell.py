@@ -1,6 +1,7 @@
 """The shell: headers, hosts, origins, bodies, and what is told of errors."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.applications import Starlette
@@ -143,7 +144,8 @@ def test_bodies_come_soon(monkeypatch):
         "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "scheme": "http",
         "http_version": "1.1",
     }  # fmt: skip
-    asyncio.run(shown().app(scope, drips, send))
+    with ThreadPoolExecutor(1) as beside:  # a browser's loop may run in this thread
+        beside.submit(asyncio.run, shown().app(scope, drips, send)).result()
     assert sent[0]["status"] == 408
 
 

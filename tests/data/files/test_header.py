@@ -104,7 +104,10 @@ def below(rows):
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
-@pytest.mark.parametrize("step", [100, pytest.param(30, marks=pytest.mark.slow)])
+REAL = "tests/data/files/test_header.py::test_real_files_with_and_without_their_names"
+
+
+@pytest.mark.parametrize("step", [100, pytest.param(30, marks=pytest.mark.nightly(of=f"{REAL}[100]"))])
 def test_real_files_with_and_without_their_names(shared_data, step):
     """Each file's first line is names, but for those that have none; some records in its place are records."""
     for path, rows, quoted in files(shared_data):

@@ -94,12 +94,26 @@ def test_bias_and_coverage_in_more_draws(family, law):
 
 @pytest.mark.slow
 def test_laplace_noise_and_a_skewed_number():
-    little_bias_and_coverage("probit", "lognormal", 5, 700, "laplace")
+    little_bias_and_coverage("probit", "lognormal", 4, 400, "laplace")
+
+
+@pytest.mark.nightly(of="tests/inference/estimators/test_shapes.py::test_laplace_noise_and_a_skewed_number")
+def test_laplace_noise_and_a_skewed_number_in_more_draws():
+    little_bias_and_coverage("probit", "lognormal", 40, 700, "laplace")
 
 
 @pytest.mark.slow
 def test_a_normal_number_costs_no_precision():
     """The same draws: variance at most 1.05 times that of the normal law."""
-    auto, _, _ = study("logit", "normal", 10, 800)
-    normal, _, _ = study("logit", "normal", 10, 800, hidden="normal")
+    no_precision_is_lost(6, 500)
+
+
+@pytest.mark.nightly(of="tests/inference/estimators/test_shapes.py::test_a_normal_number_costs_no_precision")
+def test_a_normal_number_costs_no_precision_in_more_draws():
+    no_precision_is_lost(10, 800)
+
+
+def no_precision_is_lost(times, n):
+    auto, _, _ = study("logit", "normal", times, n)
+    normal, _, _ = study("logit", "normal", times, n, hidden="normal")
     assert auto.var() <= 1.05 * normal.var()

@@ -27,10 +27,14 @@ def incomes(seed, n=250, columns=1):
 ONE = np.zeros(250, dtype=np.int64)
 
 
-SAMPLES = [pytest.param(3, 2), *(pytest.param(k, 4, marks=pytest.mark.slow) for k in (3, 5))]
+FEW = pytest.mark.nightly(of="tests/kernels/inversion/test_invert.py::test_incomes_come_back[3-2]")
+SAMPLES = [
+    pytest.param(3, 2, marks=pytest.mark.slow),
+    pytest.param(3, 4, marks=FEW),
+    pytest.param(5, 4, marks=pytest.mark.slow),
+]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("k", "samples"), SAMPLES)
 def test_incomes_come_back(k, samples):
     """The attack that was first tried had, over its samples, a mean of 0.45 and 0.83 within 1 and 5% at k = 3."""

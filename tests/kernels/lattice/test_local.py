@@ -32,8 +32,12 @@ def sets(patterns, hierarchies, found):
     return classes
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("limit", [0.0, 0.05])
+PEERS = "tests/kernels/lattice/test_local.py::test_adult_loses_less_than_by_the_peers_way[0.05]"
+
+
+@pytest.mark.parametrize(
+    "limit", [pytest.param(0.0, marks=pytest.mark.nightly(of=PEERS)), pytest.param(0.05, marks=pytest.mark.slow)]
+)
 def test_adult_loses_less_than_by_the_peers_way(adult, limit):
     """ARX at k = 5 loses 0.0787298 and suppresses four."""
     found = local(adult.patterns, adult.hierarchies, [KAnonymity(5)], limit=limit)
@@ -131,10 +135,17 @@ def test_what_is_wrong_is_said():
         local(patterns, hierarchies, [KAnonymity(2)], limit=2.0)
 
 
-@pytest.mark.slow
-def test_many_keys():
-    """Of a lattice that is too large a fixed sample of nodes is taken."""
-    patterns, hierarchies = small.table(5, keys=18)
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(9, marks=pytest.mark.slow),
+        pytest.param(18, marks=pytest.mark.nightly(of="tests/kernels/lattice/test_local.py::test_many_keys[9]")),
+    ],
+)
+def test_many_keys(keys):
+    """Of a lattice that is too large, of more than 20,000 nodes, a fixed sample is taken."""
+    patterns, hierarchies = small.table(5, keys=keys)
+    assert np.prod([one.height + 1 for one in hierarchies]) > 20_000
     found = local(patterns, hierarchies, [KAnonymity(3)])
     assert min(patterns.counts[rows].sum() for rows in sets(patterns, hierarchies, found).values()) >= 3
 

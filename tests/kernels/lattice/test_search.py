@@ -44,6 +44,11 @@ def same(found, right):
         assert found.bound == found.score
 
 
+PEER = (
+    "tests/kernels/lattice/test_search.py::test_adult_loses_what_the_peer_found[average-class-size-0.05-28.8080229226]"
+)
+
+
 @pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("loss", "limit", "score"),
@@ -59,7 +64,7 @@ def same(found, right):
         ("average-class-size", 0.0, 628.375),
         ("average-class-size", 0.02, 47.3500784929),
         ("average-class-size", 0.05, 28.8080229226),
-        pytest.param("average-class-size", 1.0, 16.3214285714, marks=pytest.mark.slow),
+        pytest.param("average-class-size", 1.0, 16.3214285714, marks=pytest.mark.nightly(of=PEER)),
     ],
 )
 def test_adult_loses_what_the_peer_found(adult, loss, limit, score):

@@ -9,23 +9,19 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from sfumato.kernels.tabular.attacker import Contradiction, Intervals, Need, intervals, inwards
+from tests.ends import Ends
 from tests.kernels.tabular.small_tables import Built, build
 
 
 def plain(built: Built, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals by dense programs over all cells, published ones fixed: no presolve, nothing shared."""
-    dense = built.matrix.toarray()
-    bounds = [(0, None) if h else (v, v) for h, v in zip(hidden, built.value, strict=True)]
+    """Intervals by programs over all cells, published ones fixed: no presolve."""
+    none = np.zeros(built.matrix.shape[0])
+    ends = Ends(built.matrix, none, np.where(hidden, 0, built.value), np.where(hidden, np.inf, built.value))
     low, high = built.value.copy(), built.value.copy()
     for cell in np.flatnonzero(hidden):
-        cost = np.zeros(len(hidden))
-        for sign, end in ((1, low), (-1, high)):
-            cost[cell] = sign
-            found = linprog(cost, A_eq=dense, b_eq=np.zeros(len(dense)), bounds=bounds, method="highs")
-            end[cell] = np.inf * -sign if found.status == 3 else found.x[cell]
+        low[cell], high[cell] = ends.of(cell)
     return low, high
 
 

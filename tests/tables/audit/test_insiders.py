@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.tables.equations import equations
 from sfumato.tables.protect import Protected, protect
-from tests.tables.suppress.auditing import interval
+from tests.tables.suppress.auditing import attack
 
 
 def made(seed: int, method: str, singletons: bool) -> Protected:
@@ -35,14 +35,15 @@ def brute(done: Protected) -> tuple[set[int], set[int]]:
     level = [merged.gather([done.judged.column(n)], "max") for n in ("lower_level", "upper_level")]  # type: ignore[list-item]
     count, largest = (merged.gather([done.judged.column(n)], "max") for n in ("contributors", "largest"))  # type: ignore[list-item]
     exact, close = set(), set()
-    for cell in primary.tolist():
-        for other in np.flatnonzero(hidden).tolist():
+    for other in np.flatnonzero(hidden).tolist():
+        low, high, seen = np.zeros(len(value)), np.full(len(value), np.inf), hidden.copy()
+        low[other] = largest[other]
+        seen[other] = count[other] > 1
+        interval = attack(matrix, value, seen, low, high)
+        for cell in primary.tolist():
             if other == cell or (count[other] > 1 and largest[other] == largest[cell]):
                 continue
-            low, high, seen = np.zeros(len(value)), np.full(len(value), np.inf), hidden.copy()
-            low[other] = largest[other]
-            seen[other] = count[other] > 1
-            ends = interval(matrix, value, seen, low, high, cell)
+            ends = interval(cell)
             slack = 1e-5 * max(1.0, float(value[cell]))
             if ends[1] - ends[0] < slack:
                 exact.add(cell)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -142,8 +143,21 @@ def made(tmp_path) -> Iterator[Callable[..., World]]:
 
 
 @pytest.fixture
-def world(tmp_path, template) -> Iterator[World]:
+def opened(tmp_path, template) -> Iterator[Callable[[str], World]]:
+    """Opens the usual gate, with more lines of the configuration."""
+    with ExitStack() as gates:
+
+        def opens(more: str = "") -> World:
+            copied(template / "world", tmp_path)
+            with (tmp_path / "gate.yaml").open("a") as config:
+                config.write(more)
+            gate = gates.enter_context(Gate.open(read_config(tmp_path / "gate.yaml")))
+            return World(gate, tmp_path, json.loads((template / "tokens.json").read_text()))
+
+        yield opens
+
+
+@pytest.fixture
+def world(opened) -> World:
     """The usual gate."""
-    copied(template / "world", tmp_path)
-    with Gate.open(read_config(tmp_path / "gate.yaml")) as gate:
-        yield World(gate, tmp_path, json.loads((template / "tokens.json").read_text()))
+    return opened()

@@ -6,11 +6,18 @@ import json
 import secrets
 import threading
 import time
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+
+
+@cache
+def usual_key() -> RSAKey:
+    """What a provider signs with."""
+    return RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"}, private=True)
 
 
 class Provider:
@@ -20,7 +27,7 @@ class Provider:
     """
 
     def __init__(self) -> None:
-        self.key = self.known_key = RSAKey.generate_key(2048, {"kid": "1", "use": "sig", "alg": "RS256"}, private=True)
+        self.key = self.known_key = usual_key()
         self.header = {"alg": "RS256", "kid": "1"}
         self.claims: dict = {}
         self.about: dict = {}
@@ -28,7 +35,7 @@ class Provider:
         self.seen: list[str] = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.issuer = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self) -> None:
         self.server.shutdown()

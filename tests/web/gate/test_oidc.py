@@ -18,10 +18,10 @@ def provider():
 
 
 @pytest.fixture
-def world(made, provider, tmp_path):
+def world(opened, provider, tmp_path):
     (tmp_path / "client").write_text("the client's own secret\n")
     oidc = f"{{issuer: '{provider.issuer}', client_id: gate, client_secret_file: client}}"
-    return made(f"server: {{oidc: {oidc}}}\n")
+    return opened(f"server: {{oidc: {oidc}}}\n")
 
 
 def led(client):
@@ -145,16 +145,16 @@ def test_coming_back_with_nothing(world, provider, query):
     assert client.get(BACK, params=query).status_code == 403
 
 
-def test_no_provider_is_set_up(made):
-    client = made().client()
+def test_no_provider_is_set_up(opened):
+    client = opened().client()
     assert client.get("/login/oidc").status_code == 404
     client.cookies.set("sfumato_gate_oidc", "z")
     assert client.get(BACK, params={"state": "x", "code": "y"}).status_code == 404
 
 
 @pytest.mark.slow
-def test_another_claim(made, provider):
-    world = made(f"server: {{oidc: {{issuer: '{provider.issuer}', client_id: gate, claim: email}}}}\n")
+def test_another_claim(opened, provider):
+    world = opened(f"server: {{oidc: {{issuer: '{provider.issuer}', client_id: gate, claim: email}}}}\n")
     world.gate.add_user("fay@example.org", None, "analyst", "research")
     for verified, status in ((None, 403), (False, 403), ("true", 403), (True, 200)):
         provider.claims = {"email": "fay@example.org", "email_verified": verified}

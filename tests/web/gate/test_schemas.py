@@ -37,9 +37,16 @@ def schema(shared):
     return schemathesis.openapi.from_dict(told)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("method", "path"), OPERATIONS)
-def test_whatever_is_sent(shared, schema, method, path):
+CASE = "tests/web/gate/test_schemas.py::test_whatever_is_sent"
+EACH = [pytest.param(*operation, 8, marks=pytest.mark.slow, id="-".join(operation)) for operation in OPERATIONS]
+MANY = [
+    pytest.param(*operation, 50, marks=pytest.mark.nightly(of=f"{CASE}[{'-'.join(operation)}]"))
+    for operation in OPERATIONS
+]
+
+
+@pytest.mark.parametrize(("method", "path", "examples"), EACH + MANY)
+def test_whatever_is_sent(shared, schema, method, path, examples):
     rule = TABLE[method, path]
     role = sorted(rule.roles)[0] if rule.roles else "analyst"
     who = next(name for name, own in USERS.items() if own == role)
@@ -53,7 +60,7 @@ def test_whatever_is_sent(shared, schema, method, path):
 
     @given(case=schema[path][method].as_strategy())
     @settings(
-        max_examples=20, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
+        max_examples=examples, deadline=None, database=None, phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck), derandomize=True,
     )  # fmt: skip
     def asked(case):
