@@ -51,7 +51,7 @@ def noise_adds_the_variance_that_is_told(kind, n, times):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_noise_adds_the_variance_that_is_told(kind):
-    noise_adds_the_variance_that_is_told(kind, 2000, 80)
+    noise_adds_the_variance_that_is_told(kind, 2000, 80 if kind in ALONE else 50)
 
 
 @pytest.mark.nightly(of="tests/recovery/test_protected_fits.py::test_noise_adds_the_variance_that_is_told")

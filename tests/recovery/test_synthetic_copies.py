@@ -3,23 +3,14 @@
 import numpy as np
 import polars as pl
 import pytest
-from threadpoolctl import ThreadpoolController
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.draws import Draws
 from sfumato.inference.combine import combine
-from sfumato.methods.synthesise import parametric
 from sfumato.methods.synthesise.copies import Synthesis
 
 NUMBERS = Codebook({name: Variable(kind="continuous") for name in ("x1", "x2", "x3", "y")})
 M = 5
-
-
-@pytest.fixture(autouse=True)
-def libraries_looked_up_once(monkeypatch):
-    """Thousands of small regressions each keep BLAS to one thread: which libraries there are is asked once."""
-    libraries = ThreadpoolController()
-    monkeypatch.setattr(parametric, "one_thread", lambda: libraries.limit(limits=1, user_api="blas"))
 
 
 def copies_of(frame, columns, given, secret, *, parametric, proper, kind):

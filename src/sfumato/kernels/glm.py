@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit, gammaln, log_expit, log_ndtr, ndtr
 
 from sfumato.errors import DataError
+from sfumato.kernels import threads
 from sfumato.kernels.orthogonal import Basis, Columns, centred, orthogonal
 from sfumato.kernels.quasi_newton import mended
 
@@ -186,12 +187,8 @@ def predict(X: Floats, coefficients: Floats, family: Model) -> Floats:
 
 
 def one_thread(n: int, many: int = _MANY) -> AbstractContextManager[object]:
-    """Keep BLAS to one thread for long tables: on blocks this small, its threads mostly wait for each other."""
-    if n < many:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    return cast(AbstractContextManager[object], threadpool_limits(1, "blas"))
+    """Keep linear algebra to one thread for long tables, which are worked on in small blocks."""
+    return nullcontext() if n < many else threads.one_thread()
 
 
 class _Rows:

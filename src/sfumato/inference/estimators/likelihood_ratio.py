@@ -20,6 +20,7 @@ from sfumato.inference.estimators.maximum_likelihood import Estimate
 from sfumato.inference.result import Fit
 from sfumato.kernels.likelihood.maximisation import Value, bfgs, inverse, newton
 from sfumato.kernels.likelihood.mixture import Mixture
+from sfumato.kernels.threads import one_thread
 from sfumato.progress import Progress, quiet
 
 __all__ = ["INFLATED", "profile_intervals", "with_profile"]
@@ -110,11 +111,9 @@ def profile_intervals(
     >>> [round(float(v), 3) for v in ndtr([low, high])]  # of 9 successes in 10
     [0.628, 0.994]
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     cut = _cut(level, n, degrees)
     rows = []
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         for number, j in enumerate(terms):
             progress(f"interval {number + 1} of {len(terms)}", number / len(terms))
             line = _Profile(found, j)

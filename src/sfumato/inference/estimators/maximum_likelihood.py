@@ -26,6 +26,7 @@ from sfumato.kernels.likelihood.maximisation import (
     roots,
 )
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
+from sfumato.kernels.threads import one_thread
 
 __all__ = [
     "UNDETERMINED",
@@ -120,9 +121,7 @@ def maximum_likelihood(
     penalty : ndarray, shape (p,), optional
         Precision of a normal prior around 0 on each coefficient.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(1, "blas"):  # on blocks this small, its threads mostly wait for each other
+    with one_thread():  # on blocks this small, its threads mostly wait for each other
         return _maximum(problem, start, extra, cluster, penalty)
 
 
@@ -228,9 +227,7 @@ def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats
     -------
     ndarray, shape (P,)
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         p = model.E.shape[1]
         if isinstance(model, GaussianMixture):
             theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))

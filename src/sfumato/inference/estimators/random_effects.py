@@ -23,6 +23,7 @@ from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, differences, inverse, newton, roots
 from sfumato.kernels.likelihood.mixture import Mixture, Patterns
 from sfumato.kernels.likelihood.random_effects import RandomEffects
+from sfumato.kernels.threads import one_thread
 
 __all__ = ["RandomEstimate", "check_random", "fit_random", "naive_problem", "number_groups", "read_slope"]
 
@@ -187,9 +188,7 @@ def fit_random(problem: Problem, group: Ints, slope: Floats | None, start: Float
     start : ndarray, shape (P − 1 or P − 3,)
         Parameters of the model without random effects.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    with threadpool_limits(1, "blas"):
+    with one_thread():
         problem = replace(problem, keep_rows=True)
         model, rows = _build(problem)
         x = np.ones((len(rows), 1)) if slope is None else np.column_stack([np.ones(len(rows)), slope[rows]])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Scaling", "one_thread", "root_of", "scaled"]
+__all__ = ["Scaling", "root_of", "scaled"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,13 +69,6 @@ def scaled(X: Floats) -> tuple[Scaling, Floats]:
     own = _independent(Z.T @ Z / max(n, 1))
     kept = varied[own]
     return Scaling(kept, mean[kept], spread[kept]), Z if len(own) == len(varied) else Z[:, own]
-
-
-def one_thread() -> AbstractContextManager[object]:
-    """Keep BLAS to one thread: on products as small as these, its threads mostly wait for each other."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    return cast(AbstractContextManager[object], threadpool_limits(1, "blas"))
 
 
 def root_of(information: Floats) -> Floats:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.kernels.synthesis.design import one_thread
 from sfumato.kernels.synthesis.linear import Line, fit_line
 from sfumato.kernels.synthesis.logit import Logit, fit_logit
 from sfumato.kernels.synthesis.ordered import Ordered, fit_ordered
+from sfumato.kernels.threads import one_thread
 from sfumato.methods.synthesise.coding import Coded, Coding
 from sfumato.methods.synthesise.model import Drawing, Told
 from sfumato.methods.synthesise.regressors import Regressors, regressors
