@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
-from tests.running.folders import new_folder, passed_file
+from tests.running.folders import cache_folder, new_folder, passed_file
 from tests.running.listed import (
     budget_lines,
     entries,
@@ -45,7 +45,7 @@ def _checks(run: Run) -> None:
     run.step("style", [tools / "ruff", "check", *code], together=True)
     run.step("format", [tools / "ruff", "format", "--check", *code], together=True)
     run.step("layers", [tools / "lint-imports"], together=True)
-    run.step("types", [tools / "mypy"], together=True)
+    run.step("types", [tools / "mypy", "--cache-dir", cache_folder() / "types"], together=True)
 
 
 def _portable(run: Run) -> None:
