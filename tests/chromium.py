@@ -11,7 +11,7 @@ import pytest
 
 from tests.parts import CHROMIUM, need
 
-__all__ = ["browser", "violations"]
+__all__ = ["at_rest", "browser", "violations"]
 
 QUIET = [
     "--headless",
@@ -49,6 +49,12 @@ def browser() -> Iterator[Any]:
 @cache
 def _axe() -> str:
     return str(import_module("axe_playwright_python.sync_playwright").Axe().axe_script)
+
+
+def at_rest(page: Any) -> None:
+    """Wait until a page has had its answers, and nothing moves there."""
+    page.wait_for_function("() => !document.querySelector('.htmx-request')", polling=50)
+    page.wait_for_function(STILL, polling=50)
 
 
 def violations(page: Any, *rules: str) -> list[dict[str, Any]]:
