@@ -40,6 +40,14 @@ def test_round_trip(tmp_path, frame):
     assert_same(back.drop(alike), untyped_where_empty(empty_text_is_missing(frame)).drop(alike))
 
 
+def test_a_column_alone_whose_texts_hold_another_delimiter_comes_back(tmp_path):
+    frame = pl.DataFrame({"q": ["0\t", "0\t", None, "a;b", "a|b", 'say "x;"']})
+    assert_same(round_trip(frame, tmp_path / "a.csv")[0], frame)
+    plain = pl.DataFrame({"q": ["a", None, "b c"]})
+    write_table(table(plain), tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == 'q\na\n""\nb c\n'
+
+
 LATIN = ["Müller", "Jäger", "Größe, die", "Königs; Weg", "Straße | Süd"]
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"]
 

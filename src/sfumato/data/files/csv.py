@@ -8,7 +8,7 @@ import re
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -289,9 +289,18 @@ def write_csv(table: Table, path: str | Path) -> tuple[str, ...]:
     refuse_zero_characters(frame, ".csv")
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     with replacing(path) as temporary:
-        # A row whose only field is missing would be an empty line, which most readers skip.
-        frame.write_csv(temporary, null_value='""' if frame.width == 1 else None)
+        if frame.width == 1:
+            # A row whose only field is missing would be an empty line, which most readers skip.
+            frame.write_csv(temporary, null_value='""', quote_style=_around(frame.to_series()))
+        else:
+            frame.write_csv(temporary)
     return _lost(frame) + unheld(table.codebook.only(frame.columns), (), ".csv")
+
+
+def _around(column: pl.Series) -> Literal["necessary", "non_numeric"]:
+    """Texts with another delimiter are quoted in a file that has no comma to tell what divides its fields."""
+    other = column.dtype == pl.String and column.str.contains(r"[;\t|]").any()
+    return "non_numeric" if other else "necessary"
 
 
 def _lost(frame: pl.DataFrame) -> tuple[str, ...]:
