@@ -8,6 +8,7 @@ folder that anybody else may write to.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -204,8 +205,12 @@ def _keeping() -> Any:
             self._alone = filelock.FileLock(self._file, timeout=_PATIENCE)
             try:
                 self._alone.acquire()
-            except filelock.Timeout:
+            except (OSError, NotImplementedError):  # it takes too long, or the file system knows no locks
                 self._alone = None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with contextlib.suppress(OSError):  # a full disk keeps nobody from working with what is compiled
+                super().save_overload(sig, data)
 
         def let_go(self) -> None:
             if self._alone is not None:
