@@ -194,6 +194,14 @@ class LimitExceeded(SfumatoError):
     """The release breaks a limit of its plan, so it was not written."""
 
 
+class SfumatoWarning(UserWarning):
+    """What went otherwise than was wished, and stops nothing; its text is safe to show and to log."""
+
+
+class PlugInError(SfumatoError):
+    """Packages that bring methods or measures contradict each other."""
+
+
 class MissingExtra(SfumatoError):
     """An optional package is needed for what was asked."""
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import warnings
 
 TYPE_CHECKING = False  # what is imported here is imported before Ctrl-C is caught, so it is next to nothing
 if TYPE_CHECKING:
+    from typing import Any
+
     import typer
 
     from sfumato.cli.stopping import Stopping
@@ -31,10 +34,12 @@ def main() -> None:
     gc.set_threshold(_MANY)
     try:
         from sfumato.cli.stopping import Stopping
+        from sfumato.cli.streams import set_apart
 
+        out = set_apart()
         stopping = Stopping()
         stopping.catch()
-        status = _work(stopping)
+        status = _work(stopping, out)
     except KeyboardInterrupt:
         print(STOPPED, file=sys.stderr)
         status = EXIT
@@ -43,11 +48,12 @@ def main() -> None:
     sys.exit(status)
 
 
-def _work(stopping: Stopping) -> int:
+def _work(stopping: Stopping, out: int) -> int:
     """Do what is asked, tell what came of it, and give the exit status."""
     from sfumato.cli.streams import Streams
 
-    streams = Streams()
+    streams = Streams(out)
+    warnings.showwarning = _warn
     try:
         status = _run()
     except BaseException as error:  # a panic of Polars is no Exception, and what a library makes of Ctrl-C may be any
@@ -57,6 +63,19 @@ def _work(stopping: Stopping) -> int:
         status = EXIT
         print(STOPPED, file=sys.stderr)
     return streams.end(status)
+
+
+def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Say what we warn of on purpose as everything else is said; other warnings as Python does."""
+    from sfumato.errors import SfumatoWarning
+
+    if issubclass(category, SfumatoWarning):
+        print(f"sfumato: {message}", file=sys.stderr)
+    else:
+        _PLAINLY(message, category, *where, **more)
+
+
+_PLAINLY = warnings.showwarning
 
 
 def _run() -> int:

@@ -21,14 +21,16 @@ def measures(
     from rich.console import Console
 
     from sfumato.cli.talk import print_json
-    from sfumato.measures.registry import figures, figures_told
+    from sfumato.measures.registry import failed_measures, figures, figures_told
+    from sfumato.plug_ins import failed_told
     from sfumato.render.measures import show_measure, show_measures
 
     every = figures()
     if name is not None and name not in every:
         raise typer.BadParameter(f"there is no measure {name!r}; measures: {', '.join(every)}")
     if json:
-        print_json({"measures": [told for told in figures_told() if name in (None, told["name"])]})
+        told = [told for told in figures_told() if name in (None, told["name"])]
+        print_json({"measures": told, "failed": failed_told(failed_measures().values())})
     elif name is None:
         show_measures(Console())
     else:

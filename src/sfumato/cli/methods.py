@@ -21,7 +21,8 @@ def methods(
     from rich.console import Console
 
     from sfumato.cli.talk import print_json
-    from sfumato.methods.registry import methods_told
+    from sfumato.methods.registry import failed_methods, methods_told
+    from sfumato.plug_ins import failed_told
     from sfumato.render.methods import show_method, show_methods
 
     every = methods_told()
@@ -29,7 +30,7 @@ def methods(
     if not chosen:
         raise typer.BadParameter(f"there is no method {name!r}; methods: {', '.join(m['name'] for m in every)}")
     if json:
-        print_json({"methods": chosen})
+        print_json({"methods": chosen, "failed": failed_told(failed_methods().values())})
     elif name is None:
         show_methods(chosen, Console())
     else:

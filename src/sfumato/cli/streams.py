@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-__all__ = ["Streams"]
+__all__ = ["Streams", "set_apart"]
 
 
 class _Sink(io.RawIOBase):
@@ -49,12 +49,17 @@ class Streams:
 
     A reader that goes away (`| head`) is its own business. A full disk, or no stdout at all, is told when all is done.
     A terminal, and what a test puts in their place, stays as it is.
+
+    Parameters
+    ----------
+    out
+        The descriptor of stdout, from `set_apart`.
     """
 
-    def __init__(self) -> None:
-        self._out = _sink(sys.stdout, 1)
-        self._err = _sink(sys.stderr, 2)
-        sys.stdout = _text(self._out, sys.stdout)
+    def __init__(self, out: int = 1) -> None:
+        self._out = _sink(sys.stdout, 1, out)
+        self._err = _sink(sys.stderr, 2, 2)
+        sys.stdout = _text(self._out, _at(sys.stdout, out))
         sys.stderr = _text(self._err, sys.stderr)
 
     def end(self, status: int) -> int:
@@ -71,12 +76,39 @@ class Streams:
         return status or 2
 
 
-def _sink(stream: TextIO | None, descriptor: int) -> _Sink | None:
+def set_apart() -> int:
+    """Keep stdout for what is printed on purpose, and give its descriptor: what else is written to 1 goes to stderr.
+
+    Libraries write there what they like, from C++ too: a banner before a JSON object makes it none. What stands in the
+    place of stdout (a test's) stays.
+    """
+    try:
+        if sys.stdout is None or sys.stdout.fileno() != 1:
+            return 1
+    except (OSError, ValueError):
+        return 1
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:  # else a file of ours would stand in for what was closed
+        pass
+    os.close(nowhere)
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    return kept
+
+
+def _at(stream: TextIO | None, descriptor: int) -> TextIO | None:
+    """A stream of the same kind at another descriptor."""
+    if stream is None or descriptor == 1:
+        return stream
+    stream.flush()
+    return open(descriptor, "w", buffering=1, encoding=stream.encoding, errors=stream.errors, closefd=False)
+
+
+def _sink(stream: TextIO | None, descriptor: int, at: int) -> _Sink | None:
     """A sink in place of a stream, unless that is a terminal or no stream of the process."""
     if stream is None:  # the process was started with the descriptor closed
         return _Sink(None)
     try:
-        return None if stream.isatty() or stream.fileno() != descriptor else _Sink(descriptor)
+        return None if stream.isatty() or stream.fileno() != descriptor else _Sink(at)
     except (OSError, ValueError):
         return None
 

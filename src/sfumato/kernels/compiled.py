@@ -22,6 +22,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
 
+from sfumato.errors import SfumatoWarning
+
 __all__ = ["compiled", "folder"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,7 +56,7 @@ def folder() -> Path | None:
         warnings.warn(
             "There is no folder that compiled loops could be kept in, and that nobody else may write to: they are "
             "compiled anew by every process, which takes up to a minute. SFUMATO_CACHE names another folder.",
-            RuntimeWarning,
+            SfumatoWarning,
             stacklevel=2,
         )
         return None

@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, get_args
 
 from sfumato.measures.measure import FAMILIES, Figure, Measure, Need
+from sfumato.plug_ins import Failed, load, refuse_twice
 
-__all__ = ["figure", "figures", "figures_told", "measure_of", "measures"]
+__all__ = ["failed_measures", "figure", "figures", "figures_told", "measure_of", "measures"]
 
 
 @cache
 def measures() -> MappingProxyType[str, Measure]:
     """Every measure by the name of its file, in the order of reports.
 
+    Raises
+    ------
+    PlugInError
+        Two packages bring one of the same name, or figures of the same name.
+
     Examples
     --------
     >>> next(iter(measures()))
     'k_anonymity'
     """
-    found = {entry.name: entry.load() for entry in entry_points(group="sfumato.measures")}
+    loaded = load("sfumato.measures", _fault)
+    found = loaded.found
+    refuse_twice(((f.name, loaded.packages[name]) for name, one in found.items() for f in one.figures), "figure")
     order = list(FAMILIES)
     return MappingProxyType(
         dict(sorted(found.items(), key=lambda item: (order.index(item[1].family), item[1].place, item[0])))
     )
+
+
+def failed_measures() -> Mapping[str, Failed]:
+    """Measures of other packages that could not be loaded, by name.
+
+    Examples
+    --------
+    >>> "k_anonymity" in failed_measures()
+    False
+    """
+    return load("sfumato.measures", _fault).failed
+
+
+def _fault(one: object) -> str | None:
+    return None if isinstance(one, Measure) else "it is no Measure"
 
 
 @cache

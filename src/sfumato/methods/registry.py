@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.metadata import entry_points
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 from sfumato.data.docstring import summary
 from sfumato.methods.base import Method
+from sfumato.plug_ins import Failed, load
 
-__all__ = ["methods", "methods_told"]
+__all__ = ["failed_methods", "methods", "methods_told"]
 
 
-@cache
-def methods() -> MappingProxyType[str, type[Method]]:
+def methods() -> Mapping[str, type[Method]]:
     """Every method by its name, sorted.
+
+    Raises
+    ------
+    PlugInError
+        Two packages bring one of the same name.
 
     Examples
     --------
     >>> "centroids" in methods()
     True
     """
-    found = sorted(entry_points(group="sfumato.methods"), key=lambda e: e.name)
-    return MappingProxyType({e.name: e.load() for e in found})
+    return load("sfumato.methods", _fault).found
+
+
+def failed_methods() -> Mapping[str, Failed]:
+    """Methods of other packages that could not be loaded, by name.
+
+    Examples
+    --------
+    >>> "centroids" in failed_methods()
+    False
+    """
+    return load("sfumato.methods", _fault).failed
+
+
+def _fault(one: object) -> str | None:
+    return None if isinstance(one, type) and issubclass(one, Method) else "it is no Method"
 
 
 def methods_told() -> list[dict[str, Any]]:

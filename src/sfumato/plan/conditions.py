@@ -20,9 +20,10 @@ from typing import Any, NoReturn
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.errors import FormulaError
+from sfumato.measures.registry import failed_measures, figures
 from sfumato.measures.registry import figure as word_of
-from sfumato.measures.registry import figures
 from sfumato.plan.limits import Limit
+from sfumato.plug_ins import and_left_out
 
 __all__ = ["Condition", "Figure", "parse_condition", "parse_figure"]
 
@@ -186,7 +187,8 @@ def _figure(text: str) -> tuple[Figure, int]:
         _refuse(text, 0, "it begins with the name of a measure")
     measure = head[1]
     if measure not in figures():
-        raise FormulaError(f"There is no measure {measure!r}. Measures: {', '.join(figures())}.")
+        every = ", ".join(figures()) + and_left_out(failed_measures())
+        raise FormulaError(f"There is no measure {measure!r}. Measures: {every}.")
     where: dict[str, Any] = {}
     end = head.end()
     more = head[2] is not None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Union
 from pydantic import Field
 
 from sfumato.methods.base import Method
-from sfumato.methods.registry import methods
+from sfumato.methods.registry import failed_methods, methods
+from sfumato.plug_ins import and_left_out
 
 __all__ = ["AnyStep", "step_words"]
 
@@ -25,5 +26,5 @@ def step_words() -> dict[str, str]:
     >>> step_words()["union_tag_not_found"].startswith("`do` must name a method: anonymise, ")
     True
     """
-    no_method = f"`do` must name a method: {', '.join(methods())}"
+    no_method = f"`do` must name a method: {', '.join(methods())}{and_left_out(failed_methods())}"
     return dict.fromkeys(("union_tag_invalid", "union_tag_not_found"), no_method)
