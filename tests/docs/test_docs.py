@@ -25,6 +25,7 @@ from sfumato.data.grammar import FUNCTIONS
 from sfumato.methods.registry import methods
 from sfumato.plan.plan import Plan
 from tests.docs.runner import BLOCK, Page
+from tests.docs.typed import excerpt_of
 from tests.made_once import made_once
 from tests.release.brief import sketched
 
@@ -68,6 +69,12 @@ def test_docstring_examples(module):
     with redirect_stdout(io.StringIO()) as told:
         failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0, told.getvalue()
+
+
+def test_an_excerpt_stands_in_its_file():
+    excerpts = [found for path in PAGES for found in BLOCK.finditer(path.read_text()) if excerpt_of(found)]
+    assert excerpts
+    assert all(found[4] in excerpt_of(found).read_text() for found in excerpts)
 
 
 @pytest.mark.parametrize("path", [page(p) for p in RUNNABLE])

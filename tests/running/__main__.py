@@ -1,4 +1,4 @@
-"""`python -m tests.running test | ci | all | portable | nightly | again | passed`; see CONTRIBUTING.md."""
+"""`python -m tests.running test | ci | all | portable | nightly | newest | again | passed`; see CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from tests.running.listed import (
     unstable_problems,
     write_night,
 )
+from tests.running.newest import differing
 from tests.running.providing import look, provide
-from tests.running.run import Run
-from tests.running.sets import python_of, run_set, workers
+from tests.running.run import Run, python_of
+from tests.running.sets import run_set, workers
 from tests.running.tree import tree_hash
 
 ROOT = Path(__file__).parents[2]
 UNMARKED = "not slow and not browser and not nightly"
-MARKS = {"test": UNMARKED, "ci": "not nightly", "all": "", "nightly": "nightly"}
+MARKS = {"test": UNMARKED, "ci": "not nightly", "all": "", "nightly": "nightly", "newest": UNMARKED}
 PORTABLE = ("kernels", "methods", "measures", "inference", "golden", "release")
 """Folders of what depends on arithmetic."""
 TESTED = {"old": PORTABLE, "haswell": ("kernels", "measures", "inference", "golden")}
@@ -38,20 +39,21 @@ runs, and what methods release with `haswell` is compared."""
 
 def _checks(run: Run) -> None:
     """Style, types and layers, one after the other beside the tests."""
-    tools = python_of(run.root).parent
+    tools = run.python.parent
     for problem in unstable_problems(run.root):
         run.failed.append(("unstable", problem))
     code = ["src", "tests", "benchmarks"]
     run.step("style", [tools / "ruff", "check", *code], together=True)
     run.step("format", [tools / "ruff", "format", "--check", *code], together=True)
     run.step("layers", [tools / "lint-imports"], together=True)
-    run.step("types", [tools / "mypy", "--cache-dir", cache_folder() / "types"], together=True)
+    types = cache_folder() / "types"
+    run.step("types", [tools / "mypy", "--cache-dir", types], together=True)
+    run.step("types of the documentation", [run.python, "-m", "tests.docs.typed", types], together=True)
 
 
 def _portable(run: Run) -> None:
     """Numeric tests under the arithmetic of other processors, and releases compared between all."""
-    python = python_of(run.root)
-    compare = [python, "-m", "tests.portable"]
+    compare = [run.python, "-m", "tests.portable"]
     told = run.execute([*compare, "--environments"], together=True)
     if told.status:
         run.failed.append(("portable", told.reason))
@@ -90,13 +92,17 @@ def _tests(name: str, run: Run) -> int:
         run.without += [part for part, why in look(run).items() if why]
     with ThreadPoolExecutor(1) as beside:
         checks = beside.submit(_checks, run) if name in ("test", "ci") else None
-        run.step("loops", [python_of(run.root), "-m", "tests.running.loops"], together=True)
+        run.step("loops", [run.python, "-m", "tests.running.loops"], together=True)
         run_set(run, "tests", MARKS[name])
         if checks:
             checks.result()
     if name == "ci":
         _portable(run)
+    if name == "newest":
+        others = differing(run.root / "requirements" / "dev.txt")
+        run.say("\n" + "\n".join(["Other than what is locked:", *others] if others else ["Nothing is newer."]))
     if name == "nightly":
+        run.step("newest", ["make", "newest", f"PYTHON={sys.executable}"])
         write_night(run.root, run.summary()["seconds"] / 60, [test for test, _ in run.failed])
     status = _end(run)
     if name == "ci" and status == 0:
@@ -114,8 +120,8 @@ def _keep(run: Run) -> None:
 
 def _again(run: Run, test: str) -> int:
     """One test 50 times alone, each time in a new process, and its file in ten orders."""
-    python, file = python_of(run.root), test.partition("::")[0]
-    base = [python, "-m", "pytest", "-p", "no:cacheprovider", "-m", ""]
+    file = test.partition("::")[0]
+    base = [run.python, "-m", "pytest", "-p", "no:cacheprovider", "-m", ""]
     seeds = [run.seed + i for i in range(50)]
     commands = [(f"alone, seed {s}", [*base, f"--randomly-seed={s}", test]) for s in seeds]
     commands += [(f"among its file's, seed {s}", [*base, f"--randomly-seed={s}", file]) for s in seeds[:10]]
@@ -146,7 +152,9 @@ def main() -> int:
         return _passed()
     tree = tree_hash(ROOT)
     drawn = int(tree[:8], 16) if given.what == "ci" else random.SystemRandom().randrange(2**32)
-    run = Run(given.what, ROOT, new_folder(tree), tree, int(os.environ.get("SFUMATO_SEED") or drawn))
+    seed = int(os.environ.get("SFUMATO_SEED") or drawn)
+    python = Path(sys.executable) if given.what == "newest" else python_of(ROOT)
+    run = Run(given.what, ROOT, new_folder(tree), tree, seed, python)
 
     def stopped(number: int, frame: object) -> NoReturn:
         run.stop()

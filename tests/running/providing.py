@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.running.run import Ended, Run
-from tests.running.sets import python_of
 
 __all__ = ["judged", "look", "provide"]
 
@@ -48,7 +47,7 @@ def provide(run: Run) -> bool:
 
 def look(run: Run) -> dict[str, str | None]:
     """Why each part is missing; None for those that are here."""
-    ended = run.execute([python_of(run.root), "-m", "tests.parts"], together=True)
+    ended = run.execute([run.python, "-m", "tests.parts"], together=True)
     return dict(json.loads(ended.printed.splitlines()[-1]))
 
 
@@ -107,7 +106,7 @@ def _from_apt(run: Run, left_out: Sequence[str]) -> dict[str, str]:
 
 def _into_environment(run: Run, left_out: Sequence[str]) -> dict[str, str]:
     """Bring Spark and the files of others that pages need."""
-    python, failed = python_of(run.root), {}
+    python, failed = run.python, {}
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile"]
     commands = {"spark": [*pip, "--require-hashes", "-r", "requirements/spark.txt"], "vendor": ["make", "vendor"]}
     for part, command in commands.items():

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Ended", "Run"]
+__all__ = ["Ended", "Run", "python_of"]
 
 _KEPT = 200_000
 """Last characters of a command's output that are kept in memory."""
@@ -40,6 +40,20 @@ class Ended:
         return next(iter(telling or lines[-1:]), f"ended with status {self.status}")
 
 
+def python_of(root: Path) -> Path:
+    """The interpreter that the checkout's environment has, or will have."""
+    return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _end_all(child: subprocess.Popen[bytes]) -> None:
+    """End a command and whatever it left running, where the system knows them as a group."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
+
+
 @dataclass
 class Run:
     """A run of some of the tests.
@@ -54,6 +68,8 @@ class Run:
         Where everything is kept.
     tree, seed
         What is tested, and in which order.
+    python
+        The interpreter that tests run with.
     """
 
     name: str
@@ -61,6 +77,7 @@ class Run:
     folder: Path
     tree: str
     seed: int
+    python: Path
     failed: list[tuple[str, str]] = field(default_factory=list)
     unstable: list[tuple[str, str]] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
@@ -121,8 +138,7 @@ class Run:
             printed = self._heard(child.stdout, show=not together)
         status = child.wait()
         self._children.discard(child)
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)  # whatever it left running
+        _end_all(child)
         if together:
             self._write(printed, show=status != 0)
         return Ended(status, printed.decode(errors="replace"))
@@ -188,8 +204,7 @@ class Run:
         """End what is running, and begin nothing more."""
         self._stopping = True
         for child in list(self._children):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+            _end_all(child)
 
     def end(self) -> bool:
         """Say what came of it in the last lines; whether all is well."""

@@ -6,7 +6,6 @@ import locale
 import os
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tests.running.plugin import LONG
@@ -14,15 +13,10 @@ from tests.running.run import Run
 from tests.running.tree import added_files
 from tests.running.verdict import Failure, judge, worth_trying_again
 
-__all__ = ["python_of", "run_set", "surroundings", "workers"]
+__all__ = ["run_set", "surroundings", "workers"]
 
 _ZONES = ("UTC", "Pacific/Kiritimati", "America/St_Johns", "Asia/Kathmandu", "Europe/London")
 _LOCALES = ("C.UTF-8", "C", "de_DE.UTF-8", "en_US.UTF-8")
-
-
-def python_of(root: Path) -> Path:
-    """The interpreter that the checkout's environment has."""
-    return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def workers() -> int:
@@ -60,7 +54,6 @@ def run_set(
     paths: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
     *,
-    python: Path | None = None,
     processes: int | None = None,
     together: bool = False,
 ) -> None:
@@ -78,18 +71,15 @@ def run_set(
         Where the tests lie; by default where pytest looks.
     env
         Variables that they run under.
-    python
-        The interpreter; by default that of the checkout's environment.
     processes
         How many workers; 0 for none; by default one a core.
     together
         Print when it has ended, where it failed.
     """
     run.results[name] = run.folder / f"results-{name}.jsonl"
-    python = python or python_of(run.root)
     around = {**surroundings(run.seed), **(env or {})}
-    examples = [] if name == "tests" and run.name != "test" else ["--hypothesis-profile=few"]
-    command = [python, "-m", "pytest", *_seeded(run), *examples, "-m", marks, *paths]
+    examples = [] if name == "tests" and run.name not in ("test", "newest") else ["--hypothesis-profile=few"]
+    command = [run.python, "-m", "pytest", *_seeded(run), *examples, "-m", marks, *paths]
     if "not nightly" not in marks:
         command += ["-o", f"faulthandler_timeout={LONG['nightly'] + 30}"]
     count = workers() if processes is None else processes
@@ -104,8 +94,7 @@ def run_set(
         run.failed.append((name, f"pytest: {ended.reason}"))
     added = added_files(run.root)
     alone = {
-        f.test: [_passes_alone(run, python, f.test, around) for _ in range(2)]
-        for f in worth_trying_again(failures, added)
+        f.test: [_passes_alone(run, f.test, around) for _ in range(2)] for f in worth_trying_again(failures, added)
     }
     verdict = judge(failures, alone, added)
     run.failed += _named(name, verdict.failed)
@@ -125,9 +114,9 @@ def _failure(line: Mapping[str, Any]) -> Failure:
     return Failure(line["test"], line["reason"], line["kind"], line["once"])
 
 
-def _passes_alone(run: Run, python: Path, test: str, env: Mapping[str, str]) -> bool:
+def _passes_alone(run: Run, test: str, env: Mapping[str, str]) -> bool:
     run.say(f"\nagain, alone: {test}")
-    return run.execute([python, "-m", "pytest", *_seeded(run), "-m", "", test], env).status == 0
+    return run.execute([run.python, "-m", "pytest", *_seeded(run), "-m", "", test], env).status == 0
 
 
 def _look_at_skips(run: Run, lines: Sequence[Mapping[str, Any]]) -> None:

@@ -46,9 +46,9 @@ def small(tmp_path, monkeypatch):
 
     def run(text, processes=0, without=()):
         (tmp_path / "tests" / "test_x.py").write_text(text)
-        made = Run("ci", tmp_path, tmp_path / "log", "0" * 40, 7)
+        made = Run("ci", tmp_path, tmp_path / "log", "0" * 40, 7, Path(sys.executable))
         made.without += without
-        run_set(made, "tests", "", ["tests"], python=Path(sys.executable), processes=processes, together=True)
+        run_set(made, "tests", "", ["tests"], processes=processes, together=True)
         fine = made.end()
         told = json.loads((tmp_path / "log" / "summary.json").read_text())
         assert told["ok"] is fine
@@ -110,8 +110,8 @@ def test_a_worker_is_ended_only_past_the_limit_of_the_longest_test(marks, limit,
     """pytest's own watch over a worker that no signal reaches ends all of it: never before a test's time is over."""
     given = []
     monkeypatch.setattr(Run, "execute", lambda self, command, *_, **__: given.append(command) or Ended(0, ""))
-    made = Run("all", tmp_path, tmp_path, "0" * 40, 7)
-    run_set(made, "tests", marks, python=Path(sys.executable), processes=0)
+    made = Run("all", tmp_path, tmp_path, "0" * 40, 7, Path(sys.executable))
+    run_set(made, "tests", marks, processes=0)
     made.end()
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     said = [str(part) for part in given[0] if str(part).startswith("faulthandler_timeout=")]

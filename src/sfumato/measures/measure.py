@@ -213,8 +213,11 @@ class Measure:
 
     def can(self, subject: Subject) -> bool:
         """Whether a subject has what it needs: of classes of keys and of strata one will do."""
+        return self.content_with(subject.provides)
+
+    def content_with(self, there: frozenset[str]) -> bool:
+        """Whether what is there, in the words of `Need`, is all that it needs."""
         classes = self.needs & {KEYS, STRATA}
-        there = subject.provides
         return self.needs - classes <= there and (not classes or bool(classes & there))
 
     def wanted(self, subject: Subject) -> bool:

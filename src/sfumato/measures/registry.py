@@ -48,7 +48,9 @@ def failed_measures() -> Mapping[str, Failed]:
 
 
 def _fault(one: object) -> str | None:
-    return None if isinstance(one, Measure) else "it is no Measure"
+    if not isinstance(one, Measure):
+        return "it is no Measure"
+    return None if one.family in FAMILIES else "its family is none that reports have"
 
 
 @cache

@@ -12,9 +12,10 @@ from sfumato.data.described import Described
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.intruding import Intruding, Knowledge
-from sfumato.measures.registry import measure_of
+from sfumato.measures.registry import failed_measures, figures, measure_of
+from sfumato.plug_ins import and_left_out
 
-__all__ = ["Limit", "apply_limits", "attacking_for", "intruding_for", "unmeasured"]
+__all__ = ["Limit", "apply_limits", "attacking_for", "intruding_for", "no_measure", "unmeasured"]
 
 _LAST_BITS = 1e-12
 _LARGEST_AT = 1000
@@ -161,6 +162,17 @@ def unmeasured(finding: Finding) -> bool:
     (True, False)
     """
     return finding.ok is False and finding.value is None
+
+
+def no_measure(name: str) -> str:
+    """Say that no measure gives a figure, and which there are.
+
+    Examples
+    --------
+    >>> no_measure("k_anonimity").startswith("there is no measure 'k_anonimity'; measures: k_anonymity, ")
+    True
+    """
+    return f"there is no measure {name!r}; measures: {', '.join(figures())}{and_left_out(failed_measures())}"
 
 
 def apply_limits(findings: Findings, limits: Sequence[Limit]) -> Findings:

@@ -35,16 +35,15 @@ from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.intruding import Scenario
-from sfumato.measures.registry import failed_measures, figures
+from sfumato.measures.registry import figures
 from sfumato.methods.base import HIDDEN, Method
 from sfumato.plan.earlier import EarlierRelease
 from sfumato.plan.known import merged, unfit
 from sfumato.plan.knows import Knows, knows_problems
-from sfumato.plan.limits import Limit
+from sfumato.plan.limits import Limit, no_measure
 from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
 from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
-from sfumato.plug_ins import and_left_out
 
 __all__ = ["FORMAT", "EarlierRelease", "Plan"]
 
@@ -462,9 +461,7 @@ class Plan(Described):
         problems += self._apart_from_earlier(codebook) if released else ()
         for i, limit in enumerate(self.limits):
             if limit.measure not in figures():
-                every = ", ".join(figures()) + and_left_out(failed_measures())
-                said = f"there is no measure {limit.measure!r}; measures: {every}"
-                problems.append(self._problem(said, "limits", i))
+                problems.append(self._problem(no_measure(limit.measure), "limits", i))
         for name, knows in self.knows.items():
             wrong = knows_problems(knows, book, codebook)
             problems += [self._problem(p, "knows", name, place=f"knows, {name}") for p in wrong]
