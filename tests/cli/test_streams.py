@@ -90,3 +90,13 @@ time.sleep(60)
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr.readline() == "1\n"
         process.kill()
+
+
+def test_what_the_encoding_does_not_have_is_written_with_backslashes(monkeypatch):
+    with stdout_to_pipe(monkeypatch) as source:
+        sys.stdout.reconfigure(encoding="cp1252")
+        streams = Streams()
+        print("é ω")
+        assert streams.end(0) == 0
+        assert os.read(source, 20) == b"\xe9 \\u03c9\n"
+    os.close(source)

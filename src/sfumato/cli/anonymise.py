@@ -115,7 +115,7 @@ def anonymise(
         found = search(table, known, hierarchies=hierarchies, plan=plan, progress=progress, **asked)
     if recoding is not None:
         with replacing(recoding) as temporary:
-            temporary.write_text(found.recoding(), encoding="utf-8")
+            temporary.write_bytes(found.recoding().encode())
         say([f"Written: {recoding}"])
     released = {} if out is None else _release(found, table, out, secret_file, overwrite, force, internal_report)
     if json:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Streams", "set_apart"]
 
+_ODD = "backslashreplace"
+"""What becomes of characters that the encoding of a stream does not have."""
+
 
 class _Sink(io.RawIOBase):
     """Writes to a descriptor until that fails, and from then on nowhere."""
@@ -48,7 +51,7 @@ class Streams:
     """Stdout and stderr that a reader may close and a disk may refuse, while the work goes on.
 
     A reader that goes away (`| head`) is its own business. A full disk, or no stdout at all, is told when all is done.
-    A terminal, and what a test puts in their place, stays as it is.
+    What their encoding does not have is written with backslashes. What a test puts in their place stays as it is.
 
     Parameters
     ----------
@@ -100,7 +103,7 @@ def _at(stream: TextIO | None, descriptor: int) -> TextIO | None:
     if stream is None or descriptor == 1:
         return stream
     stream.flush()
-    return open(descriptor, "w", buffering=1, encoding=stream.encoding, errors=stream.errors, closefd=False)
+    return open(descriptor, "w", buffering=1, encoding=stream.encoding, errors=_ODD, closefd=False)
 
 
 def _sink(stream: TextIO | None, descriptor: int, at: int) -> _Sink | None:
@@ -116,13 +119,17 @@ def _sink(stream: TextIO | None, descriptor: int, at: int) -> _Sink | None:
 def _text(sink: _Sink | None, stream: TextIO | None) -> TextIO:
     if sink is None:
         assert stream is not None
+        if isinstance(stream, io.TextIOWrapper) and stream.isatty():
+            stream.reconfigure(errors=_ODD)
         return stream
     if not isinstance(stream, io.TextIOWrapper):
         return io.TextIOWrapper(io.BufferedWriter(sink), encoding="utf-8", line_buffering=True)
     stream.flush()
+    ansi = os.name == "nt" and "PYTHONIOENCODING" not in os.environ  # which no program expects JSON or YAML to be in
     return io.TextIOWrapper(
         io.BufferedWriter(sink),
-        encoding=stream.encoding,
-        errors=stream.errors,
+        encoding="utf-8" if ansi else stream.encoding,
+        errors=_ODD,
+        newline="\n",
         line_buffering=stream.line_buffering or stream.write_through,  # stderr, where nothing waits for its end
     )

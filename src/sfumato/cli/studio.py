@@ -87,10 +87,11 @@ def _server() -> tuple[Any, Any, Any]:
 
 def _show(address: str, private: Path) -> None:
     """Open the browser at an address, by way of a private file: the process list shows what a browser is given."""
+    import functools
     import os
     import webbrowser
 
     page = private / "open.html"
-    with os.fdopen(os.open(page, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    with open(page, "w", encoding="utf-8", opener=functools.partial(os.open, mode=0o600)) as file:
         file.write(f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={address}">')
     webbrowser.open(page.as_uri())

@@ -88,8 +88,9 @@ def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Print one JSON object to stdout."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    """Print one JSON object to stdout; in ASCII where that is not UTF-8."""
+    other = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    print(json.dumps(value, ensure_ascii=other, allow_nan=False))
 
 
 def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import os
 import re
-import shutil
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.data.files.atomic import system_says
-from sfumato.engines.claimed import claimed
+from sfumato.engines.claimed import Claimed
 from sfumato.errors import DataError, FileError
 
 __all__ = ["BATCH", "Ask", "Spill"]
@@ -66,10 +65,11 @@ class Spill:
             raise DataError("The memory of the engine is an amount with its unit: 1GB, 800MB.")
         self.memory = memory.strip()
         self._limit = f"{_SHARE * float(amount[1]):.3f}{amount[2]}"
-        self._root, held = claimed(_PREFIX, temp)
+        claimed = Claimed(_PREFIX, temp)
+        self._root = claimed.path
         self._numbers = itertools.count()
         self._connections: list[duckdb.DuckDBPyConnection] = []
-        self._end = weakref.finalize(self, _end, self._root, held, self._connections)
+        self._end = weakref.finalize(self, _end, claimed, self._connections)
 
     def close(self) -> None:
         """Remove all that was spilled."""
@@ -182,9 +182,8 @@ def _in_our_words(error: Exception, memory: str) -> DataError:
     return DataError(f"The database gave up ({type(error).__name__}).")
 
 
-def _end(root: Path, held: int, connections: list[duckdb.DuckDBPyConnection]) -> None:
+def _end(claimed: Claimed, connections: list[duckdb.DuckDBPyConnection]) -> None:
     for connection in connections:
         connection.close()
     connections.clear()  # else the library reports leaks at exit
-    shutil.rmtree(root, ignore_errors=True)
-    os.close(held)
+    claimed.remove()

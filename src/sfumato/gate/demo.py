@@ -136,7 +136,7 @@ def _write(folder: Path, n: int) -> None:
             )
     key = folder / "key"
     key.touch(mode=0o600)
-    key.write_text(secrets.token_hex(32) + "\n")
+    key.write_bytes(secrets.token_hex(32).encode() + b"\n")
     book = warehouse_codebook()
     dataset = {
         "versions": {"v1": f"{DATASET}.parquet"},
@@ -155,7 +155,7 @@ def _write(folder: Path, n: int) -> None:
         "public": {"interval": {"count": 9, "width": 20}},
     }
     told = {"gate": 1, "store": "sqlite:///gate.db", "secret_file": "key", "datasets": {DATASET: dataset}}
-    (folder / "gate.yaml").write_text(dump_yaml({**told, "policies": policies}), encoding="utf-8")
+    (folder / "gate.yaml").write_bytes(dump_yaml({**told, "policies": policies}).encode())
 
 
 def _people(gate: Gate) -> tuple[DemoUser, ...]:

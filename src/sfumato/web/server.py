@@ -55,7 +55,8 @@ def listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name != "nt":  # there, it lets several listen on one port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
         made.listen(_WAITING)
     except OSError as error:
@@ -170,6 +171,7 @@ def run_workers(
             worker.join(_PATIENCE)
             if worker.is_alive():
                 worker.kill()
+                worker.join()
 
 
 def _all_ready(pipes: list[Connection], stopped: threading.Event) -> bool:
@@ -178,9 +180,7 @@ def _all_ready(pipes: list[Connection], stopped: threading.Event) -> bool:
     while left and waited < _READY and not stopped.is_set():
         found = wait(left, 0.2)
         waited += 0.2
-        for one in found:
-            if not isinstance(one, Connection):
-                continue
+        for one in [pipe for pipe in left if pipe in found]:
             try:
                 one.recv()
             except EOFError:

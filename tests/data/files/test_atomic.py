@@ -1,4 +1,5 @@
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -135,6 +136,39 @@ def test_very_long_names(tmp_path):
     assert target.read_text() == "new"
 
 
+def test_a_lock_whose_file_is_about_to_be_made_is_not_removed(tmp_path):
+    young, old = (tmp_path / f".sfumato-a.csv-{n * 16}.lock" for n in "01")
+    young.touch()
+    old.touch()
+    os.utime(old, (0, 0))
+    with replacing(tmp_path / "a.csv") as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == [young.name, "a.csv"]
+
+
+def test_two_write_the_same_target_at_once(tmp_path):
+    target = tmp_path / "a.csv"
+    with replacing(target) as one:
+        one.write_text("one")
+        with replacing(target) as other:
+            other.write_text("other")
+        assert target.read_text() == "other"
+    assert target.read_text() == "one"
+    assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_a_file_system_without_locks(tmp_path, monkeypatch, number):
+    def unknown(*asked):
+        raise OSError(number, "PLANTED")
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    (tmp_path / ".sfumato-a.csv-0123456789abcdef.tmp").write_text("half")
+    with replacing(tmp_path / "a.csv") as temporary:
+        temporary.write_text("new")
+    assert names(tmp_path) == ["a.csv"]
+
+
 SCRIPT = """
 import sys, time
 from sfumato.data.files.atomic import replacing
@@ -154,11 +188,11 @@ def test_a_killed_run_leaves_nothing_under_the_name_and_the_next_one_cleans_up(t
         # A run that is still writing keeps its file, whoever writes the same target meanwhile.
         with replacing(target) as temporary:
             temporary.write_text("mine")
-        assert len(names(tmp_path)) == 2
+        assert len(names(tmp_path)) == 3  # the target, and of the other run its file and lock
         target.unlink()
         process.send_signal(signal.SIGKILL)
     assert not target.exists()
-    assert len(names(tmp_path)) == 1
+    assert len(names(tmp_path)) == 2
     with replacing(target) as temporary:
         temporary.write_text("new")
     assert names(tmp_path) == ["a.csv"]

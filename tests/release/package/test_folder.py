@@ -1,12 +1,15 @@
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from sfumato.data.files.locks import locked
 from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.folder import whole_folder, whole_folders
 
@@ -53,7 +56,7 @@ def test_kill_leaves_nothing_under_the_name_and_the_next_run_cleans_up(tmp_path,
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert not target.exists()
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.iterdir())) == 2  # the folder, and its lock
     with whole_folder(target) as work:
         (work / "data.csv").write_text("a\n2\n")
     assert [p.name for p in tmp_path.iterdir()] == ["release"]
@@ -75,10 +78,22 @@ def test_a_run_that_is_alive_keeps_its_folder(tmp_path):
     try:
         with whole_folder(tmp_path / "release") as work:
             (work / "data.csv").write_text("")
-        assert len(list(tmp_path.iterdir())) == 2
+        assert len(list(tmp_path.iterdir())) == 3  # this release, and of the other run its folder and lock
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_run_of_another_machine_keeps_its_folder_while_it_holds_the_lock(tmp_path):
+    """No process here has its number."""
+    other = tmp_path / ".sfumato-release-99999999-01234567.tmp"
+    other.mkdir()
+    for held in (True, False):
+        with locked(other) if held else nullcontext(), whole_folder(tmp_path / "release") as work:
+            (work / "datapackage.json").write_text("new")
+            assert other.exists() == held
+        shutil.rmtree(tmp_path / "release")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_inside_leaves_what_was_there(tmp_path):

@@ -11,7 +11,7 @@ from sfumato.release.secret import Secret
 from sfumato.web.problems import Problem
 from sfumato.web.studio.jobs import Job, Jobs
 from sfumato.web.studio.source import Source
-from sfumato.web.studio.studio import Studio, swept, told
+from sfumato.web.studio.studio import Studio, told
 from tests.web.studio.entered import PLAN, people
 
 SEVERAL = """sfumato: 1
@@ -159,14 +159,15 @@ def test_its_private_folder_goes_with_it_and_others_are_swept_unless_they_are_in
     assert first.temporary.stat().st_mode & 0o077 == 0
     dead = tmp_path / "tmp" / "sfumato-studio-dead"
     dead.mkdir()
-    (dead / ".in-use").touch()
+    (dead / "lock").touch()
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / ".in-use").touch()
+    (tmp_path / "mine" / "lock").touch()
     os.symlink(tmp_path / "mine", tmp_path / "tmp" / "sfumato-studio-link")
-    swept()
+    third = make()
     assert not dead.exists()
     assert first.temporary.exists()
     assert second.temporary.exists()
+    assert third.temporary.exists()
     assert (tmp_path / "mine").exists()  # a link leads elsewhere
     first.close()
     first.close()

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from sfumato.data.files.atomic import system_says
 from sfumato.errors import FileError, SfumatoError
@@ -57,9 +57,11 @@ def local_folder(target: str | os.PathLike[str]) -> Path | None:
     parts = urlsplit(address)
     if parts.scheme.lower() != "file":
         return None
+    from urllib.request import url2pathname  # of Windows' drives as well
+
     if parts.netloc not in ("", "localhost"):
         raise FileError("An address of a file has three slashes: file:///path/of/the/release.")
-    return Path(unquote(parts.path))
+    return Path(url2pathname(parts.path))
 
 
 def reached(address: str) -> tuple[Any, str]:
@@ -79,7 +81,7 @@ def reached(address: str) -> tuple[Any, str]:
 
     folder = local_folder(address)
     if folder is not None:
-        return fs.LocalFileSystem(), os.fspath(folder)
+        return fs.LocalFileSystem(), folder.as_posix()
     scheme, _, rest = address.partition("://")
     if "?" in rest or "@" in rest.split("/", 1)[0]:
         raise FileError(

@@ -7,26 +7,24 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from polars.exceptions import PanicException
 
+from sfumato.data.files.locks import abandoned, lock_of, locked
 from sfumato.errors import FileError, SfumatoError
 
-try:  # The lock tells a file that is being written from one that a killed run left behind.
-    import fcntl
-except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
-    fcntl = None  # type: ignore[assignment]
-
-__all__ = ["UNFINISHED", "refuse_link", "replacing", "system_says", "unfinished", "without_links"]
+__all__ = ["UNFINISHED", "refuse_link", "replacing", "system_says", "to_disk", "unfinished", "without_links"]
 
 UNFINISHED: set[object] = set()
 """Has one member for each file or folder that is being written now: a process that is stopped removes them first."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_YOUNG = 60.0  # seconds that a lock may be without its file: whoever holds it is about to make one
 
 
 @contextmanager
@@ -51,9 +49,9 @@ def unfinished() -> Iterator[None]:
 def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file through a temporary one beside it that takes its place at the end.
 
-    The temporary file is named `.sfumato-<name>-<random>.tmp`. It is gone after an error or an interruption; one that
-    a killed run left behind is removed by the next write to the same target. A symbolic link is refused: what it points
-    to is somewhere else than the path says.
+    The temporary file is named `.sfumato-<name>-<random>.tmp`, and beside it is its lock, `.lock`. Both are gone after
+    an error or an interruption; what a killed run left behind is removed by the next write to the same target. A
+    symbolic link is refused: what it points to is somewhere else than the path says.
 
     Parameters
     ----------
@@ -86,33 +84,30 @@ def replacing(target: str | os.PathLike[str]) -> Iterator[Path]:
     path = without_links(shown)
     with unfinished(), _replacing(path, shown) as temporary:
         yield temporary
-    _sync_folder(path.parent)
+    with suppress(OSError):  # the new name lasts through a power cut, where the system can
+        to_disk(path.parent)
 
 
 @contextmanager
 def _replacing(path: Path, shown: str) -> Iterator[Path]:
-    temporary: Path | None = None
     try:
         _refuse_odd_target(path, shown)
         _remove_stale(path)
         temporary = path.with_name(f"{_prefix(path)}{secrets.token_hex(8)}.tmp")
-        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-        try:
-            _lock(descriptor)
-            _keep_mode(path, temporary)
-            yield temporary
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
+        with locked(temporary):
+            try:
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+                _keep_mode(path, temporary)
+                yield temporary
+                to_disk(temporary)
+                os.replace(temporary, path)
+            finally:
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
     except SfumatoError:
         raise
     except (Exception, PanicException) as error:
         raise FileError(f"{shown!r} could not be written: {_reason(error, path.parent)}.") from None
-    finally:
-        if temporary is not None:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 def refuse_link(target: str | os.PathLike[str]) -> None:
@@ -144,7 +139,7 @@ def _keep_mode(path: Path, temporary: Path) -> None:
 
 def _prefix(path: Path) -> str:
     """Give the part of a temporary file's name before the random part, short enough for any file system."""
-    name = os.fsdecode(os.fsencode(path.name)[:180])
+    name = os.fsencode(path.name)[:180].decode(errors="ignore")
     return f".sfumato-{name}-"
 
 
@@ -159,47 +154,30 @@ def _refuse_odd_target(path: Path, shown: str) -> None:
 
 def _remove_stale(path: Path) -> None:
     """Remove what killed runs left behind for this target."""
-    stale = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.tmp")
-    for entry in os.scandir(path.parent):
-        if stale.fullmatch(entry.name) and not _locked(entry.path):
-            with suppress(OSError):
-                os.unlink(entry.path)
+    stale = re.compile(re.escape(_prefix(path)) + r"[0-9a-f]{16}\.(tmp|lock)")
+    names = {name for name in os.listdir(path.parent) if stale.fullmatch(name)}
+    for temporary in {path.with_name(name).with_suffix(".tmp") for name in names}:
+        with suppress(OSError):  # one of `TAKEN`, or another run was faster
+            if temporary.name in names or time.time() - lock_of(temporary).stat().st_mtime > _YOUNG:
+                with abandoned(temporary):
+                    temporary.unlink(missing_ok=True)
 
 
-def _lock(descriptor: int) -> None:
-    if fcntl is not None:
-        with suppress(OSError):  # A file system without locks: then only the rule about the same target is lost.
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def to_disk(path: Path) -> None:
+    """Bring a file or a folder to the disk; folders where the system can.
 
-
-def _locked(name: str) -> bool:
-    """Tell whether another run is writing this temporary file now."""
-    if fcntl is None:
-        return False
+    Raises
+    ------
+    OSError
+        Where that fails, for want of room for instance.
+    """
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
-        descriptor = os.open(name, os.O_RDWR)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    else:
-        return False
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _reason(error: BaseException, folder: Path) -> str:
@@ -235,7 +213,8 @@ def _system_error(error: BaseException | None) -> int | None:
         return error.errno
     told = re.search(r"\(os error (\d+)\)", str(error))
     if told:
-        return int(told.group(1))
+        number = int(told.group(1))
+        return OSError(number, "", None, number).errno  # on Windows, whose numbers are others, the last one counts
     inner = [cause for cause in (*error.args, error.__cause__, error.__context__) if isinstance(cause, BaseException)]
     return next((number for number in map(_system_error, inner) if number is not None), None)
 

@@ -18,7 +18,7 @@ import polars as pl
 
 import sfumato
 from sfumato.draws import Draws, Purpose, units
-from sfumato.engines.claimed import claimed
+from sfumato.engines.claimed import Claimed
 from sfumato.engines.spark.blobs import hashed
 from sfumato.errors import DataError, FileError, MissingExtra
 
@@ -174,14 +174,12 @@ class Home:
         The session.
     own
         Whether it is ours to stop.
-    folder
-        Where it spills; removed at the end.
-    held
-        The lock of that folder.
+    claimed
+        The folder where it spills; removed at the end.
     """
 
-    def __init__(self, session: Any, own: bool, folder: str | None = None, held: int | None = None) -> None:
-        self.session, self.own, self.folder, self.held = session, own, folder, held
+    def __init__(self, session: Any, own: bool, claimed: Claimed | None = None) -> None:
+        self.session, self.own, self.claimed = session, own, claimed
         self.kept: list[Any] = []
         self.closed = False
 
@@ -213,10 +211,8 @@ class Home:
                 break
         if self.own:
             self.session.stop()
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        if self.held is not None:
-            os.close(self.held)
+        if self.claimed is not None:
+            self.claimed.remove()
 
 
 def opened(master: str, memory: str | int, temp: str | None) -> Home:
@@ -244,11 +240,10 @@ def opened(master: str, memory: str | int, temp: str | None) -> Home:
         )
     if SparkContext._active_spark_context is not None:
         raise FileError("A Spark session runs in this process already. Read one of its frames instead of a folder.")
-    made, held = claimed("sfumato-spark-", temp)
-    folder = str(made)
+    claimed = Claimed("sfumato-spark-", temp)
     ready = False
     try:
-        wanted = settings(master, memory, folder)
+        wanted = settings(master, memory, str(claimed.path))
         with _python(local(master)), asked():
             conf = SparkConf(loadDefaults=False)
             conf.setAll(list(wanted.items()))
@@ -265,11 +260,10 @@ def opened(master: str, memory: str | int, temp: str | None) -> Home:
             if session is None:
                 raise FileError(f"No session of Spark could begin at {master}. Look at whether the cluster runs.")
         ready = True
-        return Home(session, True, folder, held)
+        return Home(session, True, claimed)
     finally:
         if not ready:
-            shutil.rmtree(folder, ignore_errors=True)
-            os.close(held)
+            claimed.remove()
 
 
 def _unheard() -> dict[str, Any]:

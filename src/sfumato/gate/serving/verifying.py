@@ -52,9 +52,9 @@ class Verifying(Core):
     def export(self, path: Path) -> int:
         """Write the ledger as lines of JSON; give how many there are."""
         many = 0
-        with self.store.reading() as view, replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        with self.store.reading() as view, replacing(path) as temporary, temporary.open("wb") as file:
             for entry in view.entries():
-                file.write(to_line(entry) + "\n")
+                file.write(to_line(entry).encode() + b"\n")
                 many += 1
         return many
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from sfumato.data.files.atomic import refuse_link, system_says, unfinished, without_links
+from sfumato.data.files.atomic import refuse_link, system_says, to_disk, unfinished, without_links
+from sfumato.data.files.locks import TAKEN, abandoned, locked
 from sfumato.errors import FileError, ReleaseExists
 from sfumato.release.package.papers import all_papers
 
@@ -111,15 +112,14 @@ def _working(target: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
         work = target.parent / f".sfumato-{target.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp"
-        work.mkdir()
+        with locked(work):
+            try:
+                work.mkdir()
+                yield work
+            finally:
+                shutil.rmtree(work, ignore_errors=True)
     except OSError as error:
         raise _unwritten(target, error) from None
-    try:
-        yield work
-    except OSError as error:
-        raise _unwritten(target, error) from None
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _unwritten(target: Path, error: OSError) -> FileError:
@@ -130,7 +130,8 @@ def _settle(pairs: Sequence[tuple[Path, Path]], overwrite: bool) -> None:
     """Bring everything to the disk, then rename: the one step that makes the folders appear."""
     for work, target in pairs:
         try:
-            _to_disk(work)
+            for path in [*work.rglob("*"), work]:
+                to_disk(path)
         except OSError as error:
             raise _unwritten(target, error) from None
     try:
@@ -152,15 +153,6 @@ def _settle(pairs: Sequence[tuple[Path, Path]], overwrite: bool) -> None:
                 shutil.rmtree(_old(work), ignore_errors=True)
 
 
-def _to_disk(work: Path) -> None:
-    for path in [*work.rglob("*"), work]:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def _take_back(work: Path, target: Path) -> None:
     """Give a folder its temporary name again, and what it replaced its own."""
     with suppress(OSError):
@@ -180,23 +172,29 @@ def _sweep(target: Path) -> None:
 
     A run that is alive keeps its folder.
     """
-    pattern = re.compile(rf"\.sfumato-{re.escape(target.name)}-(\d+)-[0-9a-f]{{8}}(-old)?\.tmp")
-    for path in target.parent.iterdir():
-        match = pattern.fullmatch(path.name)
-        if match and not _alive(int(match[1])):
-            if match[2] and not target.exists():  # killed between the two renames: the old release comes back
-                path.rename(target)
-            else:
-                shutil.rmtree(path, ignore_errors=True)
+    pattern = re.compile(rf"(\.sfumato-{re.escape(target.name)}-(\d+)-[0-9a-f]{{8}})(-old)?\.tmp")
+    for path in list(target.parent.iterdir()):
+        if match := pattern.fullmatch(path.name):
+            with suppress(*TAKEN), abandoned(path.with_name(f"{match[1]}.tmp")) as told:
+                if _dead(int(match[2]), told):
+                    _remove_left(path, target, moved_away=match[3] is not None)
 
 
-def _alive(process: int) -> bool:
+def _remove_left(path: Path, target: Path, *, moved_away: bool) -> None:
+    if moved_away and not target.exists():  # killed between the two renames: the old release comes back
+        path.rename(target)
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _dead(process: int, unlocked: bool) -> bool:
+    """Whether the process that a folder is of is no more."""
     if os.name == "nt":  # there, signal 0 is not a question
-        return True
+        return unlocked
     try:
         os.kill(process, 0)
     except ProcessLookupError:
-        return False
+        return True
     except OSError:
         pass
-    return True
+    return False

@@ -6,10 +6,10 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.engines.claimed import Claimed
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.errors import Problem as PlanProblem
 from sfumato.web.problems import Problem
@@ -25,21 +25,13 @@ if TYPE_CHECKING:
     from sfumato.plan.plan import Plan
     from sfumato.release.secret import Secret
 
-try:  # The lock tells a folder in use from one that a killed studio left behind.
-    import fcntl
-except ImportError:  # pragma: no cover - Windows refuses to remove a file that is open, which does as well
-    fcntl = None  # type: ignore[assignment]
-
-__all__ = ["SEVERAL", "Studio", "swept", "told"]
+__all__ = ["SEVERAL", "Studio", "told"]
 
 SEVERAL = (
     "A plan of several tables is run from the command line, with the folder of its files: "
     "sfumato protect PLAN FOLDER --out release"
 )
 """What is said where such a plan would be run here."""
-
-_PREFIX = "sfumato-studio-"
-_LOCK = ".in-use"
 
 
 class Studio:
@@ -79,9 +71,8 @@ class Studio:
         self.ending = threading.Event()
         self._given = None if plan is None else _given(plan)
         self._opened = None if source is None else Opened(source)
-        swept()
-        self.temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._locked = _locked(self.temporary)
+        self._claimed = Claimed("sfumato-studio-")
+        self.temporary = self._claimed.path
         self._lock = threading.Lock()
         self._planned: Planned | None = None
         self._before: Planned | None = None
@@ -289,8 +280,7 @@ class Studio:
         """End the work, and remove all that was written for it."""
         self.ending.set()
         self.jobs.close()
-        self._locked.close()
-        shutil.rmtree(self.temporary, ignore_errors=True)
+        self._claimed.remove()
 
 
 def told(problems: tuple[PlanProblem, ...]) -> list[dict[str, Any]]:
@@ -315,28 +305,3 @@ def _given(plan: Path) -> tuple[bytes, str, Path]:
     Plan.load(plan)  # with the command line's sentences
     content = plan.read_bytes()
     return content, content.decode("utf-8-sig"), plan.parent
-
-
-def _locked(folder: Path) -> Any:
-    """Mark a folder as in use for as long as this process lives."""
-    mark = (folder / _LOCK).open("w")
-    if fcntl is not None:
-        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return mark
-
-
-def swept() -> None:
-    """Remove the private folders of studios that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            if not folder.is_symlink() and folder.stat().st_uid == _own():
-                with (folder / _LOCK).open("r+") as mark:
-                    if fcntl is not None:
-                        fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _own() -> int:
-    import os
-
-    return os.getuid() if hasattr(os, "getuid") else 0

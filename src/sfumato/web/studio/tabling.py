@@ -162,7 +162,7 @@ def _files(studio: Studio) -> list[str]:
         for folder in (studio.folder, *folders[:50]):
             for path in sorted(folder.iterdir()):
                 if path.suffix.lower() in (".csv", ".hrc") and path != open_ and path.is_file():
-                    found.append(str(path.relative_to(studio.folder)))
+                    found.append(path.relative_to(studio.folder).as_posix())
                 if len(found) >= _MOST_FILES:
                     return found
     except OSError:

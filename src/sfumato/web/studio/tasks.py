@@ -139,7 +139,7 @@ def fit(work: Work, progress: Progress) -> dict[str, Any]:
         "more": [*found.hidden_sentences(), *found.notes],
         "drawing": forest_svg(found),
     }
-    (work.out / "coefficients.csv").write_text(found.tidy().write_csv(), encoding="utf-8")
+    found.tidy().write_csv(work.out / "coefficients.csv")
     (work.out / "told.json").write_text(json.dumps(shown), encoding="utf-8")
     return found.to_plain()
 

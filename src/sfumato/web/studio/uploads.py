@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import os
 import secrets
 import shutil
@@ -164,7 +165,8 @@ class _Reading:
         if given is None or not given or self.upload.path is not None:
             return
         self.upload.path = self.folder / _named(given.decode("utf-8", "replace"))
-        self._file = os.fdopen(os.open(self.upload.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+        private = functools.partial(os.open, mode=0o600)
+        self._file = open(self.upload.path, "xb", opener=private)  # noqa: SIM115 - closed by `close`
 
     def _on_data(self, data: bytes, start: int, end: int) -> None:
         if self._file is not None:

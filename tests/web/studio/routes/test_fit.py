@@ -37,7 +37,7 @@ def asked(someone, archive, **fields):
 
 
 def left(someone):
-    return [path for path in someone.studio.temporary.rglob("*") if path.is_file() and path.name != ".in-use"]
+    return [path for path in someone.studio.temporary.rglob("*") if path.is_file() and path.name != "lock"]
 
 
 @pytest.mark.slow
