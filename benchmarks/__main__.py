@@ -29,6 +29,7 @@ from benchmarks import (
     protect,
     scale,
     spark,
+    startup,
     studio,
     suppression,
     synthesis,
@@ -45,6 +46,7 @@ def main() -> int:
     """Measure, write, and tell by the exit status whether every bar holds."""
     parts = (
         basics,
+        startup,
         adjustment,
         protect,
         primary,

@@ -12,7 +12,7 @@ import pytest
 from sfumato import plug_ins
 from sfumato.errors import PlugInError, SfumatoWarning
 from sfumato.measures import registry
-from sfumato.plug_ins import Failed, load
+from sfumato.plug_ins import Entries, Failed, load
 
 MODULE = """
 from sfumato.methods.base import Method
@@ -69,6 +69,26 @@ def test_what_cannot_be_loaded_is_left_out_and_told(bring, value, reason):
     assert [str(one.message) for one in told] == [f"'bad' of the package 'broken' was left out: {reason}"]
 
 
+def test_one_is_loaded_when_it_is_asked_for(bring, monkeypatch):
+    given = entry("bad", "no_such_module_of_test:X", "broken"), entry("loud", "loud_of_test:Loud", "louder")
+    monkeypatch.setattr(plug_ins, "entry_points", lambda group: given)
+    monkeypatch.delitem(sys.modules, "loud_of_test", raising=False)
+    found = Entries("sfumato.methods", lambda one: None)
+    assert found.packages == {"bad": "broken", "loud": "louder"}
+    assert "loud_of_test" not in sys.modules
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found.one("loud").__name__ == "Loud"
+        assert found.one("none_of_test") is None
+    with pytest.warns(SfumatoWarning, match="'bad' of the package 'broken' was left out: ModuleNotFoundError") as told:
+        assert found.one("bad") is None
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is told once
+        assert found.one("bad") is None
+        assert list(found.all().failed) == ["bad"]
+
+
 def test_figures_of_one_name_are_refused(monkeypatch):
     every = registry.measures()
     twice = {"k_anonymity": every["k_anonymity"], "mine": every["k_anonymity"]}
@@ -86,7 +106,8 @@ def installed(folder, group, lines, module="raise ValueError('4711 is a value of
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[sfumato.{group}]\n{lines}\n")
     (site / "broken_of_test.py").write_text(module)
-    return {**os.environ, "PYTHONPATH": str(site)}
+    further = [where] if (where := os.environ.get("PYTHONPATH")) else []
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(site), *further])}
 
 
 def run(environment, *arguments, more=""):
@@ -118,6 +139,11 @@ def test_a_broken_package_stops_only_what_needs_it(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n1,2\n2,3\n")
     (tmp_path / "plan.yaml").write_text("sfumato: 1\nvariables:\n  a: {role: key}\nsteps:\n  - {do: bad}\n")
     files = [tmp_path / name for name in ("plan.yaml", "data.csv", "release")]
+    other = tmp_path / "other.yaml"
+    other.write_text(files[0].read_text().replace("{do: bad}", "{do: drop, columns: [b]}"))
+    done = run(under, "protect", other, files[1], "--out", files[2], "--dry-run")
+    assert done.returncode == 0
+    assert "broken" not in done.stderr
     refused = run(under, "protect", *files[:2], "--out", files[2], "--dry-run")
     assert refused.returncode == 2
     assert "'bad' of the package 'broken' was left out: ValueError" in refused.stderr

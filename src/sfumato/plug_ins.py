@@ -12,7 +12,17 @@ from typing import Any
 
 from sfumato.errors import PlugInError, SfumatoWarning
 
-__all__ = ["Failed", "Loaded", "and_left_out", "failed_told", "load", "package_of", "refuse_twice"]
+__all__ = [
+    "Entries",
+    "Failed",
+    "Loaded",
+    "and_left_out",
+    "entries",
+    "failed_told",
+    "load",
+    "package_of",
+    "refuse_twice",
+]
 
 OURS = "sfumato"
 
@@ -56,9 +66,8 @@ class Loaded:
     failed: Mapping[str, Failed]
 
 
-@cache
-def load(group: str, fault: Callable[[Any], str | None]) -> Loaded:
-    """Load the entries of a group.
+class Entries:
+    """The entries of a group, told by their names alone: each is loaded when it is first asked for.
 
     A plug-in runs as whoever uses it and may read all data: install none that you do not trust. What is looked after
     here is that none takes the place of another unseen, and that a broken one stops nothing but what needs it.
@@ -74,23 +83,61 @@ def load(group: str, fault: Callable[[Any], str | None]) -> Loaded:
     ------
     PlugInError
         Two packages use one name.
+
+    Examples
+    --------
+    >>> from inspect import isclass
+    >>> methods = Entries("sfumato.methods", lambda one: None if isclass(one) else "it is no class")
+    >>> "noise" in methods.packages, methods.one("noise").__name__, methods.one("nosie")
+    (True, 'Noise', None)
     """
-    entries = sorted(entry_points(group=group), key=lambda entry: entry.name)
-    packages = {entry.name: package_of(entry) for entry in entries}
-    refuse_twice(((entry.name, package_of(entry)) for entry in entries), group.rpartition(".")[2].removesuffix("s"))
-    found, failed = {}, {}
-    for entry in entries:
+
+    def __init__(self, group: str, fault: Callable[[Any], str | None]) -> None:
+        entries = sorted(entry_points(group=group), key=lambda entry: entry.name)
+        named = [(entry.name, package_of(entry)) for entry in entries]
+        refuse_twice(named, group.rpartition(".")[2].removesuffix("s"))
+        self.packages: Mapping[str, str] = MappingProxyType(dict(named))
+        self._entries = {entry.name: entry for entry in entries}
+        self._fault = fault
+        self._found: dict[str, Any] = {}
+        self._failed: dict[str, Failed] = {}
+
+    def one(self, name: str) -> Any:
+        """What an entry leads to; None where there is none of this name, and where it is left out."""
+        if name in self._entries and name not in self._found and name not in self._failed:
+            self._load(name)
+        return self._found.get(name)
+
+    def all(self) -> Loaded:
+        """All of them, loaded."""
+        for name in self.packages:
+            self.one(name)
+        found, failed = ({n: part[n] for n in self.packages if n in part} for part in (self._found, self._failed))
+        return Loaded(MappingProxyType(found), self.packages, MappingProxyType(failed))
+
+    def _load(self, name: str) -> None:
         try:
-            one = entry.load()
-            reason = fault(one)
+            one = self._entries[name].load()
+            reason = self._fault(one)
         except Exception as error:
             reason = type(error).__name__
         if reason is None:
-            found[entry.name] = one
+            self._found[name] = one
         else:
-            left = failed[entry.name] = Failed(packages[entry.name], entry.name, reason)
+            left = self._failed[name] = Failed(self.packages[name], name, reason)
             warnings.warn(str(left), SfumatoWarning, stacklevel=2)
-    return Loaded(*(MappingProxyType(part) for part in (found, packages, failed)))
+
+
+@cache
+def entries(group: str, fault: Callable[[Any], str | None]) -> Entries:
+    """The entries of a group, of which each process keeps what it has loaded; arguments and errors as of `Entries`."""
+    return Entries(group, fault)
+
+
+@cache
+def load(group: str, fault: Callable[[Any], str | None]) -> Loaded:
+    """Load the entries of a group; arguments and errors as of `Entries`."""
+    return entries(group, fault).all()
 
 
 def package_of(entry: EntryPoint) -> str:

@@ -84,6 +84,15 @@ def plans():
     yield {"steps": WRONG, "limits": WRONG, "variables": {f"a{i}": wrong for i, wrong in enumerate(WRONG)}}
 
 
+def test_a_key_that_is_called_like_the_method_leads_to_no_other_place():
+    with pytest.raises(PlanError) as refused:
+        Plan.from_yaml("sfumato: 1\nsteps:\n  - {do: drop, columns: 3, drop: {columns: 4}}\n")
+    assert [(problem.path, problem.line) for problem in refused.value.problems] == [
+        (("steps", 0, "columns"), 3),
+        (("steps", 0, "drop"), 3),
+    ]
+
+
 @pytest.mark.slow
 def test_no_message_about_a_plan_speaks_python():
     said, faults = set(), 0

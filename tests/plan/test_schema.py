@@ -4,9 +4,12 @@ import json
 import re
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Union
 
 import pytest
+from pydantic import Field
 
+from sfumato.data.described import Described
 from sfumato.data.yaml import load_yaml
 from sfumato.methods.registry import methods, methods_told
 from sfumato.plan.plan import Plan
@@ -55,3 +58,24 @@ def test_a_form_can_be_made_of_every_method(told):
             assert value.get("description", "").strip(), key
             assert {"type", "enum", "const", "anyOf", "oneOf", "$ref"} & value.keys(), key
             assert key in part.get("required", ()) or "default" in value or "title" in value, key
+
+
+def test_its_steps_are_those_of_a_union_of_all_methods():
+    every = Annotated[Union[tuple(methods().values())], Field(discriminator="do")]  # noqa: UP007
+
+    class Whole(Described):
+        """A plan in which all methods stand.
+
+        Parameters
+        ----------
+        steps
+            The steps in order.
+        """
+
+        steps: tuple[every, ...] = ()
+
+    whole = Whole.json_schema()
+    assert SCHEMA["properties"]["steps"] == whole["properties"]["steps"]
+    assert SCHEMA["$defs"]["TablePlan"]["properties"]["steps"]["items"] == whole["properties"]["steps"]["items"]
+    assert {name: SCHEMA["$defs"][name] for name in whole["$defs"]} == whole["$defs"]
+    assert whole["properties"]["steps"]["items"]["discriminator"]["mapping"].keys() == methods().keys()

@@ -18,7 +18,6 @@ from sfumato.data.dataset import Parted, with_codebook
 from sfumato.data.files import read_written
 from sfumato.data.files.address import local_folder
 from sfumato.data.files.table import checked
-from sfumato.engines.parts import open_folder
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import field_type
@@ -249,6 +248,8 @@ def _in_memory(place: Any, papers: Papers | None, codebook: Codebook | None) -> 
         raise FileError(
             "--engine memory (engine=) reads files and folders of parts. Leave it out for what is elsewhere."
         )
+    from sfumato.engines.parts import open_folder  # with Arrow and DuckDB, which tables in memory do without
+
     parts, told = open_folder(Path(place))
     frame = checked(pl.concat(parts.batches()))
     known = Codebook({**told, **(papers.codebook if papers else {}), **(codebook or {})})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from sfumato.api.earlier import of_plan
 from sfumato.api.opening import Opening, engine_name
@@ -16,14 +16,14 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
-from sfumato.release.parted.protect import protect_parted
-from sfumato.release.parted.release import PartedRelease
 from sfumato.release.protect import protect as run_plan
 from sfumato.release.release import Release
 from sfumato.release.secret import Secret
-from sfumato.release.several.protect import protect_tables
-from sfumato.release.several.release import TablesRelease
 from sfumato.render.html import render
+
+if TYPE_CHECKING:
+    from sfumato.release.parted.release import PartedRelease
+    from sfumato.release.several.release import TablesRelease
 
 __all__ = ["protect"]
 
@@ -114,10 +114,14 @@ def protect(
     if isinstance(data, Mapping) or plan.tables:
         if not isinstance(data, Mapping):
             raise DataError(f"The plan is of several tables: give the data of each by name: {', '.join(plan.tables)}.")
+        from sfumato.release.several.protect import protect_tables
+
         tables = {name: read_whole(table, *_SEVERAL) for name, table in data.items()}
         return protect_tables(plan, tables, secret, how=how, renderer=render, progress=progress)
     table = read_or_open(data)
     if not isinstance(table, PolarsDataset):
+        from sfumato.release.parted.protect import protect_parted
+
         engine = engine_name(table, Opening())
         return protect_parted(plan, table, secret, how=how, renderer=render, progress=progress, engine=engine)
     return run_plan(plan, table, secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.special import expit, gammaln, log_expit, log_ndtr, ndtr
 
 from sfumato.errors import DataError
 from sfumato.kernels import threads
@@ -183,7 +182,7 @@ def predict(X: Floats, coefficients: Floats, family: Model) -> Floats:
         return np.asarray(eta)
     if family == "poisson":
         return np.exp(eta)
-    return np.asarray(expit(eta) if family == "logistic" else ndtr(eta))
+    return np.asarray(scipy.special.expit(eta) if family == "logistic" else scipy.special.ndtr(eta))
 
 
 def one_thread(n: int, many: int = _MANY) -> AbstractContextManager[object]:
@@ -263,8 +262,8 @@ class _State:
             L = np.linalg.cholesky(self.information)
         except np.linalg.LinAlgError:
             return None
-        half = solve_triangular(L, self.gradient, lower=True)
-        return np.asarray(solve_triangular(L, half, lower=True, trans="T"))
+        half = scipy.linalg.solve_triangular(L, self.gradient, lower=True)
+        return np.asarray(scipy.linalg.solve_triangular(L, half, lower=True, trans="T"))
 
     def bounded(self) -> Floats | None:
         """The next step in the directions that still have curvature; None where there is none left.
@@ -313,13 +312,13 @@ def _rowwise(eta: Floats, y: Floats, family: Model) -> tuple[Floats, Floats, Flo
         return -(residual**2) / 2, residual, np.ones(len(y))
     if family == "poisson":
         mean = np.exp(np.minimum(eta, _MOST))
-        return y * eta - mean - gammaln(y + 1), y - mean, mean
+        return y * eta - mean - scipy.special.gammaln(y + 1), y - mean, mean
     sign = 2 * y - 1
     t = sign * eta
     if family == "logistic":
-        miss = expit(-t)
-        return log_expit(t), sign * miss, miss * expit(t)
-    log_cdf = log_ndtr(t)
+        miss = scipy.special.expit(-t)
+        return scipy.special.log_expit(t), sign * miss, miss * scipy.special.expit(t)
+    log_cdf = scipy.special.log_ndtr(t)
     mills = np.exp(-(t**2) / 2 - 0.5 * math.log(2 * math.pi) - log_cdf)
     return log_cdf, sign * mills, np.maximum(mills * (mills + t), 0.0)
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy import special
 
 from sfumato.kernels.rows import row_hash, scatter
 
@@ -184,7 +184,7 @@ def _reweighted(Z: Floats, best: _Sets, columns: tuple[int, ...], fallback: str 
     raw = _consistency(p, h / n) * _small_sample_raw(p, n)
     W = _whiten(best.cov)[0][0]
     d2 = np.square((Z - best.mean[0]) @ W).sum(axis=1) / raw
-    kept = d2 < 2 * special.gammaincinv(p / 2, 0.975)
+    kept = d2 < 2 * scipy.special.gammaincinv(p / 2, 0.975)
     final = _sets(Z, np.flatnonzero(kept)[None])
     if not np.isfinite(final.logdet[0]):
         return None
@@ -384,7 +384,7 @@ def _deterministic_halves(Z: Floats) -> Ints:
     shapes = [
         _correlation(np.tanh(z)),
         _correlation(ranks),
-        _correlation(special.ndtri((ranks - 1 / 3) / (n + 1 / 3))),
+        _correlation(scipy.special.ndtri((ranks - 1 / 3) / (n + 1 / 3))),
         signs.T @ signs,
         np.atleast_2d(np.cov(inner, rowvar=False)),
     ]
@@ -402,7 +402,7 @@ def _spread(z: Floats) -> Floats:
     """Robust spread of each column: median absolute deviation, or the standard deviation where that is zero."""
     mad = np.median(np.abs(z - np.median(z, axis=0)), axis=0)
     sd = z.std(axis=0)
-    return np.where(mad > 0, mad / special.ndtri(0.75), np.where(sd > 0, sd, 1.0))
+    return np.where(mad > 0, mad / scipy.special.ndtri(0.75), np.where(sd > 0, sd, 1.0))
 
 
 def _correlation(z: Floats) -> Floats:
@@ -430,7 +430,7 @@ def _scattered(n: int, count: int) -> Ints:
 
 def _consistency(p: int, a: float) -> float:
     """a / P(Gamma(p/2 + 1) ≤ χ²_a / 2): makes the covariance of the inner share `a` that of a normal population."""
-    return float(a / special.gammainc(p / 2 + 1, float(special.gammaincinv(p / 2, a))))
+    return float(a / scipy.special.gammainc(p / 2 + 1, float(scipy.special.gammaincinv(p / 2, a))))
 
 
 def _small_sample_raw(p: int, n: int) -> float:

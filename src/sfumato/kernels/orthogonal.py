@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 __all__ = ["ALIASED", "Basis", "Columns", "basis_of", "centred", "orthogonal"]
 
@@ -107,7 +107,7 @@ def orthogonal(blocks: Callable[[], Iterable[Floats]], columns: Columns) -> Basi
         Z = (X - columns.middle) / columns.scale
         products += Z.T @ Z
     kept, L = _cholesky(products)
-    triangle = solve_triangular(L, np.eye(len(kept)), lower=True).T * math.sqrt(columns.n)
+    triangle = scipy.linalg.solve_triangular(L, np.eye(len(kept)), lower=True).T * math.sqrt(columns.n)
     middle, scale = columns.middle[kept], columns.scale[kept]
     turn = triangle / scale[:, None]
     back = turn.copy()
@@ -138,7 +138,7 @@ def _cholesky(products: Floats) -> tuple[NDArray[np.int64], Floats]:
     kept: list[int] = []
     for j in range(p):
         k = len(kept)
-        row = solve_triangular(L[:k, :k], products[kept, j], lower=True) if k else np.zeros(0)
+        row = scipy.linalg.solve_triangular(L[:k, :k], products[kept, j], lower=True) if k else np.zeros(0)
         left = products[j, j] - row @ row
         if left > ALIASED**2 * products[j, j]:
             L[k, :k], L[k, k] = row, math.sqrt(left)

@@ -7,9 +7,9 @@ from typing import Any
 
 from sfumato.data.docstring import summary
 from sfumato.methods.base import Method
-from sfumato.plug_ins import Failed, load
+from sfumato.plug_ins import Failed, entries, load
 
-__all__ = ["failed_methods", "methods", "methods_told"]
+__all__ = ["failed_methods", "method", "methods", "methods_told"]
 
 
 def methods() -> Mapping[str, type[Method]]:
@@ -26,6 +26,23 @@ def methods() -> Mapping[str, type[Method]]:
     True
     """
     return load("sfumato.methods", _fault).found
+
+
+def method(name: str) -> type[Method] | None:
+    """The method of a name, for which no other is loaded; None where there is none.
+
+    Raises
+    ------
+    PlugInError
+        Two packages bring one of the same name.
+
+    Examples
+    --------
+    >>> method("drop").__name__, method("dorp")
+    ('Drop', None)
+    """
+    found: type[Method] | None = entries("sfumato.methods", _fault).one(name)
+    return found
 
 
 def failed_methods() -> Mapping[str, Failed]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import gammaln, psi
 
 from sfumato.errors import DataError
 
@@ -115,7 +114,8 @@ def pitman_uniques(sizes: Ints, frequencies: Ints, fraction: float) -> float | N
         return None
     theta, alpha = _pitman(size, count)
     N = float((size * count).sum()) / fraction
-    return float(min(N, np.exp(gammaln(theta + 1) - gammaln(theta + alpha) + alpha * np.log(N))))
+    rising = scipy.special.gammaln(theta + 1) - scipy.special.gammaln(theta + alpha)
+    return float(min(N, np.exp(rising + alpha * np.log(N))))
 
 
 def _pitman(size: Floats, count: Floats) -> tuple[float, float]:
@@ -127,7 +127,7 @@ def _pitman(size: Floats, count: Floats) -> tuple[float, float]:
     def theta_of(alpha: float) -> float:
         def score(t: float) -> float:
             theta = np.exp(t) - alpha
-            return _reciprocals(theta, alpha, u) - float(psi(theta + n) - psi(theta + 1))
+            return _reciprocals(theta, alpha, u) - float(scipy.special.psi(theta + n) - scipy.special.psi(theta + 1))
 
         return float(np.exp(_falling_root(score, -30.0, np.log(n) + 30)) - alpha)
 
@@ -144,7 +144,7 @@ def _reciprocals(theta: float, alpha: float, u: int) -> float:
         return float((1 / (theta + alpha * np.arange(1.0, u))).sum())
     if theta > _FLAT * alpha:  # the two logarithmic derivatives would be equal in nearly all digits
         return float(np.log1p(alpha * (u - 1) / (theta + alpha / 2)) / alpha)
-    return float((psi(theta / alpha + u) - psi(theta / alpha + 1)) / alpha)
+    return float((scipy.special.psi(theta / alpha + u) - scipy.special.psi(theta / alpha + 1)) / alpha)
 
 
 def _weighted_reciprocals(theta: float, alpha: float, u: int) -> float:
@@ -162,7 +162,7 @@ def _falling_root(score: Callable[[float], float], low: float, high: float) -> f
     at_low, at_high = score(low), score(high)
     if at_low <= 0:
         return low
-    return high if at_high >= 0 else float(brentq(score, low, high, xtol=1e-13, rtol=1e-14))
+    return high if at_high >= 0 else float(scipy.optimize.brentq(score, low, high, xtol=1e-13, rtol=1e-14))
 
 
 def slide_negative_binomial_uniques(sizes: Ints, frequencies: Ints, fraction: float) -> float | None:
@@ -243,7 +243,7 @@ def _slide(single: float, double: float, K: float, f: float) -> tuple[float, flo
     if not len(crossing):
         return None
     i = int(crossing[0])
-    beta = float(brentq(gap, float(at[i]), float(at[i + 1]), xtol=1e-15, rtol=1e-14))
+    beta = float(scipy.optimize.brentq(gap, float(at[i]), float(at[i + 1]), xtol=1e-15, rtol=1e-14))
     return alpha_of(beta), beta
 
 

@@ -8,8 +8,8 @@ from typing import get_args
 
 import numpy as np
 import polars as pl
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
@@ -343,9 +343,9 @@ def _inference(
         z = estimate / se
     if family == "linear":
         df = fitted.residual_degrees
-        p, quantile = 2 * stdtr(df, -np.abs(z)), stdtrit(df, 0.975)
+        p, quantile = 2 * scipy.special.stdtr(df, -np.abs(z)), scipy.special.stdtrit(df, 0.975)
     else:
-        p, quantile = 2 * ndtr(-np.abs(z)), ndtri(0.975)
+        p, quantile = 2 * scipy.special.ndtr(-np.abs(z)), scipy.special.ndtri(0.975)
     low, high = estimate - quantile * se, estimate + quantile * se
     return ModelFit(labels, estimate, se, z, p, low, high, fitted.n, fitted.converged, left_out, levels, notes)
 
