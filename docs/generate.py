@@ -593,6 +593,7 @@ _KEYS = {
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
     "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
     "`parameters`",
+    "failed": "what other packages bring and could not be loaded: `package`, `entry` and `reason`",
     "table build cells": "number of cells that are not empty, totals among them",
     "table build variables": "the variables",
     "table build value": "name of the value's column",

@@ -104,7 +104,7 @@ def report() -> Report:
     return Report(
         title="Wards & <fares>",
         created=datetime.date(2025, 3, 14),
-        version="0.1.0",
+        version="0.2.0",
         steps=(
             StepDone("drop", False, dropped.sentence()),
             StepDone("centroids", True, averaged.sentence(), (f"{COUNT} values were clipped.",)),
