@@ -28,8 +28,11 @@ def demo(
     )
     say([f"1. Inventing {records} people: {data}"])
     _invent(records, data)
-    say(["", f"2. sfumato init {data} --out {plan}"])
-    init([str(data)], out=plan)
+    if plan.exists():  # it may hold what somebody changed there
+        say(["", f"2. {plan} is there already, and is taken as it is."])
+    else:
+        say(["", f"2. sfumato init {data} --out {plan}"])
+        init([str(data)], out=plan)
     say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
     protect(
