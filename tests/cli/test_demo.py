@@ -9,7 +9,7 @@ def test_a_plan_that_is_there_is_taken_as_it_is(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(assess, "compare", lambda *files, **how: None)
     monkeypatch.setattr(anonymise, "anonymise", lambda *files, **how: None)
     demo(tmp_path, records=200)
-    assert plans[0].startswith("sfumato: 1")
+    assert "\nsfumato: 1\n" in plans[0]
     (tmp_path / "plan.yaml").write_text("mine")
     demo(tmp_path, records=200)
     assert plans[1] == "mine"
