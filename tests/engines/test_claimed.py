@@ -3,6 +3,8 @@
 import errno
 import fcntl
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -57,13 +59,24 @@ def test_where_the_lock_cannot_be_written_no_folder_is_left(tmp_path, monkeypatc
     claimed.remove()
 
 
-def test_a_forked_child_leaves_the_folder_to_its_parent(tmp_path):
-    claimed = Claimed("mine-", tmp_path)
-    child = os.fork()
-    if not child:
-        claimed.remove()
-        os._exit(0)
-    os.waitpid(child, 0)
-    Claimed("mine-", tmp_path).remove()
-    assert claimed.path.exists()
+FORKING = """
+import os, sys
+from pathlib import Path
+from sfumato.engines.claimed import Claimed
+
+claimed = Claimed("mine-", Path(sys.argv[1]))
+if not (child := os.fork()):
     claimed.remove()
+    os._exit(0)
+os.waitpid(child, 0)
+Claimed("mine-", Path(sys.argv[1])).remove()
+assert claimed.path.exists()
+claimed.remove()
+"""
+
+
+def test_a_forked_child_leaves_the_folder_to_its_parent(tmp_path):
+    """In a process of its own, for this one may have threads."""
+    done = subprocess.run([sys.executable, "-c", FORKING, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.iterdir())
