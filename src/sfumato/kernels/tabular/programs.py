@@ -47,8 +47,18 @@ def program(
     return solver
 
 
+def solved(solver: highspy.Highs) -> bool:
+    """Run a solver; whether it came to the optimum."""
+    solver.run()
+    return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+
 class Reach:
-    """How far a cell can move when every cell moves within its box and all equations hold."""
+    """How far a cell can move when every cell moves within its box and all equations hold.
+
+    Only a program that was solved to its end says anything: where the solver stops before, the cell counts as one that
+    cannot move, and so is never taken for protected.
+    """
 
     def __init__(self, matrix: sp.csr_array) -> None:
         self.cells = matrix.shape[1]
@@ -58,6 +68,7 @@ class Reach:
         self.every = np.arange(self.cells, dtype=np.int32)
         self.aim: int | None = None
         self.solved = 0
+        self.optimal = False
 
     def box(self, low: Floats, high: Floats) -> None:
         """Let every cell move from `low` to `high`."""
@@ -68,20 +79,32 @@ class Reach:
         self.solver.changeColBounds(cell, low, high)
 
     def farthest(self, cell: int, sign: int) -> tuple[float, Floats]:
-        """How far a cell can move upwards (sign 1) or downwards (-1), and how the others move with it."""
+        """How far a cell can move upwards (sign 1) or downwards (-1), and how the others move with it.
+
+        Nowhere, where the program could not be solved to its end: from where the last one ended, then from the beginning.
+        """
         if self.aim is not None and self.aim != cell:
             self.solver.changeColCost(self.aim, 0.0)  # one aim at a time
         self.solver.changeColCost(cell, -float(sign))
         self.aim = cell
         self.solved += 1
-        self.solver.run()
+        self.optimal = solved(self.solver)
+        if not self.optimal:
+            self.solver.clearSolver()
+            self.optimal = solved(self.solver)
+        if not self.optimal:
+            return 0.0, np.zeros(self.cells)
         moved = np.asarray(self.solver.getSolution().col_value)
         return sign * moved[cell], moved
 
     def prices(self, cell: int, sign: int) -> Floats:
-        """What each cell's room was worth in the last program: `prices z = sign z_cell` for every z with M z = 0."""
-        dual = np.round(np.asarray(self.solver.getSolution().row_dual), 7)
-        worth = self.transposed @ dual
+        """What each cell's room was worth in the last program: `prices z = sign z_cell` for every z with M z = 0.
+
+        Of a program that was not solved to its end, the cell's own room alone.
+        """
+        worth = np.zeros(self.cells)
+        if self.optimal:
+            worth += self.transposed @ np.round(np.asarray(self.solver.getSolution().row_dual), 7)
         worth[cell] += sign
         return worth
 
@@ -111,8 +134,7 @@ class Flows:
         self.solver.changeColsBounds(2 * self.cells, self.every, low, high)
         self.solver.clearSolver()  # nothing moves but one cell: nearer than where the program before it ended
         self.solved += 1
-        self.solver.run()
-        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if not solved(self.solver):
             return None
         moved: Floats = np.asarray(self.solver.getSolution().col_value)
         return moved[: self.cells] - moved[self.cells :]
