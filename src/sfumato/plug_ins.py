@@ -13,6 +13,7 @@ from typing import Any
 from sfumato.errors import PlugInError, SfumatoWarning
 
 __all__ = [
+    "OURS",
     "Entries",
     "Failed",
     "Loaded",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 OURS = "sfumato"
+"""The package whose own methods and measures these are."""
 
 
 @dataclass(frozen=True)

@@ -113,13 +113,13 @@ def test_parts_that_are_no_table(refused, here, spoil, says):
 
 
 def test_a_part_that_changes_while_it_is_measured(refused, here, monkeypatch):
-    measured = protecting.measure_parted
+    measured = protecting.measure_few
 
-    def meanwhile(*given):
+    def meanwhile(*given, **how):
         os.utime(here / "parts" / "1.parquet", (0, 0))
-        return measured(*given)
+        return measured(*given, **how)
 
-    monkeypatch.setattr(protecting, "measure_parted", meanwhile)
+    monkeypatch.setattr(protecting, "measure_few", meanwhile)
     refused("'1.parquet' was changed while it was read")
 
 

@@ -51,7 +51,7 @@ def spilling():
 
 def measuring():
     """Killed when all steps ran."""
-    sfumato.release.parted.protect.measure_parted = _killed
+    sfumato.release.parted.protect.measure_few = _killed
 
 
 def writing():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
@@ -123,5 +124,8 @@ def protect(
         from sfumato.release.parted.protect import protect_parted
 
         engine = engine_name(table, Opening())
-        return protect_parted(plan, table, secret, how=how, renderer=render, progress=progress, engine=engine)
+        past = partial(of_plan, plan)
+        return protect_parted(
+            plan, table, secret, how=how, renderer=render, progress=progress, engine=engine, earlier=past
+        )
     return run_plan(plan, table, secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from sfumato.measures.measure import FAMILIES, Figure, Measure, Need
-from sfumato.plug_ins import Failed, load, refuse_twice
+from sfumato.plug_ins import OURS, Failed, load, refuse_twice
 
-__all__ = ["failed_measures", "figure", "figures", "figures_told", "measure_of", "measures"]
+__all__ = ["failed_measures", "figure", "figures", "figures_told", "measure_of", "measures", "ours"]
 
 
 @cache
@@ -34,6 +34,18 @@ def measures() -> MappingProxyType[str, Measure]:
     return MappingProxyType(
         dict(sorted(found.items(), key=lambda item: (order.index(item[1].family), item[1].place, item[0])))
     )
+
+
+def ours() -> frozenset[str]:
+    """Figures of our own measures, for where those of other packages cannot be had yet.
+
+    Examples
+    --------
+    >>> "k_anonymity" in ours()
+    True
+    """
+    whose = load("sfumato.measures", _fault).packages
+    return frozenset(f for name, measure in measures().items() if whose[name] == OURS for f in measure.names)
 
 
 def failed_measures() -> Mapping[str, Failed]:

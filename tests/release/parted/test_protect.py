@@ -1,5 +1,8 @@
 """A release in parts is the memory engine's release, to the bit."""
 
+from functools import partial
+from pathlib import Path
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -10,15 +13,17 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import PlanError
+from sfumato.errors import LimitExceeded, PlanError
 from sfumato.methods.base import ROW, VIEW, WAS
 from sfumato.methods.registry import methods
 from sfumato.plan.draft import draft_plan
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.order import in_release_order
+from sfumato.release.parted import protect as protecting
 from sfumato.release.parted.assess import seen
 from sfumato.release.parted.check import entered
+from sfumato.release.parted.measure import EARLIER_LEFT_OUT, measure_few
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
 from sfumato.release.protect import numbered, without_traces
@@ -198,3 +203,40 @@ def test_kinds_and_refusals_are_those_of_the_whole_table():
     with pytest.raises(PlanError) as told:
         entered(wrong, Scattered.of(frame))
     assert [p.message for p in told.value.problems] == [p.message for p in in_memory_told.value.problems]
+
+
+def lines(release):
+    return {(f.measure, f.variable, f.group, f.at, f.attack) for f in release.report.findings}
+
+
+@pytest.fixture
+def past(tmp_path, monkeypatch):
+    """A plan that names an earlier release of the same people, and data in parts."""
+    monkeypatch.chdir(tmp_path)
+    frame = table().drop_nulls().drop_nans()
+    steps = [{"do": "noise", "columns": ["x"], "share": 0.2}]
+    sf.protect(plan(steps), frame, secret=SECRET.value).write("old")
+    frame.write_parquet("then.parquet")
+    Path("parts").mkdir()
+    for i, part in enumerate(frame.iter_slices(70)):
+        part.write_parquet(f"parts/{i}.parquet")
+    return plan(steps, earlier=[{"release": "old", "truth": "then.parquet"}]), frame
+
+
+def test_earlier_releases_are_measured_beside_parts_as_in_memory(past):
+    asked, frame = past
+    memory = sf.protect(asked, frame, secret=SECRET.value)
+    parted = sf.protect(asked, sf.read("parts", engine="duckdb"), secret=SECRET.value)
+    assert {f.measure for f in memory.report.findings} >= {"differencing"}
+    assert lines(parted) == lines(memory)
+    assert parted.report.refusals == memory.report.refusals
+
+
+def test_where_parts_are_large_earlier_releases_refuse_the_release(past, monkeypatch):
+    asked, _ = past
+    monkeypatch.setattr(protecting, "measure_few", partial(measure_few, most=100))
+    parted = sf.protect(asked, sf.read("parts", engine="duckdb"), secret=SECRET.value)
+    assert EARLIER_LEFT_OUT in parted.report.refusals
+    with pytest.raises(LimitExceeded, match="what the earlier releases tell beside this one was not measured"):
+        parted.write("new")
+    assert not Path("new").exists()

@@ -81,7 +81,7 @@ class Reach:
     def farthest(self, cell: int, sign: int) -> tuple[float, Floats]:
         """How far a cell can move upwards (sign 1) or downwards (-1), and how the others move with it.
 
-        Nowhere, where the program could not be solved to its end: from where the last one ended, then from the beginning.
+        Nowhere, where the program cannot be solved to its end: from where the last one ended, then from the beginning.
         """
         if self.aim is not None and self.aim != cell:
             self.solver.changeColCost(self.aim, 0.0)  # one aim at a time

@@ -17,12 +17,13 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
 from sfumato.measures.attacking import USUAL
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.registry import measures
+from sfumato.measures.registry import figures, measures, ours
 from sfumato.measures.subject import Subject
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, split
 from sfumato.release.classes import Exposed, missing_rule
 from sfumato.release.copies import over_copies
+from sfumato.release.earlier import Before
 from sfumato.release.measure import NO_CLASSES, measure, sensitive_categories
 from sfumato.release.parted.counted import COUNTED, copies_of, counted, counted_of_copies
 from sfumato.release.parted.exact import exact
@@ -38,6 +39,7 @@ from sfumato.release.run import Ran
 
 __all__ = [
     "AMONG_ALL",
+    "EARLIER_LEFT_OUT",
     "LEFT_OUT",
     "MOST_LINES",
     "NO_SAMPLE",
@@ -45,7 +47,8 @@ __all__ = [
     "STRATA_SAMPLED",
     "TOO_MANY",
     "among_all",
-    "measure_parted",
+    "measure_few",
+    "measure_many",
 ]
 
 SAMPLED = (
@@ -66,6 +69,15 @@ LEFT_OUT = (
     "but for the neighbour with the linker nearest, inference, membership, reconstruction without strata that are "
     "small enough) were left out. A limit on what they find counts as not met."
 )
+EARLIER_LEFT_OUT = (
+    f"what the earlier releases tell beside this one was not measured: that is done for tables of at most {MOST:,} "
+    "records, whose ids are those of single people. Take `earlier` out of the plan, if nobody has got them"
+)
+"""A clause, as refusals are."""
+OTHERS_LEFT_OUT = (
+    "The table is large: {figures} (of another package) cannot be measured of it. A limit on one of them counts as not "
+    "met."
+)
 NO_SAMPLE = (
     "The table is large, and its released records are not those of single people: measures that compare records were "
     "left out. A limit on one of them counts as not met."
@@ -83,32 +95,54 @@ _OF_ALL = frozenset({"reconstruction", "attribute", "differencing", "scenarios"}
 _OF_ALL_TOO = frozenset({"inference", "membership", "k_map"})
 
 
-def measure_parted(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress, most: int = MOST) -> Findings:
-    """Measure a run.
-
-    Of a table of at most `most` records, before and after, everything is measured as in memory.
+def measure_few(
+    plan: Plan,
+    ran: PartedRun,
+    how: Measuring,
+    progress: Progress,
+    most: int = MOST,
+    earlier: Callable[[], Before | None] = lambda: None,
+) -> Findings | None:
+    """Measure a run of a small table as in memory; None where it is large, or its ids are not those of records.
 
     Parameters
     ----------
     plan, ran, how, progress
         The plan as run, what its run left behind, how things are measured, and who is told.
     most
+        Most records, before and after.
+    earlier
+        Opens earlier releases of the same people.
+    """
+    if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > most:
+        return None
+    whole = whole_of(ran)
+    return None if whole is None else measure_run(plan, whole, how, progress, earlier=earlier()).findings
+
+
+def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress, most: int = MOST) -> Findings:
+    """Measure a run of a large table: by questions, by people who are looked for among all records, and by samples.
+
+    Parameters
+    ----------
+    plan, ran, how, progress
+        As of `measure_few`.
+    most
         Most records that are looked at one by one.
     """
-    small = max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) <= most
-    if small and (whole := whole_of(ran)) is not None:
-        return measure_run(plan, whole, how, progress).findings
+    of_others = [name for name in figures() if name not in ours()]
+    others = (OTHERS_LEFT_OUT.format(figures=", ".join(of_others)),) if of_others else ()
     if ran.disclosure.synthetic is not None:
-        return Findings(notes=(NO_SAMPLE,)) + _of_copies(plan, ran, how, progress)
+        return Findings(notes=(*others, NO_SAMPLE)) + _of_copies(plan, ran, how, progress)
     of_everybody, of_counts, of_records = split(progress, [3, 1, 5])
     seen = exposed_off_memory(plan, ran.after)
     found = _of_everybody(plan, ran, how, seen, of_everybody)
     moved = counted(plan, ran, of_counts)
     sample = sample_of(ran, most)
     if sample is None:
-        return Findings(notes=(*seen.notes, NO_SAMPLE)) + Findings.together([found, moved])
+        return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + Findings.together([found, moved])
     known = {f.measure for each in (found, moved) for f in each} | COUNTED
-    names = frozenset(_of_records()) - known
+    names = (frozenset(_of_records()) & ours()) - known
     apart, alone, searching = split(of_records, [1, 2, 2])
 
     def of(rows: Ran[PolarsDataset]) -> Subject:
@@ -121,7 +155,7 @@ def measure_parted(plan: Plan, ran: PartedRun, how: Measuring, progress: Progres
     if people.two.aligned and people.two.columns:
         names -= _LINKED
     of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
-    notes = (*seen.notes, SAMPLED, *((STRATA_SAMPLED,) if of_strata else ()), LEFT_OUT)
+    notes = (*seen.notes, *others, SAMPLED, *((STRATA_SAMPLED,) if of_strata else ()), LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
     looked_at = Findings.together([of_strata, of_people])
     rest = tuple(n for n in looked_at.notes if n != NO_CLASSES or n in known_notes)
@@ -232,9 +266,9 @@ def _of_records() -> Iterator[str]:
 def _of_classes(subject: Subject, progress: Progress) -> Findings:
     """What classes tell; where there are too many of them, the size of the smallest."""
     try:
-        return measure(subject, progress)
+        return measure(subject, progress, only=ours())
     except TooManyGroups:
-        found = measure(replace(subject, classes=(), sensitive=()), progress)
+        found = measure(replace(subject, classes=(), sensitive=()), progress, only=ours())
     sizes = [(group, subject.after.ask(Classes(group.by))) for group in subject.classes]
     least = [(group.group, told[SIZE].min()) for group, told in sizes if not told.is_empty()]
     lines = [Finding("k_anonymity", group=group, value=float(k)) for group, k in least if isinstance(k, int)]

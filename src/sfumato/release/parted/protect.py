@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from importlib.metadata import version
 
 from sfumato.data.dataset import Parted
@@ -13,10 +14,11 @@ from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.classes import refusals
+from sfumato.release.earlier import Before
 from sfumato.release.measure import EFFORT
 from sfumato.release.parted.check import entered, guesses
 from sfumato.release.parted.exposing import exposed_off_memory
-from sfumato.release.parted.measure import measure_parted
+from sfumato.release.parted.measure import EARLIER_LEFT_OUT, measure_few, measure_many
 from sfumato.release.parted.release import PartedRelease
 from sfumato.release.parted.run import PartedRun, as_released, released_columns, run_parted
 from sfumato.release.parted.sample import MOST
@@ -36,6 +38,7 @@ def protect_parted(
     renderer: Renderer | None = None,
     progress: Progress = quiet,
     engine: str = "",
+    earlier: Callable[[], Before | None] = lambda: None,
 ) -> PartedRelease:
     """Run a plan over a table that is not in memory and measure what came of it.
 
@@ -58,6 +61,9 @@ def protect_parted(
         Called with what is being done, and the share of the work that is done.
     engine
         What the engine is called.
+    earlier
+        Opens the earlier releases that the plan names. Beside a large table they are not measured, and the release is
+        refused.
 
     Raises
     ------
@@ -77,7 +83,9 @@ def protect_parted(
     after = ran.after.kept() if entered_rows > MOST else ran.after
     after = as_released(plan, entering, after, int(after.ask(Counts(())).item(0, COUNT)) != entered_rows)
     ran = PartedRun(ran.given, ran.before, after, ran.steps, ran.disclosure, ran.suppression)
-    findings = apply_limits(measure_parted(plan, ran, how or Measuring(), measuring), plan.limits)
+    how = how or Measuring()
+    few = measure_few(plan, ran, how, measuring, earlier=earlier)
+    findings = apply_limits(measure_many(plan, ran, how, measuring) if few is None else few, plan.limits)
     keys = exposed_off_memory(plan, after).keys
     drawn = draws.drawn | {step.name for step in plan.steps if step.draws_by_id}
     report = Report(
@@ -90,7 +98,10 @@ def protect_parted(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=refusals(plan, after.codebook.only(released_columns(after)), keys, findings),
+        refusals=(
+            *refusals(plan, after.codebook.only(released_columns(after)), keys, findings),
+            *((EARLIER_LEFT_OUT,) if plan.earlier and few is None else ()),
+        ),
         warnings=(
             *warnings_of(plan, entering, after, keys, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
