@@ -13,10 +13,12 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.attacking import Attacking
 from sfumato.measures.intruding import Intruding
 
-__all__ = ["CATEGORY", "WILDCARD", "Measuring", "Searching", "wildcard"]
+__all__ = ["CATEGORY", "MOST", "WILDCARD", "Measuring", "Searching", "wildcard"]
 
 CATEGORY, WILDCARD = "category", "wildcard"
 """What a missing key may be."""
+MOST = 50_000
+"""Most records that are looked at one by one: a table of so many is measured as one in memory is."""
 _ALPHA = re.compile(rf"{WILDCARD}:(\d+(?:\.\d*)?|\.\d+)")
 
 
@@ -79,6 +81,8 @@ class Measuring:
         How special uniques are searched; None: not, unless somebody asks for them by name.
     log_linear
         Model from which uniques of the population are estimated, with `fraction`; None: none is.
+    most
+        Most records that are looked at one by one, where rows are not in memory.
 
     Raises
     ------
@@ -103,6 +107,7 @@ class Measuring:
     together: bool = False
     special: Searching | None = None
     log_linear: Model | None = None
+    most: int = MOST
 
     def __post_init__(self) -> None:
         wildcard(self.missing)

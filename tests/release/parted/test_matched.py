@@ -127,7 +127,7 @@ def test_who_errs_is_left_out_and_a_note_says_so():
     frame, plan = people(N), keyed([NOISE], knows={"neighbour": {"error": {"x": 1.0}}})
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-    found = measure_many(plan.bound(entering.codebook), ran, Measuring(), quiet, most=100)
+    found = measure_many(plan.bound(entering.codebook), ran, Measuring(most=100), quiet)
     assert ERRS in found.notes
     assert not [f for f in found if f.measure == "match_correct"]
 

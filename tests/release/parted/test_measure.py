@@ -89,9 +89,9 @@ def test_of_a_large_table_what_sums_tell_is_of_all_rows(steps):
     memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-    found = measure_many(plan.bound(entering.codebook), ran, Measuring(), quiet, most=80)
+    found = measure_many(plan.bound(entering.codebook), ran, Measuring(most=80), quiet)
     exact = {key: value for key, value in figures(found).items() if key[0] in EXACT}
-    assert {SAMPLED, LEFT_OUT} <= set(found.notes)
+    assert {SAMPLED.format(most=80), LEFT_OUT} <= set(found.notes)
     assert set(exact) == {key for key in memory if key[0] in EXACT}
     refuse_other(exact, memory)
 
@@ -104,7 +104,7 @@ def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
     for rows in (frame, frame.reverse()):
         entering = Scattered.of(rows, plan.codebook(rows, Codebook()))
         ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-        told.append(figures(measure_many(plan.bound(entering.codebook), ran, Measuring(), quiet, most=80)))
+        told.append(figures(measure_many(plan.bound(entering.codebook), ran, Measuring(most=80), quiet)))
     refuse_other(told[0], told[1])
     key = ("linkage_nearest", None, "overall", None, "nearest")
     assert told[0][key][0] >= memory[key][0] - 0.15  # 80 of 200: the standard error of a share is at most .045
@@ -118,7 +118,7 @@ def test_what_averages_tell_is_tried_in_whole_strata():
         plan = plan_of(STEPS[name])
         entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
         ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
-        told[name] = measure_many(plan.bound(entering.codebook), ran, Measuring(), quiet, most=N - 1)
+        told[name] = measure_many(plan.bound(entering.codebook), ran, Measuring(most=N - 1), quiet)
     assert frame["g"].value_counts()["count"].max() < N - 1
     few, whole = strata_of(ran, ["g"], N - 1), strata_of(ran, ["g"], N)
     assert whole.after.frame.height == N
@@ -127,8 +127,9 @@ def test_what_averages_tell_is_tried_in_whole_strata():
     lines = [f for f in told["centroids"] if f.measure == "reconstruction"]
     assert lines
     assert all(f.value is not None for f in lines)
-    assert STRATA_SAMPLED in told["centroids"].notes
-    assert STRATA_SAMPLED not in told["noise"].notes
+    note = STRATA_SAMPLED.format(most=N - 1)
+    assert note in told["centroids"].notes
+    assert note not in told["noise"].notes
 
 
 def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
@@ -139,10 +140,10 @@ def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     bound = plan.bound(entering.codebook)
     ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
     theirs = {"u_main", "u_interactions", "k_anonymity"}
-    assert theirs <= {f.measure for f in measure_many(bound, ran, Measuring(), quiet, most=100)}
+    assert theirs <= {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
     monkeypatch.setattr(measuring, "ours", lambda: frozenset(figures_by_name()) - theirs)
     monkeypatch.setattr(measuring, "figures", figures_by_name)
-    found = measure_many(bound, ran, Measuring(), quiet, most=100)
+    found = measure_many(bound, ran, Measuring(most=100), quiet)
     assert not theirs & {f.measure for f in found}
     assert OTHERS_LEFT_OUT.format(figures="k_anonymity, u_main, u_interactions") in found.notes
     judged = apply_limits(found, [Limit(measure="u_main", at_most=1.0)])
@@ -160,7 +161,7 @@ def test_of_too_many_classes_the_smallest_is_told(monkeypatch):
     ran = run_parted(plan, Scattered.of(frame, plan.codebook(frame, Codebook())), Draws(SECRET.value), quiet)
     ask = Scattered.ask
     monkeypatch.setattr(Scattered, "ask", refuse)
-    found = measure_many(plan, ran, Measuring(), quiet, most=100)
+    found = measure_many(plan, ran, Measuring(most=100), quiet)
     assert TOO_MANY in found.notes
     assert {(f.measure, f.value) for f in found} >= {("k_anonymity", float(frame["h"].value_counts()["count"].min()))}
 
@@ -174,7 +175,7 @@ def test_each_synthetic_copy_is_measured_by_itself():
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     bound = plan.bound(entering.codebook)
     ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
-    told = figures(measure_many(bound, ran, Measuring(), quiet, most=100))
+    told = figures(measure_many(bound, ran, Measuring(most=100), quiet))
     assert {"k_anonymity", "table_ratio", "unchanged", "mean"} <= {key[0] for key in told}
     refuse_other(told, memory)
 

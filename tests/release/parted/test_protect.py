@@ -14,6 +14,7 @@ from sfumato.data.profile import profile
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import LimitExceeded, PlanError
+from sfumato.measures.measuring import Measuring
 from sfumato.methods.base import ROW, VIEW, WAS
 from sfumato.methods.registry import methods
 from sfumato.plan.draft import draft_plan
@@ -23,7 +24,7 @@ from sfumato.release.order import in_release_order
 from sfumato.release.parted import protect as protecting
 from sfumato.release.parted.assess import seen
 from sfumato.release.parted.check import entered
-from sfumato.release.parted.measure import EARLIER_LEFT_OUT, measure_few
+from sfumato.release.parted.measure import EARLIER_LEFT_OUT
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
 from sfumato.release.protect import numbered, without_traces
@@ -234,9 +235,9 @@ def test_earlier_releases_are_measured_beside_parts_as_in_memory(past):
 
 def test_where_parts_are_large_earlier_releases_refuse_the_release(past, monkeypatch):
     asked, _ = past
-    monkeypatch.setattr(protecting, "measure_few", partial(measure_few, most=100))
+    monkeypatch.setattr(protecting, "Measuring", partial(Measuring, most=100))
     parted = sf.protect(asked, sf.read("parts", engine="duckdb"), secret=SECRET.value)
-    assert EARLIER_LEFT_OUT in parted.report.refusals
+    assert EARLIER_LEFT_OUT.format(most=100) in parted.report.refusals
     with pytest.raises(LimitExceeded, match="what the earlier releases tell beside this one was not measured"):
         parted.write("new")
     assert not Path("new").exists()

@@ -32,7 +32,7 @@ from sfumato.release.parted.found import closeness, linked
 from sfumato.release.parted.hidden import hidden
 from sfumato.release.parted.matched import neighbour
 from sfumato.release.parted.run import PartedRun, released_columns
-from sfumato.release.parted.sample import MOST, sample_of, strata_of, whole_of
+from sfumato.release.parted.sample import sample_of, strata_of, whole_of
 from sfumato.release.parted.targets import PEOPLE, targets_of
 from sfumato.release.protect import measure_run, pair_of, subject_of
 from sfumato.release.run import Ran
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 SAMPLED = (
-    f"The table is large: what compares records one by one was measured on {MOST:,} of them, chosen by a fixed public "
+    "The table is large: what compares records one by one was measured on {most:,} of them, chosen by a fixed public "
     "rule. Who looks for a record among all finds it less often than among these."
 )
 AMONG_ALL = (
@@ -61,7 +61,7 @@ AMONG_ALL = (
     "of shares of everybody."
 )
 STRATA_SAMPLED = (
-    f"What can be computed back from averages was tried in whole strata of together at most {MOST:,} records, chosen "
+    "What can be computed back from averages was tried in whole strata of together at most {most:,} records, chosen "
     "by a fixed public rule."
 )
 LEFT_OUT = (
@@ -70,7 +70,7 @@ LEFT_OUT = (
     "small enough) were left out. A limit on what they find counts as not met."
 )
 EARLIER_LEFT_OUT = (
-    f"what the earlier releases tell beside this one was not measured: that is done for tables of at most {MOST:,} "
+    "what the earlier releases tell beside this one was not measured: that is done for tables of at most {most:,} "
     "records, whose ids are those of single people. Take `earlier` out of the plan, if nobody has got them"
 )
 """A clause, as refusals are."""
@@ -100,7 +100,6 @@ def measure_few(
     ran: PartedRun,
     how: Measuring,
     progress: Progress,
-    most: int = MOST,
     earlier: Callable[[], Before | None] = lambda: None,
 ) -> Findings | None:
     """Measure a run of a small table as in memory; None where it is large, or its ids are not those of records.
@@ -109,26 +108,22 @@ def measure_few(
     ----------
     plan, ran, how, progress
         The plan as run, what its run left behind, how things are measured, and who is told.
-    most
-        Most records, before and after.
     earlier
         Opens earlier releases of the same people.
     """
-    if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > most:
+    if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > how.most:
         return None
     whole = whole_of(ran)
     return None if whole is None else measure_run(plan, whole, how, progress, earlier=earlier()).findings
 
 
-def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress, most: int = MOST) -> Findings:
+def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
     """Measure a run of a large table: by questions, by people who are looked for among all records, and by samples.
 
     Parameters
     ----------
     plan, ran, how, progress
         As of `measure_few`.
-    most
-        Most records that are looked at one by one.
     """
     of_others = [name for name in figures() if name not in ours()]
     others = (OTHERS_LEFT_OUT.format(figures=", ".join(of_others)),) if of_others else ()
@@ -138,7 +133,7 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress,
     seen = exposed_off_memory(plan, ran.after)
     found = _of_everybody(plan, ran, how, seen, of_everybody)
     moved = counted(plan, ran, of_counts)
-    sample = sample_of(ran, most)
+    sample = sample_of(ran, how.most)
     if sample is None:
         return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + Findings.together([found, moved])
     known = {f.measure for each in (found, moved) for f in each} | COUNTED
@@ -148,14 +143,15 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress,
     def of(rows: Ran[PolarsDataset]) -> Subject:
         return replace(subject_of(plan, rows, pair_of(plan, rows), how, seen), classes=(), sensitive=())
 
-    strata = _strata(plan, ran, most)
+    strata = _strata(plan, ran, how.most)
     of_strata = Findings() if strata is None else measure(of(strata), apart, only=_IN_STRATA)
     of_strata = Findings(tuple(f for f in of_strata if f.measure in _IN_STRATA), of_strata.notes)
     people = of(sample)
     if people.two.aligned and people.two.columns:
         names -= _LINKED
     of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
-    notes = (*seen.notes, *others, SAMPLED, *((STRATA_SAMPLED,) if of_strata else ()), LEFT_OUT)
+    in_strata = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
+    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *in_strata, LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
     looked_at = Findings.together([of_strata, of_people])
     rest = tuple(n for n in looked_at.notes if n != NO_CLASSES or n in known_notes)

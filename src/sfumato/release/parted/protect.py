@@ -21,7 +21,6 @@ from sfumato.release.parted.exposing import exposed_off_memory
 from sfumato.release.parted.measure import EARLIER_LEFT_OUT, measure_few, measure_many
 from sfumato.release.parted.release import PartedRelease
 from sfumato.release.parted.run import PartedRun, as_released, released_columns, run_parted
-from sfumato.release.parted.sample import MOST
 from sfumato.release.secret import Secret
 from sfumato.release.warnings import warnings_of
 from sfumato.report.report import Renderer, Report
@@ -72,7 +71,7 @@ def protect_parted(
     DataError
         Where the data are not fit for it, or change while they are read.
     """
-    draws = Watched(secret.value)
+    how, draws = how or Measuring(), Watched(secret.value)
     progress("looking at the columns", 0)
     entering = entered(plan, data)
     told = (*getattr(data, "notes", ()), *guesses(plan, entering.codebook))
@@ -80,10 +79,9 @@ def protect_parted(
     running, measuring = split(progress, [sum(step.effort for step in plan.steps), EFFORT])
     ran = run_parted(plan, entering, draws, running)
     entered_rows = int(entering.ask(Counts(())).item(0, COUNT))
-    after = ran.after.kept() if entered_rows > MOST else ran.after
+    after = ran.after.kept() if entered_rows > how.most else ran.after
     after = as_released(plan, entering, after, int(after.ask(Counts(())).item(0, COUNT)) != entered_rows)
     ran = PartedRun(ran.given, ran.before, after, ran.steps, ran.disclosure, ran.suppression)
-    how = how or Measuring()
     few = measure_few(plan, ran, how, measuring, earlier=earlier)
     findings = apply_limits(measure_many(plan, ran, how, measuring) if few is None else few, plan.limits)
     keys = exposed_off_memory(plan, after).keys
@@ -100,7 +98,7 @@ def protect_parted(
         repeatable=secret.repeatable,
         refusals=(
             *refusals(plan, after.codebook.only(released_columns(after)), keys, findings),
-            *((EARLIER_LEFT_OUT,) if plan.earlier and few is None else ()),
+            *((EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier and few is None else ()),
         ),
         warnings=(
             *warnings_of(plan, entering, after, keys, secret, drawn),

@@ -16,10 +16,8 @@ from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS
 from sfumato.release.parted.run import PartedRun, released_columns
 from sfumato.release.run import Ran
 
-__all__ = ["MOST", "sample_of", "strata_of", "true_id", "whole_of"]
+__all__ = ["sample_of", "strata_of", "true_id", "whole_of"]
 
-MOST = 50_000
-"""Most records that are looked at one by one: a table of so many is measured as one in memory is."""
 _WORD, _UNIT = f"{HIDDEN}sample:word", f"{HIDDEN}sample:unit"
 _STRATA = Purpose("measured strata")
 _SPARE = 1.2
@@ -32,7 +30,7 @@ def whole_of(ran: PartedRun) -> Ran[PolarsDataset] | None:
     Parameters
     ----------
     ran
-        What a run left behind; with at most `MOST` records.
+        What a run left behind; of few records.
     """
     told = ran.disclosure.synthetic
     given, before = (_collected(each) for each in (ran.given, ran.before))
@@ -50,7 +48,7 @@ def whole_of(ran: PartedRun) -> Ran[PolarsDataset] | None:
     return _run(ran, _numbered(given), *_in_order(ran, before, after))
 
 
-def sample_of(ran: PartedRun, most: int = MOST) -> Ran[PolarsDataset] | None:
+def sample_of(ran: PartedRun, most: int) -> Ran[PolarsDataset] | None:
     """A sample of a run's records as one in memory leaves them behind; None where they cannot be told by their ids.
 
     They are those with the smallest public draws of their ids: the same on every engine and in any order of rows.
@@ -73,7 +71,7 @@ def sample_of(ran: PartedRun, most: int = MOST) -> Ran[PolarsDataset] | None:
     return _beside(ran, after.drop(_WORD, _UNIT), true)
 
 
-def strata_of(ran: PartedRun, by: Sequence[str], most: int = MOST) -> Ran[PolarsDataset] | None:
+def strata_of(ran: PartedRun, by: Sequence[str], most: int) -> Ran[PolarsDataset] | None:
     """A sample of whole strata: whoever looks for a record in its stratum finds as often there as among all.
 
     They are those with the smallest public draws of their labels, as many as have `most` records together; one that is
