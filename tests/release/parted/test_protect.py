@@ -21,7 +21,6 @@ from sfumato.plan.draft import draft_plan
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.order import in_release_order
-from sfumato.release.parted import protect as protecting
 from sfumato.release.parted.assess import seen
 from sfumato.release.parted.check import entered
 from sfumato.release.parted.measure import EARLIER_LEFT_OUT
@@ -235,7 +234,7 @@ def test_earlier_releases_are_measured_beside_parts_as_in_memory(past):
 
 def test_where_parts_are_large_earlier_releases_refuse_the_release(past, monkeypatch):
     asked, _ = past
-    monkeypatch.setattr(protecting, "Measuring", partial(Measuring, most=100))
+    monkeypatch.setattr("sfumato.api.protect.Measuring", partial(Measuring, most=100))
     parted = sf.protect(asked, sf.read("parts", engine="duckdb"), secret=SECRET.value)
     assert EARLIER_LEFT_OUT.format(most=100) in parted.report.refusals
     with pytest.raises(LimitExceeded, match="what the earlier releases tell beside this one was not measured"):
