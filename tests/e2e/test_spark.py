@@ -20,6 +20,9 @@ from sfumato.errors import DataError, FileError
 from sfumato.methods.registry import methods
 from sfumato.release.run import run_steps
 from tests.e2e import spark_cluster
+from tests.golden.paths.plans import KINDS, names
+from tests.golden.paths.plans import table as plans_table
+from tests.golden.paths.recording import FEW, differing, outcome, recorded
 from tests.laws import measured
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
 from tests.parts import needs
@@ -31,6 +34,7 @@ pytestmark = [
     needs("java", "spark"),
 ]
 SECRET = b"known to nobody, 4711 times over"
+PLANS = "tests/e2e/test_spark.py::test_a_plan_does_there_what_it_does_in_parts"
 CASE = "tests/e2e/test_spark.py::test_every_lawful_step_is_equal_to_memory_in_every_bit"
 BY_DAY = {
     "noise": (0, 3),  # rows as they come; after medians and covariances of all
@@ -216,6 +220,22 @@ def test_findings_are_those_of_memory(opened, here):
     data = elsewhere(opened, in_parts(measured.table(), here / "measured", 70))
     name = "noise by region"
     assert measured.differing(measured.off_memory(name, data), measured.in_memory(name)) == []
+
+
+def plans():
+    """Plans of every kind of pair; those of single methods at night, for their steps are looked at by day."""
+    for name in names():
+        marks = () if name in KINDS else pytest.mark.nightly(of=f"{PLANS}[masked twice]")
+        yield pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", plans())
+def test_a_plan_does_there_what_it_does_in_parts(name, opened, here):
+    """Released values, figures, what is said, and files, as they were recorded."""
+    if not (here / "paths").exists():
+        in_parts(plans_table(), here / "paths", 200)
+    told = outcome(name, elsewhere(opened, here / "paths"), FEW)
+    assert differing(told, recorded(name)["parts"]) == []
 
 
 def test_strata_have_a_bound_and_the_message_names_the_columns_alone(opened):
