@@ -591,7 +591,8 @@ _KEYS = {
     "where there is little `change`); and how it may be `published` (`rate`, `ladder` of counts, `change`, `mean` alone, "
     "`no`), see [Measures](measures.md)",
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "
-    "(figures compare the release with the table as it enters the first step that does), and the JSON Schema of its "
+    "(figures compare the release with the table as it enters the first step that does); where rows are not in memory, "
+    "whether it needs `whole_strata`, and how many `passes` over all rows it makes at most; and the JSON Schema of its "
     "`parameters`",
     "failed": "what other packages bring and could not be loaded: `package`, `entry` and `reason`",
     "table build cells": "number of cells that are not empty, totals among them",

@@ -14,6 +14,8 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.spill import Spill
 from sfumato.methods.registry import methods
+from sfumato.plan.plan import Plan
+from sfumato.release.parted.steps import how_steps_run
 from sfumato.release.run import run_steps
 from sfumato.testing.methods import SECRET, StepLaws
 from sfumato.testing.tables import PEOPLE, people, with_missing
@@ -132,3 +134,18 @@ def test_law_7_no_data_value_is_in_a_disclosed_sentence(do, number):
 @each_step(every=True)
 def test_law_8_a_column_that_is_not_there_is_refused_before_data_are_touched(do, number):
     held(do, number).a_missing_column_is_refused()
+
+
+@each_step(every=True)
+def test_law_9_it_asks_and_gathers_as_it_says(do, number):
+    """Where rows are not in memory, at most a look more than is needed is told, that some parameters take."""
+    held(do, number).it_asks_and_gathers_as_it_says()
+    (told,) = how_steps_run(Plan(steps=[lawful(do)[number]]), PEOPLE)
+    assert told.how == ("stratum" if methods()[do].whole_strata else "batch")
+    assert 1 <= told.passes <= methods()[do].passes
+
+
+def test_of_every_method_some_step_takes_all_passes():
+    """So that `passes` is no more than the most."""
+    most = {do: max(step.later_passes + 1 for step in lawful(do)) for do in methods()}
+    assert most == {do: method.passes for do, method in methods().items()}

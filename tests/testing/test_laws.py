@@ -9,6 +9,7 @@ import pytest
 
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import Counts
 from sfumato.errors import PlugInError
 from sfumato.measures.registry import measures
 from sfumato.methods.base import Method, Stage
@@ -39,9 +40,10 @@ class Broken(Method):
             "parts": X - X.mean(),
             "again": X + run,
             "other column": X.alias("y"),
-            "loud": X,
         }
-        return None if states else Stage(lambda batch, state, draws: batch.with_columns(ways[self.way]))
+        queries = (Counts(("g",)),) if self.way == "asks" else ()
+        stage = Stage(lambda batch, state, draws: batch.with_columns(ways.get(self.way, X)), queries)
+        return stage if len(states) <= len(queries) else None
 
     def disclose(self, states):
         return (Coarsened(self.columns, "by 987,654.3" if self.way == "loud" else "somehow"),)
@@ -55,6 +57,7 @@ class Broken(Method):
         ("parts", "every_engine_gives_the_same", "with rows that do not fit into memory: other values of 'x'"),
         ("again", "same_secret_same_release", "made again: other values of 'x'"),
         ("other column", "ids_and_other_columns_survive", "what the step does not change: other values of 'y'"),
+        ("asks", "it_asks_and_gathers_as_it_says", "it asks more often than `passes` says"),
         ("loud", "no_value_is_in_a_sentence", "a value of the data is in a sentence that is published"),
     ],
 )

@@ -177,6 +177,14 @@ class Method(Described):
     draws_error: ClassVar[bool] = False
     """Whether it discloses the law of an error, which a later step on the same columns would make untrue."""
 
+    whole_strata: ClassVar[bool] = False
+    """Whether what it does to a record hangs on all others of its stratum, which are gathered where rows are not in
+    memory; every other method learns a few figures of all records, and then goes over batches."""
+
+    passes: ClassVar[int] = 1
+    """How often it goes through all rows at most, for what it must know of them: its first stage, which may ask
+    nothing, and those after it that ask."""
+
     averages: ClassVar[bool] = False
     """Whether it averages the values of its columns, which must then be amounts and not codes."""
 
@@ -184,6 +192,11 @@ class Method(Described):
     def name(self) -> str:
         """The method's name, as `do` has it."""
         return str(getattr(self, "do"))  # noqa: B009  every subclass has its own literal `do`
+
+    @property
+    def later_passes(self) -> int:
+        """How many of its passes come after the first stage, with these parameters at most."""
+        return self.passes - 1
 
     @property
     def counts_records(self) -> bool:

@@ -66,7 +66,8 @@ def methods_told() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        With `name`, `purpose` in a sentence, whether it `masks`, and the JSON Schema of its `parameters`.
+        With `name`, `purpose` in a sentence, whether it `masks`, whether it needs `whole_strata`, how many `passes` it
+        makes at most, and the JSON Schema of its `parameters`.
 
     Examples
     --------
@@ -74,6 +75,13 @@ def methods_told() -> list[dict[str, Any]]:
     ['centroids', 'noise', 'pram', 'sample', 'shuffle', 'swap', 'swap_households', 'synthesise']
     """
     return [
-        {"name": name, "purpose": summary(cls), "masks": bool(cls.masks), "parameters": cls.json_schema()}
+        {
+            "name": name,
+            "purpose": summary(cls),
+            "masks": bool(cls.masks),
+            "whole_strata": bool(cls.whole_strata),
+            "passes": cls.passes,
+            "parameters": cls.json_schema(),
+        }
         for name, cls in methods().items()
     ]

@@ -76,6 +76,7 @@ class Sample(Method):
     """
 
     masks: ClassVar[bool] = True
+    passes: ClassVar[int] = 3
     draws_by_id: ClassVar[bool] = True
 
     do: Literal["sample"] = "sample"

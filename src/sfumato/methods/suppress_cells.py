@@ -86,6 +86,7 @@ class SuppressCells(Method):
     """
 
     coarsens: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
     effort: ClassVar[float] = 5.0
     missing: ClassVar[str] = "wildcard"

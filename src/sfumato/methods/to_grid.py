@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -58,6 +58,8 @@ class ToGrid(PointStep):
     >>> ToGrid(x="lon", y="lat", crs=4326).where
     'squares of 1,000 m of the British National Grid'
     """
+
+    passes: ClassVar[int] = 2
 
     do: Literal["to_grid"] = "to_grid"
     column: str = Field(default="cell", min_length=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -65,6 +65,8 @@ class ToLine(PointStep):
     >>> ToLine(x="lon", y="lat", crs=4326, lines="rivers.gpkg", column="river", mode="random").drawn_from
     5
     """
+
+    passes: ClassVar[int] = 2
 
     do: Literal["to_line"] = "to_line"
     lines: LayerPath

@@ -119,6 +119,7 @@ def laws(
         held.another_secret_changes_only_draws,
         held.disclosure_speaks_of_known_columns,
         held.no_value_is_in_a_sentence,
+        held.it_asks_and_gathers_as_it_says,
         held.a_missing_column_is_refused,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,7 @@ from ruamel.yaml import YAML
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import rows as rows_of
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.query import Query
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
@@ -30,6 +32,28 @@ SECRET, ANOTHER = bytes(range(16)), b"another secret, 24 bytes"
 PLANTED = 987_654.321
 _CHOICES = ("do", "columns", "column", "formula", "by", "map", "band", "labels", "clip", "preset", "method")
 """Parameters that another word or number does not fit."""
+
+
+@dataclass(frozen=True)
+class _Watching(PolarsDataset):
+    """Remembers how often it was asked, and whether whole strata were needed."""
+
+    seen: list[str] = field(default_factory=list)
+
+    def ask_all(self, queries: Sequence[Query]) -> list[pl.DataFrame]:
+        self.seen.append("asked" if queries else "")
+        return [self.ask(query) for query in queries]
+
+    def map(
+        self,
+        f: Callable[[pl.DataFrame], pl.DataFrame],
+        by: Sequence[str] | None = None,
+        codebook: Codebook | None = None,
+    ) -> _Watching:
+        if by is not None:
+            self.seen.append("stratum")
+        made = super().map(f, by, codebook)
+        return replace(self, frame=made.frame, codebook=made.codebook)
 
 
 @dataclass(frozen=True)
@@ -151,6 +175,15 @@ class StepLaws:
             told = (str(error),)
         shown = [s for s in (*told, self.step.sentence()) if "987654" in s or "987,654" in s]
         hold(not shown, "a value of the data is in a sentence that is published")
+
+    def it_asks_and_gathers_as_it_says(self) -> None:
+        """So that `--dry-run` tells how often large data are gone through, and strata that are too large are told."""
+        data = _Watching(self.data, self.codebook)
+        run_steps([self.step], data, Draws(SECRET))
+        whole, asked = "stratum" in data.seen, data.seen.count("asked")
+        says = "`whole_strata` says otherwise"
+        hold(whole == self.step.whole_strata, f"it {'needs' if whole else 'does not need'} whole strata: {says}")
+        hold(asked <= 1 + self.step.later_passes <= self.step.passes, "it asks more often than `passes` says")
 
     def a_missing_column_is_refused(self) -> None:
         """Before data are touched."""

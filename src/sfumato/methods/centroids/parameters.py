@@ -32,6 +32,8 @@ class CentroidParameters(Method):
 
     effort: ClassVar[float] = 50.0
     masks: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = True
+    passes: ClassVar[int] = 4
     draws_by_id: ClassVar[bool] = True
     averages: ClassVar[bool] = True
 

@@ -26,6 +26,7 @@ class NoiseParameters(Method):
     """What the stages of `noise` go by, see `Noise`."""
 
     masks: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
     draws_error: ClassVar[bool] = True
 
@@ -54,6 +55,11 @@ class NoiseParameters(Method):
         if isinstance(given, dict) and given.get("preset") == "avraam2018":
             return {"clip": True, **given}
         return given
+
+    @property
+    def later_passes(self) -> int:
+        """One, for covariances of values whose gaps are filled in first."""
+        return int(self.correlated)
 
     @model_validator(mode="after")
     def _sane(self) -> NoiseParameters:

@@ -54,6 +54,8 @@ class Shuffle(Method):
     """
 
     masks: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
     effort: ClassVar[float] = 3.0
 

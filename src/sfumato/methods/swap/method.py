@@ -62,6 +62,8 @@ class Swap(Method):
     """
 
     masks: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
 
     do: Literal["swap"] = "swap"

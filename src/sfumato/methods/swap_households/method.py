@@ -66,6 +66,8 @@ class SwapHouseholds(Method):
     """
 
     masks: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
     effort: ClassVar[float] = 5.0
 

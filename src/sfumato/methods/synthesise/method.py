@@ -129,6 +129,8 @@ class Synthesise(Method):
     """
 
     draws_by_id: ClassVar[bool] = True
+    whole_strata: ClassVar[bool] = True
+    passes: ClassVar[int] = 2
     effort: ClassVar[float] = 20.0
 
     do: Literal["synthesise"] = "synthesise"
@@ -226,6 +228,11 @@ class Synthesise(Method):
             for name in free
             if name not in named and codebook[name].role not in _NO_PART and codebook[name].kind != Kind.TEXT
         )
+
+    @property
+    def later_passes(self) -> int:
+        """One, for the people of the households that were drawn."""
+        return int(self.households)
 
     @property
     def masks(self) -> bool:  # type: ignore[override]

@@ -7,7 +7,6 @@ batches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,13 +19,6 @@ from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 
 __all__ = ["StepRun", "check_strata", "how_steps_run"]
-
-_WHOLE_STRATA = frozenset({"centroids", "shuffle", "swap", "swap_households", "synthesise"})
-_LATER_LOOKS: Mapping[str, int] = {"centroids": 3, "sample": 2}
-_ONE_MORE = frozenset({"shuffle", "suppress_cells", "swap", "swap_households", "to_grid", "to_line"})
-
-_ONE_MORE_WHERE = ("correlated", "households")
-"""Options that take a look more."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +62,8 @@ def how_steps_run(plan: Plan, codebook: Codebook) -> list[StepRun]:
     """
     told = []
     for step in plan.steps:
-        more = int(step.name in _ONE_MORE or any(getattr(step, option, False) for option in _ONE_MORE_WHERE))
-        looks = _LATER_LOOKS.get(step.name, more) + _first_look(step, codebook)
-        told.append(StepRun(step.name, "stratum" if step.name in _WHOLE_STRATA else "batch", max(1, looks)))
+        passes = step.later_passes + _first_look(step, codebook)
+        told.append(StepRun(step.name, "stratum" if step.whole_strata else "batch", max(1, passes)))
         with suppress(DataError):
             codebook = step.describe(codebook)
     return told
@@ -107,7 +98,7 @@ def check_strata(plan: Plan, data: Dataset, most: int) -> None:
     changed: set[str] = set()
     for number, step in enumerate(plan.steps):
         by = tuple(step.strata)
-        told = step.name in _WHOLE_STRATA and not changed & {*by} and {*by} <= {*data.codebook}
+        told = step.whole_strata and not changed & {*by} and {*by} <= {*data.codebook}
         if told and (data.ask(Classes(by))[SIZE] > most).any():
             raise DataError(too_large(step, number, most))
         changed |= {*step.changes}
