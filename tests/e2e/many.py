@@ -93,7 +93,7 @@ def _caught(command):
         os.dup2(out.fileno(), 1)
         os.dup2(err.fileno(), 2)
         for descriptor, name in ((1, "stdout"), (2, "stderr")):  # as at the start of a process
-            setattr(sys, name, open(descriptor, "w", encoding="utf-8", buffering=1, closefd=False))
+            setattr(sys, name, os.fdopen(descriptor, "w", 1, "utf-8", closefd=False))
         status = _run(command)
         sys.stdout.flush()
         sys.stderr.flush()
