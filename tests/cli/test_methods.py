@@ -12,8 +12,9 @@ def test_every_method_in_json(sfumato):
     assert [m["name"] for m in told] == list(methods())
     for method in told:
         cls = methods()[method["name"]]
-        assert method.keys() == {"name", "purpose", "masks", "parameters"}
+        assert method.keys() == {"name", "purpose", "masks", "whole_strata", "passes", "parameters"}
         assert method["masks"] is bool(cls.masks)
+        assert (method["whole_strata"], method["passes"]) == (cls.whole_strata, cls.passes)
         assert method["purpose"].endswith(".")
         assert method["parameters"]["properties"].keys() == cls.model_fields.keys()
         in_plan = Plan.json_schema()["$defs"][cls.__name__]["properties"]
