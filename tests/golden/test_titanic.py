@@ -11,10 +11,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import ROW
 from sfumato.draws import PUBLIC
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.utility.model import compare_models
-from sfumato.methods.base import ROW
 from sfumato.release.run import run_steps
 
 PLAN = """sfumato: 1

@@ -6,10 +6,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.hidden import ROW
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.examples import cohort
-from sfumato.methods.base import ROW
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.release.rehearsal import REHEARSED, asks_for_rehearsal, rehearse

@@ -15,6 +15,7 @@ import polars as pl
 from sfumato.api.read import read_whole
 from sfumato.api.standing_out import Codes, sizes
 from sfumato.api.standing_out import numbered as coded
+from sfumato.data.hidden import ROW
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC, Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
@@ -22,7 +23,7 @@ from sfumato.errors import DataError
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import patterns
 from sfumato.measures.utility.correlations import correlation
-from sfumato.methods.base import ROW, Method
+from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import missing_rule
 from sfumato.release.protect import numbered

@@ -26,10 +26,6 @@ from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
 
 __all__ = [
-    "HIDDEN",
-    "ROW",
-    "VIEW",
-    "WAS",
     "DrawBy",
     "Method",
     "Stage",
@@ -38,19 +34,6 @@ __all__ = [
     "unit_problems",
     "unknown_problems",
 ]
-
-HIDDEN = "sfumato:"
-"""Prefix of the columns that a method keeps between its stages; no data set may have such a column."""
-
-ROW = f"{HIDDEN}row"
-"""Column that numbers the records of one run, so that tables are joined and never aligned by position."""
-
-WAS = f"{HIDDEN}was:"
-"""Prefix of the columns in which true values travel beside released ones, where tables are not joined."""
-
-VIEW = f"{HIDDEN}view:"
-"""Prefix of the columns in which what an attacker could compute travels: then the view's name, a colon, the column."""
-
 
 DrawBy = Literal["record", "household"]
 """Whose id draws are keyed on."""

@@ -13,9 +13,10 @@ from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Bounds
 from sfumato.data.expression import parse
 from sfumato.data.formula_limits import formula_limits
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
-from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
+from sfumato.methods.base import Method, Stage, StepDraws, unknown_problems
 
 __all__ = ["Derive"]
 

@@ -14,11 +14,12 @@ from pydantic import Field
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.coordinates import CrsName, Floats, a_crs, in_area, wrong_system
 from sfumato.data.files.layers import LayerFile
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError, FileError
-from sfumato.methods.base import HIDDEN, Method, unknown_problems
+from sfumato.methods.base import Method, unknown_problems
 from sfumato.methods.generalising import code_text
 
 if TYPE_CHECKING:

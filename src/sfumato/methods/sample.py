@@ -11,11 +11,12 @@ from pydantic import Field, field_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Sampled
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import plain, sortable, units
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unit_problems
+from sfumato.methods.base import Method, Stage, StepDraws, unit_problems
 from sfumato.methods.checks import strata_problems
 from sfumato.methods.strata import LOOKED_UP, category
 

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.described import Described
 from sfumato.data.disclosure import Suppressed
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import as_texts
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
@@ -22,7 +23,7 @@ from sfumato.draws import sortable
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
 from sfumato.kernels.classes.cell_suppression import suppress_cells
 from sfumato.kernels.classes.missing_keys import relying_on_wildcards
-from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws, unknown_problems
+from sfumato.methods.base import Method, Stage, StepDraws, unknown_problems
 from sfumato.methods.checks import role_problems, strata_problems
 
 __all__ = ["Subset", "SuppressCells"]

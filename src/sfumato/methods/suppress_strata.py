@@ -11,10 +11,11 @@ from pydantic import Field
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Suppressed
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.suppression import Suppression
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Method, Stage, StepDraws
+from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.methods.strata import LOOKED_UP, category
 
 __all__ = ["SuppressStrata"]

@@ -14,9 +14,10 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.coordinates import CrsName, Floats, a_crs, in_area, moved
 from sfumato.data.disclosure import Coarsened, Disclosed, Dropped
 from sfumato.data.grids import BritishGrid, Grid, Hexagons, Squares
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.checks import few_missing
 from sfumato.methods.points import Points, PointStep, in_area_of, small, swapped_or_outside, told_codes
 

@@ -14,8 +14,9 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.coordinates import a_crs
 from sfumato.data.disclosure import Coarsened, Disclosed, Dropped
 from sfumato.data.files.layers import LayerPath, Shapes, named_shapes
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts
-from sfumato.methods.base import HIDDEN, Stage, StepDraws, unit_problems
+from sfumato.methods.base import Stage, StepDraws, unit_problems
 from sfumato.methods.checks import few_missing
 from sfumato.methods.points import (
     Points,

@@ -14,8 +14,9 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.coordinates import Floats, a_crs
 from sfumato.data.disclosure import Coarsened, Disclosed, Dropped
 from sfumato.data.files.layers import LayerPath, Shapes, named_shapes
+from sfumato.data.hidden import HIDDEN
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.points import Points, PointStep, in_area_of, layer_problems, swapped_or_outside
 
 __all__ = ["ToPolygon", "first_names"]

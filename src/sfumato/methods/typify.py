@@ -16,9 +16,10 @@ from sfumato.data.coordinates import a_crs
 from sfumato.data.disclosure import Coarsened, Disclosed, Dropped
 from sfumato.data.error_model import Bounds
 from sfumato.data.files.layers import Layer, read_raster, read_shapes
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.checks import few_missing
 from sfumato.methods.points import Points, PointStep, in_area_of, layer_problems, swapped_or_outside, told_codes
 

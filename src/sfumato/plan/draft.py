@@ -13,11 +13,11 @@ import polars as pl
 from sfumato.data.codebook import Missing, Scalar
 from sfumato.data.entities import find
 from sfumato.data.extended import shown
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
 
 __all__ = ["draft_body", "draft_plan", "head", "listed"]

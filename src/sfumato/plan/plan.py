@@ -27,6 +27,7 @@ from sfumato.data.detectors import looks_identifying
 from sfumato.data.files.hierarchies import HierarchyFiles, digest
 from sfumato.data.files.infer import infer
 from sfumato.data.files.named import AS_RUN
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Columns, Facts, sniff_kinds
 from sfumato.data.problems import problems_of
@@ -36,7 +37,7 @@ from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.intruding import Scenario
 from sfumato.measures.registry import figures
-from sfumato.methods.base import HIDDEN, Method
+from sfumato.methods.base import Method
 from sfumato.plan.earlier import EarlierRelease
 from sfumato.plan.known import merged, unfit
 from sfumato.plan.knows import Knows, knows_problems

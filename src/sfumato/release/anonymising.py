@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.profile import profile
 from sfumato.data.query import Counts
@@ -19,7 +20,6 @@ from sfumato.measures.registry import figures
 from sfumato.measures.subject import KEYS
 from sfumato.methods.anonymise.coding import Coded, Key, coded
 from sfumato.methods.anonymise.method import Anonymise, Anonymised
-from sfumato.methods.base import HIDDEN
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet

@@ -12,6 +12,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
+from sfumato.data.hidden import ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.draws import Watched
@@ -25,7 +26,6 @@ from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.scenarios.copies import by_all_copies
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.model import comparison_of
-from sfumato.methods.base import ROW
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan

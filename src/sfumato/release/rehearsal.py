@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Synthetic
+from sfumato.data.hidden import ROW
 from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
@@ -22,7 +23,7 @@ from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
 from sfumato.measures.registry import measure_of
 from sfumato.measures.risk.linkers.coding import categories
-from sfumato.methods.base import ROW, Method
+from sfumato.methods.base import Method
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.release.intruder import comparable, keys_of

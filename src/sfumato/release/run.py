@@ -13,12 +13,13 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset, ask_all, rows, with_codebook
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
+from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.errors import EmptyRelease
-from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS, Method, Stage, StepDraws
+from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.progress import Progress, quiet, split
 from sfumato.report.report import StepDone
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence, Set
 import polars as pl
 
 from sfumato.data.dataset import Parted
+from sfumato.data.hidden import leaving
 from sfumato.data.query import SIZE, Classes, Moments
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import MAKE_SECRET
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.k_anonymity import k_anonymity
 from sfumato.measures.saying import FEW_ALIKE, listed
-from sfumato.methods.base import HIDDEN, Method
+from sfumato.methods.base import Method
 from sfumato.methods.coarsen_date import CoarsenDate
 from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.methods.top_code import TopCode
@@ -125,17 +126,12 @@ def _by_name(steps: Sequence[Method]) -> dict[str, list[str]]:
     return found
 
 
-def _leaving(data: Table) -> list[str]:
-    """The columns that leave."""
-    return [n for n in data.codebook if not n.startswith(HIDDEN)]
-
-
 def _told_by_dates(plan: Plan, after: Table) -> Iterator[str]:
     """Say that dates leave beside what is left of others of the same people, which gives some of these back."""
     steps = [step for step in plan.steps if isinstance(step, CoarsenDate)]
     coarse = dict.fromkeys(n for step in steps for n in step.columns if n in after.codebook)
     types = after.frame.schema if isinstance(after, PolarsDataset) else after.schema
-    fine = [n for n in _leaving(after) if n not in coarse and types[n] in (pl.Date, pl.Datetime)]
+    fine = [n for n in leaving(after.codebook) if n not in coarse and types[n] in (pl.Date, pl.Datetime)]
     ages = {step.beside: step.columns for step in steps if step.beside in fine}
     for reference, columns in ages.items():
         yield (

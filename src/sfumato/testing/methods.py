@@ -15,13 +15,14 @@ from ruamel.yaml import YAML
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import rows as rows_of
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import Query
 from sfumato.draws import Draws
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.spill import Spill
 from sfumato.errors import DataError, PlanError
-from sfumato.methods.base import HIDDEN, Method
+from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 from sfumato.release.run import Ran, run_steps
 from sfumato.testing.broken import hold, same_rows

@@ -4,12 +4,12 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.hidden import ROW
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.kernels.neighbours.mdav import mdav
-from sfumato.methods.base import ROW
 from sfumato.methods.centroids.method import Centroids
 from sfumato.release.run import run_steps
 from tests.methods.tables import NUMBER, PEOPLE_BOOK, people

@@ -10,12 +10,12 @@ from polars.testing import assert_frame_equal
 import sfumato as sf
 from sfumato.api.draft import draft
 from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import ROW, VIEW, WAS
 from sfumato.data.profile import profile
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import LimitExceeded, PlanError
 from sfumato.measures.measuring import Measuring
-from sfumato.methods.base import ROW, VIEW, WAS
 from sfumato.methods.registry import methods
 from sfumato.plan.draft import draft_plan
 from sfumato.plan.plan import Plan

@@ -11,6 +11,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Coarsened, Disclosed, Suppressed
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import Counts
 from sfumato.data.roles import Kind
 from sfumato.data.suppression import Suppression
@@ -19,7 +20,7 @@ from sfumato.kernels.lattice.local import Recoded, local
 from sfumato.kernels.lattice.search import optimal
 from sfumato.methods.anonymise.coding import Coded, Key, coded, in_texts
 from sfumato.methods.anonymise.parameters import AnonymiseParameters
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.generalising import coarsened, code_text, described, generalised
 
 __all__ = ["Anonymise", "Anonymised"]

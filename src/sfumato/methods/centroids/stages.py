@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import category_ladder
 from sfumato.data.pair import numbers
 from sfumato.data.query import Counts, Moments, Quantiles, Query
@@ -26,7 +27,7 @@ from sfumato.kernels.neighbours.blocks import blocks
 from sfumato.kernels.neighbours.centroids import Groups, nearest_groups
 from sfumato.kernels.rows import distinct, row_hash
 from sfumato.kernels.strata import Ladder, merge_small
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.centroids.moments import Kept, rounded
 from sfumato.methods.centroids.parameters import CentroidParameters
 

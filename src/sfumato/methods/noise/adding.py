@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.error_model import Additive, Growth
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.pair import numbers
 from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
@@ -21,7 +22,7 @@ from sfumato.errors import DataError
 from sfumato.kernels.grid import NO_GRID, round_half_up, round_to_multiple, significant
 from sfumato.kernels.masking.noise import nearest_correlation, shaped, standard
 from sfumato.kernels.rows import row_hash
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.noise.looking import (
     Key,
     Looked,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.error_model import Growth
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.pair import numbers
 from sfumato.data.query import COUNT, Counts, Moments, Quantiles, Query
@@ -20,7 +21,7 @@ from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.kernels.grid import decimals, significant
 from sfumato.kernels.moments import Sums, exact_sums
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.noise.parameters import NoiseParameters
 
 __all__ = ["Key", "Looked", "Looking", "Spread", "category_text", "dummy_column", "filled", "standardised", "too_few"]

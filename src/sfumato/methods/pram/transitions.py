@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.disclosure import Misclassified
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
 from sfumato.draws import bits, plain
 from sfumato.errors import DataError
 from sfumato.kernels.masking.transition import equal_spread, invariant, move
-from sfumato.methods.base import HIDDEN, StepDraws
+from sfumato.methods.base import StepDraws
 
 __all__ = ["MAX_LEVELS", "Exchanging", "Transitions"]
 

@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
@@ -22,7 +23,7 @@ from sfumato.errors import DataError
 from sfumato.kernels.grid import round_half_up
 from sfumato.kernels.masking.near_ranks import near_ranks
 from sfumato.kernels.rows import scatter
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 
 __all__ = ["Swapping", "Telling", "amount", "compared", "doubles", "ordered", "value_bits"]
 

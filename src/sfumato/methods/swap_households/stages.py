@@ -15,10 +15,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts
 from sfumato.errors import DataError
 from sfumato.kernels.rows import scatter
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 
 if TYPE_CHECKING:
     from sfumato.methods.swap_households.method import SwapHouseholds

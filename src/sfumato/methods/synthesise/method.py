@@ -13,9 +13,10 @@ from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.described import Described
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import parse
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
-from sfumato.methods.base import HIDDEN, Method, Stage, unit_problems, unknown_problems
+from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
 from sfumato.methods.synthesise.copies import SWEEPS, Ruled, Synthesis
 from sfumato.methods.synthesise.households.stage import MakingHouseholds

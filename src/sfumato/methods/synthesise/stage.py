@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import Expression
+from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.draws import Draws
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.synthesise.copies import Synthesis
 
 __all__ = ["MISSING", "Making", "Replaces", "shared_out"]

@@ -15,20 +15,20 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.disclosure import COPY
 from sfumato.data.finding import Findings
+from sfumato.data.hidden import HIDDEN, WAS, leaving
 from sfumato.data.query import Counts, Folded
 from sfumato.data.roles import Role
 from sfumato.measures.known import Known
 from sfumato.measures.risk import disclosive_correct, replicated_uniques
 from sfumato.measures.utility.stacked import compared
 from sfumato.measures.utility.table_ratio import among_copies, findings_of, findings_of_copies
-from sfumato.methods.base import HIDDEN, WAS
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.copies import over_copies
 from sfumato.release.intruder import keys_of
 from sfumato.release.measure import sensitive_categories
 from sfumato.release.parted.cells import Counted, look, told
-from sfumato.release.parted.run import PartedRun, released_columns
+from sfumato.release.parted.run import PartedRun
 from sfumato.release.protect import other_types
 
 __all__ = ["COUNTED", "TOO_MANY_CELLS", "TOO_MANY_KEYS", "copies_of", "counted", "counted_of_copies"]
@@ -117,13 +117,13 @@ def _is_nobodys(ran: PartedRun) -> bool:
 
 def _book(ran: PartedRun) -> Codebook:
     """What is known of the variables of both tables."""
-    return Codebook({**ran.before.codebook, **ran.after.codebook.only(released_columns(ran.after))})
+    return Codebook({**ran.before.codebook, **ran.after.codebook.only(leaving(ran.after.codebook))})
 
 
 def _released(ran: PartedRun) -> pl.Schema:
     """Types of the released columns that are compared: ids of records that are nobody's say nothing."""
     left_out = _book(ran).the(Role.RECORD) if _is_nobodys(ran) else None
-    return pl.Schema({n: ran.after.schema[n] for n in released_columns(ran.after) if n != left_out})
+    return pl.Schema({n: ran.after.schema[n] for n in leaving(ran.after.codebook) if n != left_out})
 
 
 def _true(plan: Plan, ran: PartedRun) -> pl.Schema:
@@ -176,14 +176,14 @@ def _moved(ran: PartedRun, changed: Sequence[str]) -> Folded | None:
 def _alike(plan: Plan, ran: PartedRun) -> Findings:
     """`replicated_uniques` and `disclosive_correct`, where they are worth it, of groups of people and of records."""
     book, released = _book(ran), _released(ran)
-    all_keys = keys_of(plan, ran.after.codebook.only(released_columns(ran.after)))
+    all_keys = keys_of(plan, ran.after.codebook.only(leaving(ran.after.codebook)))
     asked = {limit.measure for limit in plan.limits}
     wanted = COUNTED - {"table_ratio"} if _is_nobodys(ran) else asked & COUNTED
     if not wanted or not (all_keys or any(each.keys for each in plan.knows.values())):
         return Findings()
     people = _people(plan, ran)
     keys = [n for n in all_keys if n in people and n in released]
-    sensitive = sensitive_categories(ran.after.codebook.only(released_columns(ran.after)))
+    sensitive = sensitive_categories(ran.after.codebook.only(leaving(ran.after.codebook)))
     targets = [n for n in sensitive if n in people and n in released and n not in all_keys]
     source = ran.before if _is_nobodys(ran) else ran.after
 
@@ -230,7 +230,7 @@ def _people(plan: Plan, ran: PartedRun) -> dict[str, str]:
         return {n: n for n in true}
     schema = ran.after.schema
     where = {n: f"{WAS}{n}" if f"{WAS}{n}" in schema and n not in plan.replaced_late else n for n in true}
-    coarse = [n for n in plan.coarsened_late if n in released_columns(ran.after) and n not in plan.masked]
+    coarse = [n for n in plan.coarsened_late if n in leaving(ran.after.codebook) and n not in plan.masked]
     where |= {n: n for n in coarse} | {n: f"{WAS}{n}" for n in coarse if _only_emptied(ran, n)}
     return {n: source for n, source in where.items() if source in schema}
 

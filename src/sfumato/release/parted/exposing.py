@@ -8,12 +8,11 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
+from sfumato.data.hidden import WAS, leaving
 from sfumato.data.query import Folded
 from sfumato.data.roles import Role
-from sfumato.methods.base import WAS
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import Exposed, exposed
-from sfumato.release.parted.run import released_columns
 
 __all__ = ["exposed_off_memory"]
 
@@ -28,7 +27,7 @@ def exposed_off_memory(plan: Plan, after: Parted) -> Exposed:
     after
         The released data, with true values beside them in hidden columns.
     """
-    book = after.codebook.only(released_columns(after))
+    book = after.codebook.only(leaving(after.codebook))
     asked = [n for n in plan.masked if n in book and book[n].role == Role.KEY and f"{WAS}{n}" in after.schema]
     shares = _left(after, [n for n in asked if book[n].numeric and after.schema[f"{WAS}{n}"].is_numeric()])
     return exposed(plan, book, shares=shares)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sfumato.data.dataset import Parted, ask_all
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.hidden import leaving
 from sfumato.data.query import COUNT, SIZE, Classes, Counts
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
@@ -31,7 +32,7 @@ from sfumato.release.parted.exposing import exposed_off_memory
 from sfumato.release.parted.found import closeness, linked
 from sfumato.release.parted.hidden import hidden
 from sfumato.release.parted.matched import neighbour
-from sfumato.release.parted.run import PartedRun, released_columns
+from sfumato.release.parted.run import PartedRun
 from sfumato.release.parted.sample import sample_of, strata_of, whole_of
 from sfumato.release.parted.targets import PEOPLE, targets_of
 from sfumato.release.protect import measure_run, pair_of, subject_of
@@ -283,5 +284,5 @@ def _briefly(found: Findings) -> Findings:
 
 def _released(after: Parted) -> Parted:
     """The data without hidden columns."""
-    columns = released_columns(after)
+    columns = leaving(after.codebook)
     return after.map(lambda batch: batch.select(columns), codebook=after.codebook.only(columns))

@@ -12,9 +12,9 @@ import polars as pl
 from sfumato.data.dataset import Parted
 from sfumato.data.disclosure import COPY
 from sfumato.data.files.table import finite
+from sfumato.data.hidden import HIDDEN, leaving
 from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, sortable, units, written
-from sfumato.methods.base import HIDDEN
 from sfumato.plan.plan import Plan
 from sfumato.release.order import near
 
@@ -42,7 +42,7 @@ def in_order(data: Parted, plan: Plan, draws: Draws) -> tuple[Parted, tuple[str,
     data, columns
         The data with hidden columns for the order, and the names of all columns that it hangs on, first ones first.
     """
-    columns = [n for n in data.codebook if not n.startswith(HIDDEN)]
+    columns = leaving(data.codebook)
     several = any(step.name == "synthesise" for step in plan.steps) and COPY in columns
     copies = (COPY,) if several else ()
     record = data.codebook.the(Role.RECORD)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 
 from sfumato.data.dataset import Parted
+from sfumato.data.hidden import leaving
 from sfumato.data.query import COUNT, Counts
 from sfumato.draws import Watched
 from sfumato.measures.measuring import Measuring
@@ -20,7 +21,7 @@ from sfumato.release.parted.check import entered, guesses
 from sfumato.release.parted.exposing import exposed_off_memory
 from sfumato.release.parted.measure import EARLIER_LEFT_OUT, measure_few, measure_many
 from sfumato.release.parted.release import PartedRelease
-from sfumato.release.parted.run import PartedRun, as_released, released_columns, run_parted
+from sfumato.release.parted.run import PartedRun, as_released, run_parted
 from sfumato.release.secret import Secret
 from sfumato.release.warnings import warnings_of
 from sfumato.report.report import Renderer, Report
@@ -97,7 +98,7 @@ def protect_parted(
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
         refusals=(
-            *refusals(plan, after.codebook.only(released_columns(after)), keys, findings),
+            *refusals(plan, after.codebook.only(leaving(after.codebook)), keys, findings),
             *((EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier and few is None else ()),
         ),
         warnings=(

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
+from sfumato.data.hidden import VIEW, WAS
 from sfumato.data.pair import numbers
 from sfumato.data.query import Moments
-from sfumato.methods.base import VIEW, WAS
 from sfumato.plan.plan import Plan
 from sfumato.release.parted.run import PartedRun
 

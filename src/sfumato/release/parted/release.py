@@ -11,12 +11,12 @@ import polars as pl
 from sfumato.data.dataset import Part, Parted
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.files.address import local_folder
+from sfumato.data.hidden import leaving
 from sfumato.draws import Draws
 from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
 from sfumato.release.package.datapackage import Resource, datapackage
 from sfumato.release.parted.order import in_order
-from sfumato.release.parted.run import released_columns
 from sfumato.release.parted.write import refuse_target, write_release
 from sfumato.release.release import not_met, write_internal
 from sfumato.report.external import external
@@ -129,7 +129,7 @@ class PartedRelease:
         return documents
 
     def _resource(self, parts: Sequence[str]) -> Resource:
-        columns = released_columns(self.data)
+        columns = leaving(self.data.codebook)
         types = pl.Schema({n: self.data.schema[n] for n in columns})
         return Resource("data", tuple(parts), types.to_frame(), self.data.codebook.only(columns), self.disclosure)
 

@@ -9,17 +9,17 @@ import polars as pl
 
 from sfumato.data.dataset import Parted, with_codebook
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.hidden import leaving
 from sfumato.data.query import Counts
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
-from sfumato.methods.base import HIDDEN
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress
 from sfumato.release.remaining import remaining
 from sfumato.release.run import run_steps
 from sfumato.report.report import StepDone
 
-__all__ = ["PartedRun", "as_released", "carried", "released_columns", "run_parted"]
+__all__ = ["PartedRun", "as_released", "carried", "run_parted"]
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,6 @@ def run_parted(plan: Plan, entering: Parted, draws: Draws, progress: Progress) -
     return PartedRun(ran.given, ran.before, ran.after, ran.steps, ran.disclosure, ran.suppression)
 
 
-def released_columns(data: Parted) -> list[str]:
-    """The columns that leave: those that are not hidden."""
-    return [n for n in data.codebook if not n.startswith(HIDDEN)]
-
-
 def as_released(plan: Plan, entering: Parted, result: Parted, fewer: bool) -> Parted:
     """The result of a run as it leaves: without what tells of categories that are gone, in codebook and types.
 
@@ -100,7 +95,7 @@ def as_released(plan: Plan, entering: Parted, result: Parted, fewer: bool) -> Pa
     fewer
         Whether records were left out, which may take a category of any column with them.
     """
-    columns = released_columns(result)
+    columns = leaving(result.codebook)
     changed = {n for step in plan.steps for n in step.changes}
     book = result.codebook
     looked = [n for n in columns if fewer or n in changed]

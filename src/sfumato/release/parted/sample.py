@@ -8,12 +8,12 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
+from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS, leaving
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
 from sfumato.draws import PUBLIC, Purpose, public_places, sortable, units, units_of, written
 from sfumato.engines.polars import PolarsDataset
-from sfumato.methods.base import HIDDEN, ROW, VIEW, WAS
-from sfumato.release.parted.run import PartedRun, released_columns
+from sfumato.release.parted.run import PartedRun
 from sfumato.release.run import Ran
 
 __all__ = ["sample_of", "strata_of", "true_id", "whole_of"]
@@ -37,7 +37,7 @@ def whole_of(ran: PartedRun) -> Ran[PolarsDataset] | None:
     after = _collected(ran.after)
     nobodys = told is not None and told.kind == "full"
     if nobodys:
-        return _run(ran, _numbered(given), _numbered(before), _numbered(after.select(released_columns(ran.after))), {})
+        return _run(ran, _numbered(given), _numbered(before), _numbered(after.select(leaving(ran.after.codebook))), {})
     true = true_id(ran)
     record = ran.before.codebook.the(Role.RECORD)
     if true is None or record is None or record not in before.columns:
@@ -156,7 +156,7 @@ def _in_order(
             view, _, column = n.removeprefix(VIEW).partition(":")
             views.setdefault(view, {})[n] = column
     found = {view: after.select(ROW, *names).rename(names) for view, names in views.items()}
-    return before.sort(ROW), after.select(ROW, *released_columns(ran.after)), found
+    return before.sort(ROW), after.select(ROW, *leaving(ran.after.codebook)), found
 
 
 def _run(

@@ -14,10 +14,11 @@ from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.docstring import prose, summary
+from sfumato.data.hidden import ROW
 from sfumato.data.plain_errors import plain_errors
 from sfumato.data.yaml import load_yaml
 from sfumato.errors import PlanError, SfumatoError
-from sfumato.methods.base import ROW, Method
+from sfumato.methods.base import Method
 from sfumato.methods.registry import methods
 from sfumato.plan.editing.edits import remove, set_value
 from sfumato.plan.editing.written import bounded, flow

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.methods.base import HIDDEN
+from sfumato.data.hidden import HIDDEN
 from sfumato.methods.synthesise.coding import BINS, Coded, Coding
 
 __all__ = [

@@ -12,10 +12,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.disclosure import COPY, Synthetic
+from sfumato.data.hidden import HIDDEN
 from sfumato.data.query import COUNT, Counts
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
-from sfumato.methods.base import HIDDEN, Stage, StepDraws
+from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.synthesise.households.members import Drawn, Members, person_units
 from sfumato.methods.synthesise.households.original import Original
 from sfumato.methods.synthesise.households.table import household_tables

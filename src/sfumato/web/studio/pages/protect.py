@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from sfumato.api.recoding import private
+from sfumato.data.hidden import ROW
 from sfumato.data.roles import Kind
 from sfumato.errors import DataError, PlanError, SfumatoError
-from sfumato.methods.base import ROW
 from sfumato.methods.registry import methods
 from sfumato.plan.editing.edits import add, move, remove
 from sfumato.plan.editing.off import switch_off, switch_on

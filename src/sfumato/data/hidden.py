@@ -1,0 +1,30 @@
+"""Columns that travel with the rows of a run and never leave with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
+
+HIDDEN = "sfumato:"
+"""Prefix of the columns that a run and its methods keep; no data set may have such a column."""
+
+ROW = f"{HIDDEN}row"
+"""Column that numbers the records of one run, so that tables are joined and never aligned by position."""
+
+WAS = f"{HIDDEN}was:"
+"""Prefix of the columns in which true values travel beside released ones, where tables are not joined."""
+
+VIEW = f"{HIDDEN}view:"
+"""Prefix of the columns in which what an attacker could compute travels: then the view's name, a colon, the column."""
+
+
+def leaving(columns: Iterable[str]) -> list[str]:
+    """The columns that leave.
+
+    Examples
+    --------
+    >>> leaving(["id", ROW, "age", f"{WAS}age"])
+    ['id', 'age']
+    """
+    return [name for name in columns if not name.startswith(HIDDEN)]
