@@ -587,7 +587,8 @@ _KEYS = {
     "consent": "what people agreed to, as the plan says; `null` where it does not",
     "unchanged": "columns that are as they were",
     "measures": "every measure, or the one that was named: its `name`, `title`, and `what` it is; what it `needs`; its "
-    "`form` (`share`, `count` or `number`); where protection or utility is `better` (`low`, `high`, `near` its baseline, or "
+    "`form` (`share`, `count` or `number`); the `forms` in which it can be had (`memory`; of large tables `folded` by sums over "
+    "all rows, `people` who are looked for among all, whole `strata`, a `sample`); where protection or utility is `better` (`low`, `high`, `near` its baseline, or "
     "where there is little `change`); and how it may be `published` (`rate`, `ladder` of counts, `change`, `mean` alone, "
     "`no`), see [Measures](measures.md)",
     "methods": "every method, or the one that was named: its `name`, its `purpose` in a sentence, whether it `masks` "

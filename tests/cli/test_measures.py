@@ -7,7 +7,7 @@ def test_every_measure_in_json(sfumato):
     told = json.loads(sfumato("measures", "--json").stdout)["measures"]
     assert [m["name"] for m in told] == list(figures())
     for measure in told:
-        assert list(measure) == ["name", "title", "what", "needs", "form", "better", "published"]
+        assert list(measure) == ["name", "title", "what", "needs", "form", "forms", "better", "published"]
         said = figures()[measure["name"]]
         assert [measure[key] for key in ("title", "what", "form", "better", "published")] == [
             said.title,

@@ -15,7 +15,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Findings
 from sfumato.measures.subject import KEYS, STRATA, Subject
 
-__all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published"]
+__all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published", "Way"]
 
 Need = Literal[
     "table",
@@ -36,6 +36,10 @@ do); columns that nobody must learn; what the release discloses; what steps took
 releases; what intruders know of the people; people of the same kind who are not in the release."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
+Way = Literal["memory", "folded", "people", "strata", "sample"]
+"""Where a measure can be computed: of a table in memory; of rows wherever they are, by sums and counts over parts; of
+some people who are looked for among all records; of whole strata up to a bound; of a sample that tells no less than the
+truth."""
 Better = Literal["low", "high", "near", "change"]
 """Whether protection (or utility) is better where a figure is low, high, near its baseline, or unchanged."""
 Published = Literal["rate", "ladder", "change", "mean", "no"]
@@ -164,6 +168,11 @@ class Measure:
         What it looks at. Without it the measure is passed over.
     figures
         What it gives.
+    forms
+        How it can be had where a table is large and its rows are not in memory, beside `memory`. A measure that has no
+        other form is left out there, and a limit on it counts as not met; of a line that several forms give, the first
+        of `folded`, `people`, `strata` and `sample` stands. `sample` is for measures of which a sample tells no less
+        than the truth: a count of a sample is none of everybody.
     compute
         Gives the findings of a subject that has what it needs.
     faces
@@ -191,6 +200,7 @@ class Measure:
     needs: frozenset[Need]
     figures: tuple[Figure, ...]
     compute: Callable[[Subject], Findings] = field(repr=False)
+    forms: tuple[Way, ...] = ("memory",)
     faces: tuple[Face, ...] = ()
     when: Callable[[Subject], bool] = field(default=_always, repr=False)
     say: Callable[[Findings, float], str | None] = field(default=_silent, repr=False)

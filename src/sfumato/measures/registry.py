@@ -7,10 +7,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, get_args
 
-from sfumato.measures.measure import FAMILIES, Figure, Measure, Need
+from sfumato.measures.measure import FAMILIES, Figure, Measure, Need, Way
 from sfumato.plug_ins import OURS, Failed, load, refuse_twice
 
-__all__ = ["failed_measures", "figure", "figures", "figures_told", "measure_of", "measures", "ours"]
+__all__ = ["failed_measures", "figure", "figures", "figures_in", "figures_told", "measure_of", "measures", "ours"]
 
 
 @cache
@@ -46,6 +46,17 @@ def ours() -> frozenset[str]:
     """
     whose = load("sfumato.measures", _fault).packages
     return frozenset(f for name, measure in measures().items() if whose[name] == OURS for f in measure.names)
+
+
+def figures_in(form: Way) -> frozenset[str]:
+    """Figures of the measures that have a form.
+
+    Examples
+    --------
+    >>> sorted(figures_in("strata"))
+    ['reconstruction']
+    """
+    return frozenset(f for measure in measures().values() if form in measure.forms for f in measure.names)
 
 
 def failed_measures() -> Mapping[str, Failed]:
@@ -106,8 +117,8 @@ def figures_told() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        With `name`, `title` and `what` it is, what it `needs`, its `form`, where it is `better`, and how it may be
-        `published`.
+        With `name`, `title` and `what` it is, what it `needs`, its `form`, the `forms` of its measure, where it is
+        `better`, and how it may be `published`.
 
     Examples
     --------
@@ -122,6 +133,7 @@ def figures_told() -> list[dict[str, Any]]:
             "what": said.what,
             "needs": [need for need in get_args(Need) if need in measure.needs],
             "form": said.form,
+            "forms": list(measure.forms),
             "better": said.better,
             "published": said.published,
         }

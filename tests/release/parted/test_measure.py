@@ -1,5 +1,8 @@
 """What is measured of rows that are not in memory is what the memory engine measures."""
 
+from dataclasses import replace
+from types import MappingProxyType
+
 import pytest
 
 from sfumato.data.codebook import Codebook
@@ -8,8 +11,8 @@ from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
+from sfumato.measures import registry
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.registry import figures as figures_by_name
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
@@ -23,6 +26,8 @@ from sfumato.release.parted.sample import strata_of
 from sfumato.release.protect import numbered, pair_of, protect, subject_of
 from sfumato.release.run import run_steps
 from sfumato.release.secret import Secret
+from tests.golden.paths.plans import names
+from tests.golden.paths.recording import recorded
 from tests.methods.tables import PEOPLE_BOOK, people
 from tests.release.parted.scattered import Scattered
 
@@ -139,15 +144,25 @@ def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     bound = plan.bound(entering.codebook)
     ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
-    theirs = {"u_main", "u_interactions", "k_anonymity"}
-    assert theirs <= {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
-    monkeypatch.setattr(measuring, "ours", lambda: frozenset(figures_by_name()) - theirs)
-    monkeypatch.setattr(measuring, "figures", figures_by_name)
+    assert "u_main" in {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
+    theirs = {"propensity": replace(registry.measures()["propensity"], forms=("memory",))}
+    brought = MappingProxyType({**registry.measures(), **theirs})
+    monkeypatch.setattr(registry, "measures", lambda: brought)
+    monkeypatch.setattr(measuring, "measures", lambda: brought)
+    monkeypatch.setattr(measuring, "ours", lambda: frozenset(registry.figures()) - theirs["propensity"].names)
     found = measure_many(bound, ran, Measuring(most=100), quiet)
-    assert not theirs & {f.measure for f in found}
-    assert OTHERS_LEFT_OUT.format(figures="k_anonymity, u_main, u_interactions") in found.notes
+    assert not theirs["propensity"].names & {f.measure for f in found}
+    assert OTHERS_LEFT_OUT.format(figures="u_main, u_interactions") in found.notes
     judged = apply_limits(found, [Limit(measure="u_main", at_most=1.0)])
     assert [(f.measure, f.ok) for f in judged if f.measure == "u_main"] == [("u_main", False)]
+
+
+def test_what_is_recorded_of_parts_has_a_form_for_them():
+    """And nothing that large tables have comes from a measure that says it has none."""
+    for name in names():
+        told = recorded(name)["parts"].get("findings", {})
+        there = {figure for figure, lines in told.items() if any(line[4] is not None for line in lines)}
+        assert all(registry.measure_of(figure).forms != ("memory",) for figure in there), name
 
 
 def test_of_too_many_classes_the_smallest_is_told(monkeypatch):

@@ -57,6 +57,7 @@ MEASURE = Measure(
     place=31,
     doing="the most frequent values of groups",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "alpha",

@@ -64,6 +64,7 @@ MEASURE = Measure(
     place=13,
     doing="records in small groups",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "below_k",

@@ -113,6 +113,7 @@ MEASURE = Measure(
     place=50,
     doing="gains on frequencies",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "beta_basic",

@@ -99,6 +99,7 @@ MEASURE = Measure(
     place=12,
     doing="guesses within groups",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "risk_average",

@@ -112,6 +112,7 @@ MEASURE = Measure(
     place=20,
     doing="class sizes",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "class_size",

@@ -61,6 +61,7 @@ MEASURE = Measure(
     place=51,
     doing="factors of frequencies",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "delta_disclosure",

@@ -140,6 +140,7 @@ MEASURE = Measure(
     place=54,
     doing="values that are told with certainty",
     needs=frozenset({"intruder", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             NAME,

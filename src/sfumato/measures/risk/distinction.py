@@ -90,6 +90,7 @@ MEASURE = Measure(
     place=16,
     doing="how well columns tell records apart",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "distinction",

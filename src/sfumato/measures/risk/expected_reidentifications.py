@@ -144,6 +144,7 @@ MEASURE = Measure(
     place=15,
     doing="expected re-identifications",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "expected_reidentifications",

@@ -131,6 +131,7 @@ MEASURE = Measure(
     place=30,
     doing="interval disclosure",
     needs=frozenset({"pair", "columns"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "interval_disclosure",

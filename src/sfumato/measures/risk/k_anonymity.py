@@ -166,6 +166,7 @@ MEASURE = Measure(
     place=10,
     doing="k-anonymity",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "k_anonymity",

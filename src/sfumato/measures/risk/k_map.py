@@ -62,6 +62,7 @@ MEASURE = Measure(
     place=11,
     doing="k-map",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "k_map",

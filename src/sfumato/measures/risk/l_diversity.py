@@ -174,6 +174,7 @@ MEASURE = Measure(
     place=30,
     doing="diversity",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_distinct",

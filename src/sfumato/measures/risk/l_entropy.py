@@ -63,6 +63,7 @@ MEASURE = Measure(
     place=32,
     doing="diversity by entropy",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_entropy",

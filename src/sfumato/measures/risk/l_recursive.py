@@ -76,6 +76,7 @@ MEASURE = Measure(
     place=33,
     doing="recursive diversity",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_recursive_c",

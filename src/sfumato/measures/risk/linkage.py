@@ -312,6 +312,7 @@ MEASURE = Measure(
     place=20,
     doing="linkage",
     needs=frozenset({"pair", "columns"}),
+    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "linkage_nearest",

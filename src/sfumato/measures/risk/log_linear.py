@@ -167,6 +167,7 @@ MEASURE = Measure(
     place=18,
     doing="uniques of the population by a log-linear model",
     needs=frozenset({"table", "keys"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "uniques_population_loglinear",

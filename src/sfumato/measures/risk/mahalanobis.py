@@ -402,6 +402,7 @@ MEASURE = Measure(
     place=10,
     doing="robust Mahalanobis risk",
     needs=frozenset({"pair", "columns"}),
+    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "risk1",

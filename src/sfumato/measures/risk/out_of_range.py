@@ -141,6 +141,7 @@ MEASURE = Measure(
     place=30,
     doing="impossible values",
     needs=frozenset({"table"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "out_of_range",

@@ -303,6 +303,7 @@ MEASURE = Measure(
     place=35,
     doing="reconstruction",
     needs=frozenset({"pair", "columns", "disclosure"}),
+    forms=("memory", "strata"),
     figures=(
         Figure(
             "reconstruction",

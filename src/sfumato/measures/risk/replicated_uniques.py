@@ -97,6 +97,7 @@ MEASURE = Measure(
     place=52,
     doing="uniques that are there again",
     needs=frozenset({"intruder"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             NAME,

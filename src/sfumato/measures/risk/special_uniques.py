@@ -277,6 +277,7 @@ MEASURE = Measure(
     place=17,
     doing="records alone by few of their values",
     needs=frozenset({"table", "keys"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "special_uniques",

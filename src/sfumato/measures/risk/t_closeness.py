@@ -87,6 +87,7 @@ MEASURE = Measure(
     place=40,
     doing="closeness",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_equal",

@@ -84,6 +84,7 @@ MEASURE = Measure(
     place=42,
     doing="closeness of kinds of values",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_hierarchical",

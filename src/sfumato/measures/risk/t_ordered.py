@@ -97,6 +97,7 @@ MEASURE = Measure(
     place=41,
     doing="closeness of ordered values",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_ordered",

@@ -113,6 +113,7 @@ MEASURE = Measure(
     place=40,
     doing="unchanged values",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "unchanged",

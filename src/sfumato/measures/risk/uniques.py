@@ -181,6 +181,7 @@ MEASURE = Measure(
     place=14,
     doing="records alone in their groups",
     needs=frozenset({"table", "keys", "strata"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "uniques_sample",

@@ -81,6 +81,7 @@ MEASURE = Measure(
     place=20,
     doing="correlations",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "correlation",

@@ -97,6 +97,7 @@ MEASURE = Measure(
     place=10,
     doing="delta",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "delta",

@@ -97,6 +97,7 @@ MEASURE = Measure(
     place=20,
     doing="information loss per cell",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "il1s",

@@ -395,6 +395,7 @@ MEASURE = Measure(
     place=10,
     doing="the user's model",
     needs=frozenset({"pair", "model"}),
+    forms=("memory", "sample"),
     figures=(
         Figure(
             "standardised_difference",

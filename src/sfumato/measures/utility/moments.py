@@ -78,6 +78,7 @@ MEASURE = Measure(
     place=10,
     doing="means and spreads",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "mean",

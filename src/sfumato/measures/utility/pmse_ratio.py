@@ -292,6 +292,7 @@ MEASURE = Measure(
     place=30,
     doing="propensity beside chance",
     needs=frozenset({"pair"}),
+    forms=("memory", "sample"),
     figures=(
         Figure(
             "pmse_ratio",

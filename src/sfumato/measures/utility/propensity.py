@@ -268,6 +268,7 @@ MEASURE = Measure(
     place=10,
     doing="propensity",
     needs=frozenset({"pair"}),
+    forms=("memory", "sample"),
     figures=(
         Figure(
             "u_main",

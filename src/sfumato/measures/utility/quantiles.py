@@ -80,6 +80,7 @@ MEASURE = Measure(
     place=30,
     doing="quantiles",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "quantile",

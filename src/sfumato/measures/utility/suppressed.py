@@ -67,6 +67,7 @@ MEASURE = Measure(
     place=40,
     doing="what was suppressed",
     needs=frozenset({"suppression"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "suppressed_records",

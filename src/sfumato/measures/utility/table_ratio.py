@@ -460,6 +460,7 @@ MEASURE = Measure(
     place=40,
     doing="tables of one and two columns",
     needs=frozenset({"pair"}),
+    forms=("memory", "folded"),
     figures=(
         Figure(
             "table_ratio",

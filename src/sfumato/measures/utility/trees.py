@@ -270,6 +270,7 @@ MEASURE = Measure(
     place=20,
     doing="propensity with trees",
     needs=frozenset({"pair"}),
+    forms=("memory", "sample"),
     figures=(
         Figure(
             "u_trees",

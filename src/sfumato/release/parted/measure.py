@@ -7,7 +7,7 @@ wrongly is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sfumato.data.dataset import Parted, ask_all
@@ -18,7 +18,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
 from sfumato.measures.attacking import USUAL
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.registry import figures, measures, ours
+from sfumato.measures.registry import figures_in, measures, ours
 from sfumato.measures.subject import Subject
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, split
@@ -90,10 +90,8 @@ TOO_MANY = (
 MOST_LINES = 1_000
 """Most single classes that are told one by one."""
 CLASS_LINES = f"There are more than {MOST_LINES:,} classes: they are not told one by one."
-_IN_STRATA = frozenset({"reconstruction"})
 _LINKED = frozenset({"linkage_nearest", "linkage_one_to_one"})
-_OF_ALL = frozenset({"reconstruction", "attribute", "differencing", "scenarios"})
-_OF_ALL_TOO = frozenset({"inference", "membership", "k_map"})
+"""What a sample need not tell where people are looked for among all records."""
 
 
 def measure_few(
@@ -126,8 +124,7 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
     plan, ran, how, progress
         As of `measure_few`.
     """
-    of_others = [name for name in figures() if name not in ours()]
-    others = (OTHERS_LEFT_OUT.format(figures=", ".join(of_others)),) if of_others else ()
+    others = _left_out_of_others()
     if ran.disclosure.synthetic is not None:
         return Findings(notes=(*others, NO_SAMPLE)) + _of_copies(plan, ran, how, progress)
     of_everybody, of_counts, of_records = split(progress, [3, 1, 5])
@@ -138,25 +135,32 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
     if sample is None:
         return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + Findings.together([found, moved])
     known = {f.measure for each in (found, moved) for f in each} | COUNTED
-    names = (frozenset(_of_records()) & ours()) - known
+    names = figures_in("sample") - known
     apart, alone, searching = split(of_records, [1, 2, 2])
 
     def of(rows: Ran[PolarsDataset]) -> Subject:
         return replace(subject_of(plan, rows, pair_of(plan, rows), how, seen), classes=(), sensitive=())
 
-    strata = _strata(plan, ran, how.most)
-    of_strata = Findings() if strata is None else measure(of(strata), apart, only=_IN_STRATA)
-    of_strata = Findings(tuple(f for f in of_strata if f.measure in _IN_STRATA), of_strata.notes)
+    in_strata, strata = figures_in("strata"), _strata(plan, ran, how.most)
+    of_strata = Findings() if strata is None else measure(of(strata), apart, only=in_strata)
+    of_strata = Findings(tuple(f for f in of_strata if f.measure in in_strata), of_strata.notes)
     people = of(sample)
     if people.two.aligned and people.two.columns:
         names -= _LINKED
     of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
-    in_strata = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
-    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *in_strata, LEFT_OUT)
+    tried = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
+    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
     looked_at = Findings.together([of_strata, of_people])
     rest = tuple(n for n in looked_at.notes if n != NO_CLASSES or n in known_notes)
     return Findings(notes=notes) + Findings.together([found, moved, Findings(looked_at.lines, rest)])
+
+
+def _left_out_of_others() -> tuple[str, ...]:
+    """A note on the measures of other packages that large tables do without; `LEFT_OUT` tells of ours."""
+    brought = [m for m in measures().values() if m.forms == ("memory",) and m.names.isdisjoint(ours())]
+    names = [figure.name for each in brought for figure in each.figures]
+    return (OTHERS_LEFT_OUT.format(figures=", ".join(names)),) if names else ()
 
 
 def _of_everybody(plan: Plan, ran: PartedRun, how: Measuring, seen: Exposed, progress: Progress) -> Findings:
@@ -253,19 +257,12 @@ def among_all(
     return Findings(tuple(f for f in sampled if f.measure not in new), (AMONG_ALL, *sampled.notes)) + found
 
 
-def _of_records() -> Iterator[str]:
-    """Figures of measures that compare records, and that a sample does not tell wrongly."""
-    for name, each in measures().items():
-        if "pair" in each.needs and name not in _OF_ALL | _OF_ALL_TOO:
-            yield from each.names
-
-
 def _of_classes(subject: Subject, progress: Progress) -> Findings:
     """What classes tell; where there are too many of them, the size of the smallest."""
     try:
-        return measure(subject, progress, only=ours())
+        return measure(subject, progress, only=figures_in("folded"))
     except TooManyGroups:
-        found = measure(replace(subject, classes=(), sensitive=()), progress, only=ours())
+        found = measure(replace(subject, classes=(), sensitive=()), progress, only=figures_in("folded"))
     sizes = [(group, subject.after.ask(Classes(group.by))) for group in subject.classes]
     least = [(group.group, told[SIZE].min()) for group, told in sizes if not told.is_empty()]
     lines = [Finding("k_anonymity", group=group, value=float(k)) for group, k in least if isinstance(k, int)]

@@ -351,6 +351,7 @@ MEASURE = Measure(
     place=10,
     doing="how well records are hidden",
     needs=frozenset({"pair", "disclosure"}),
+    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "h_rank",

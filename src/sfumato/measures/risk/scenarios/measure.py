@@ -170,6 +170,7 @@ MEASURE = Measure(
     place=25,
     doing="intruders who know keys",
     needs=frozenset({"intruder"}),
+    forms=("memory", "people"),
     figures=(
         Figure(
             "match_correct",
