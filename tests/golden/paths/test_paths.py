@@ -4,6 +4,7 @@ change them records them anew (`python -m tests.golden.paths.recording`), and sa
 import pytest
 
 from sfumato.measures.measuring import MOST
+from sfumato.measures.registry import figures_in
 from tests.golden.paths.plans import BY_DAY, names
 from tests.golden.paths.recording import HERE, data_of, differing, happens, outcome, recorded
 
@@ -45,3 +46,17 @@ def test_a_difference_is_found():
     assert len(differing(told, other)) >= 1
     assert differing({"x": 1.0}, {"x": 1 + 1e-8}) == ["/x: 1.0, 1.00000001"]
     assert differing({"x": None}, {"x": 0.0}) == ["/x: None, 0.0"]
+
+
+def of(told, form):
+    """The lines of the figures that have a form, by what they are of."""
+    lines = [(figure, line) for figure, lines in told.get("findings", {}).items() for line in lines]
+    return {(figure, *line[:4]): line[4:] for figure, line in lines if figure in figures_in(form)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_sums_tell_of_parts_is_what_memory_tells(name):
+    """Of every measure that says that it is `folded`; for the recordings are what is found."""
+    memory, parts = (of(recorded(name)[way], "folded") for way in ("memory", "parts"))
+    assert memory.keys() == parts.keys()
+    assert differing(list(memory.values()), [parts[key] for key in memory]) == []
