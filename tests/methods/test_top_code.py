@@ -226,8 +226,8 @@ def protected(*steps, n=200):
 
 def test_numbers_that_were_only_top_coded_are_compared():
     step, band = TopCode(columns=["pay"], at=500), Recode(columns=["pay"], band=[100])
-    assert Plan(steps=[step]).coarsened_late == ()
-    assert Plan(steps=[step, band]).coarsened_late == ("pay",)
+    assert Plan(steps=[step]).traces.coarsened == ()
+    assert Plan(steps=[step, band]).traces.coarsened == ("pay",)
     found = protected(step).findings
     mean = found.of("mean", variable="pay")
     assert mean.value < mean.baseline

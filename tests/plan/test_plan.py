@@ -60,8 +60,8 @@ def problems(text, frame=FRAME):
 def test_the_plan_of_the_readme_reads_and_fits():
     plan = Plan.from_yaml(TITANIC)
     plan.check(plan.codebook(FRAME, Codebook()))
-    assert plan.masked == ("Age", "Fare")
-    assert plan.strata == ("Pclass", "Sex", "Family")
+    assert plan.traces.masked == ("Age", "Fare")
+    assert plan.traces.strata == ("Pclass", "Sex", "Family")
     assert [s.name for s in plan.preparing()] == ["drop", "impute", "derive", "drop"]
 
 
@@ -354,5 +354,5 @@ def test_preparing_ends_before_masking_or_where_nothing_masks_before_coarsening(
     assert preparing(drop, recode) == ["drop"]
     assert preparing(drop, recode, noise) == ["drop", "recode"]
     assert preparing(drop) == ["drop"]
-    assert Plan(steps=[drop, recode]).coarsened_late == ("age",)
-    assert Plan(steps=[drop, recode, noise]).coarsened_late == ()
+    assert Plan(steps=[drop, recode]).traces.coarsened == ("age",)
+    assert Plan(steps=[drop, recode, noise]).traces.coarsened == ()

@@ -32,6 +32,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Columns, Facts, sniff_kinds
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import Kind, Role
+from sfumato.data.traces import Traces
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
@@ -45,6 +46,7 @@ from sfumato.plan.limits import Limit, no_measure
 from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
 from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
+from sfumato.plan.traces import traces_of
 
 __all__ = ["FORMAT", "EarlierRelease", "Plan"]
 
@@ -527,50 +529,14 @@ class Plan(Described):
         return self.steps[: (masking or coarsening or [len(self.steps)])[0]]
 
     @property
-    def coarsened_late(self) -> tuple[str, ...]:
-        """The columns whose values are coarsened after masking began; where nothing masks, all that are.
-
-        Numbers that stay numbers are not among them.
-        """
-        coarse = (step for step in self.late if step.coarsens and not step.stays_comparable)
-        return tuple(dict.fromkeys(n for step in coarse for n in step.changes))
-
-    @property
-    def coarsened_comparably(self) -> tuple[str, ...]:
-        """The numbers that stay numbers when they are coarsened after masking began, or where nothing masks."""
-        comparable = (step for step in self.late if step.coarsens and step.stays_comparable)
-        return tuple(dict.fromkeys(n for step in comparable for n in step.changes if n not in self.coarsened_late))
-
-    @property
-    def replaced_late(self) -> tuple[str, ...]:
-        """The columns of ids in whose place other ones stand, after masking (where nothing masks, coarsening) began."""
-        return tuple(dict.fromkeys(n for step in self.late if step.replaces for n in step.changes))
-
-    @property
-    def late_changes(self) -> tuple[str, ...]:
-        """The columns that other steps than masking ones and replacing ones change after preparing."""
-        steps = (step for step in self.late if not (step.masks or step.replaces))
-        return tuple(dict.fromkeys(n for step in steps for n in step.changes))
-
-    @property
     def late(self) -> tuple[Method, ...]:
         """The steps that do not prepare."""
         return self.steps[len(self.preparing()) :]
 
     @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that steps name as keys, whatever their role."""
-        return tuple(dict.fromkeys(n for step in self.steps for n in getattr(step, "keys", ())))
-
-    @property
-    def masked(self) -> tuple[str, ...]:
-        """The columns that masking steps change, in order."""
-        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.changes))
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        """The columns that masking steps keep apart, in order."""
-        return tuple(dict.fromkeys(n for step in self.steps if step.masks for n in step.strata))
+    def traces(self) -> Traces:
+        """What the steps do to columns."""
+        return traces_of(self.steps, self.late)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def risk(
     after = PolarsDataset(pair.tables.after, tables.codebook)
     seen = exposed(tables.plan, tables.released, pair)
     strata = tuple(n for n in pair.by if n in after.columns and _still_classes(tables, n))
-    masked = (*pair.columns, *tables.plan.masked)
+    masked = (*pair.columns, *tables.plan.traces.masked)
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
     keys = named.keys or keys
     sensitive = named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns)
@@ -216,10 +216,10 @@ def _intruder(
 ) -> Known:
     """What intruders know of the people of the protected table."""
     return known_people(
-        tables.plan,
+        tables.plan.traces,
         pair,
         tables.codebook,
-        named.keys or keys_of(tables.plan, tables.released) or tuple(told),
+        named.keys or keys_of(tables.plan.traces, tables.released) or tuple(told),
         control=None if control is None else control.frame,
         needed=named.sensitive,
         record=record,

@@ -85,13 +85,14 @@ def exposed(
     shares
         Or the share of the values of numeric keys that it left so, where that was counted.
     """
+    traces = plan.traces
     places = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
-    compared = () if pair is None or not pair.aligned else tuple(n for n in plan.masked if n not in places)
+    compared = () if pair is None or not pair.aligned else tuple(n for n in traces.masked if n not in places)
     left = tuple(n for n in compared if pair is not None and _left(pair, codebook, n))
-    left += tuple(n for n in plan.masked if n not in places and (shares or {}).get(n, 0) > _MOST_LEFT)
-    known = [n for n in codebook if codebook[n].role == Role.KEY or n in plan.keys]
-    keys = [n for n in known if n not in plan.masked or n in left]
-    strata = [n for n in plan.strata if n in codebook and codebook[n].role not in _NO_PART]
+    left += tuple(n for n in traces.masked if n not in places and (shares or {}).get(n, 0) > _MOST_LEFT)
+    known = [n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys]
+    keys = [n for n in known if n not in traces.masked or n in left]
+    strata = [n for n in traces.strata if n in codebook and codebook[n].role not in _NO_PART]
     notes = (HARDLY_MASKED.format(columns=", ".join(left)),) if left else ()
     return Exposed(classes_of(keys, strata), notes)
 
@@ -144,7 +145,8 @@ def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Find
     if not any(f.value is not None and _of_risk(f.measure) for f in findings):
         told.append(NO_RISK)
     coarsened = {n for step in plan.steps if step.coarsens and not step.stays_comparable for n in step.changes}
-    bare = [n for n in keys if n in codebook and n not in coarsened and n not in plan.strata]
+    strata = plan.traces.strata
+    bare = [n for n in keys if n in codebook and n not in coarsened and n not in strata]
     bound = any(f.group == KEYS and f.limit is not None for f in findings)
     if bare and not bound:
         told.append(UNTOUCHED.format(columns=", ".join(bare)))

@@ -10,11 +10,11 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
 from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
+from sfumato.data.traces import Traces
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.measures.intruding import PAIRS
 from sfumato.measures.known import Known
-from sfumato.plan.plan import Plan
 
 __all__ = ["comparable", "keys_of", "known_people", "refuse_members"]
 
@@ -31,7 +31,7 @@ OTHER_TYPE = "The control (--control) has other types than the original: {told}.
 
 
 def known_people(
-    plan: Plan,
+    traces: Traces,
     pair: Pair,
     codebook: Codebook,
     keys: Sequence[str],
@@ -50,8 +50,8 @@ def known_people(
 
     Parameters
     ----------
-    plan
-        The plan that made the release.
+    traces
+        What the plan that made the release did to columns.
     pair
         The table as it entered the first step that masks, and the release.
     codebook
@@ -78,16 +78,16 @@ def known_people(
     """
     people, released = pair.before.drop(other_type, strict=False), pair.after
     if pair.aligned:
-        coarse = [n for n in plan.coarsened_late if n in released.columns and n not in plan.masked]
+        coarse = [n for n in traces.coarsened if n in released.columns and n not in traces.masked]
         people = people.with_columns(_in_its_terms(n, raw, released) for n in coarse)
     if control is not None:
         control = _checked(control, people, released, (*keys, *needed), record)
     return Known(people, released, codebook, tuple(keys), pair.aligned, control, record, pairs)
 
 
-def keys_of(plan: Plan, codebook: Codebook) -> tuple[str, ...]:
+def keys_of(traces: Traces, codebook: Codebook) -> tuple[str, ...]:
     """The released columns that an intruder may know, masked ones too: role key, or named as keys by a step."""
-    return tuple(n for n in codebook if codebook[n].role == Role.KEY or n in plan.keys)
+    return tuple(n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys)
 
 
 def _in_its_terms(column: str, raw: pl.DataFrame | None, released: pl.DataFrame) -> pl.Series:

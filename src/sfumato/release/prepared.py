@@ -131,7 +131,7 @@ class Prepared:
                 )
             return tuple(given)
         common = [n for n in self.before.columns if n != record and (self.after is None or n in self.after.columns)]
-        masked = tuple(n for n in self.plan.masked if n in common)
+        masked = tuple(n for n in self.plan.traces.masked if n in common)
         numeric = masked or numeric_columns(self.before.codebook, common)
         return tuple(n for n in numeric if self.after is None or not self.other_type(n))
 
@@ -142,7 +142,7 @@ class Prepared:
         """
         assert self.after is not None, "a pair needs two tables"
         asked = {n for names in given for n in names or ()}
-        coarse = set(self.plan.coarsened_late) & set(self.after.columns)
+        coarse = set(self.plan.traces.coarsened) & set(self.after.columns)
         changed = [n for n in self.before.columns if n not in asked and (n in coarse or self.other_type(n))]
         if not changed:
             return self, ()
@@ -167,7 +167,7 @@ class Prepared:
             refuse_unknown(given, self.before.frame, "the original")
             return tuple(given)
         both = set(self.before.columns) & set(self.after.columns if self.after else self.before.columns)
-        return tuple(n for n in self.plan.strata if n in both)
+        return tuple(n for n in self.plan.traces.strata if n in both)
 
     def record(self, given: str | None) -> str | None:
         """The record column named, else the plan's where both tables have it."""

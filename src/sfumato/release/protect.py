@@ -15,6 +15,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.hidden import ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
+from sfumato.data.traces import Traces
 from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError, PlanError, Problem
@@ -302,7 +303,7 @@ def subject_of(
         how=replace(how, missing=missing_rule(plan)),
         unscaled=_unscaled(pair, ran),
         suppression=ran.suppression,
-        truth=_unnumbered(ran.before).frame.drop(plan.coarsened_late, strict=False),
+        truth=_unnumbered(ran.before).frame.drop(plan.traces.coarsened, strict=False),
         intruder=_intruder(plan, ran, pair),
         asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
     )
@@ -310,14 +311,14 @@ def subject_of(
 
 def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
     """What intruders know of the people of the release; None where none of its columns is known to anybody."""
-    keys = keys_of(plan, ran.after.codebook.without(ROW))
+    keys = keys_of(plan.traces, ran.after.codebook.without(ROW))
     named = {n for each in plan.knows.values() for n in each.keys or ()}
     if not keys and not named:
         return None
     raw = ran.before.frame
     if raw.height != ran.after.frame.height:
         raw = raw.join(ran.after.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
-    return known_people(plan, pair, pair.codebook, keys, record=pair.record, raw=raw, pairs=PAIRS_OF_RELEASES)
+    return known_people(plan.traces, pair, pair.codebook, keys, record=pair.record, raw=raw, pairs=PAIRS_OF_RELEASES)
 
 
 def _unnumbered(data: PolarsDataset) -> PolarsDataset:
@@ -334,21 +335,22 @@ def pair_of(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
     after = ran.after.frame
     if (told := ran.disclosure.synthetic) is not None and told.kind == "full":
         return _of_nobodys(ran)
-    other_type = other_types(plan, ran.before.frame.schema, after.schema)
-    left_out = dict.fromkeys((*plan.coarsened_late, *other_type))
+    traces = plan.traces
+    other_type = other_types(traces, ran.before.frame.schema, after.schema)
+    left_out = dict.fromkeys((*traces.coarsened, *other_type))
     before = ran.before.frame.drop(left_out, strict=False)
     whole, notes = None, []
     if before.height != after.height:
-        whole = (before.drop(ROW, *plan.replaced_late, strict=False), after.drop(ROW))
+        whole = (before.drop(ROW, *traces.replaced, strict=False), after.drop(ROW))
         before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
         notes.append("Steps left records out: measures that compare records are of those that are left.")
-    before = _with_released_ids(plan, before, after)
-    if coarse := [n for n in plan.coarsened_late if n in ran.after.columns]:
+    before = _with_released_ids(traces, before, after)
+    if coarse := [n for n in traces.coarsened if n in ran.after.columns]:
         notes.append(f"{', '.join(coarse)}: coarsened, so left out of every comparison of values.")
-    if changed := [n for n in other_type if n not in plan.coarsened_late]:
+    if changed := [n for n in other_type if n not in traces.coarsened]:
         notes.append(f"{', '.join(changed)}: of another type than before, so left out of every comparison of values.")
     book = ran.after.codebook
-    compared = dict.fromkeys((*plan.masked, *plan.coarsened_comparably))
+    compared = dict.fromkeys((*traces.masked, *traces.comparable))
     both = [n for n in compared if n in ran.before.frame.columns and n in after.columns]
     masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
     there = [n for n in masked if n in before.columns]
@@ -357,7 +359,7 @@ def pair_of(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
         notes.append(
             f"No attack on {', '.join(changed)} was measured: a later step made it something else than numbers."
         )
-    by = tuple(n for n in plan.strata if n in after.columns)
+    by = tuple(n for n in traces.strata if n in after.columns)
     known = Codebook({**ran.before.codebook, **book}).without(ROW)
     tables = (before.drop(ROW), after.drop(ROW))
     return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
@@ -371,24 +373,24 @@ def _of_nobodys(ran: Ran[PolarsDataset]) -> Pair:
     return Pair(before, after.select(n for n in after.columns if n != record), known, (), (), False)
 
 
-def other_types(plan: Plan, before: pl.Schema, after: pl.Schema) -> list[str]:
+def other_types(traces: Traces, before: pl.Schema, after: pl.Schema) -> list[str]:
     """The columns that hold numbers before or after masking, and something else in the other table.
 
     Parameters
     ----------
-    plan
-        The plan that was run.
+    traces
+        What the plan did to columns.
     before, after
         Types of the columns.
     """
-    both = [n for n in plan.late_changes if n in before and n in after]
+    both = [n for n in traces.changed if n in before and n in after]
     known = [n for n in both if pl.Null not in (before[n], after[n])]
     return [n for n in known if _counts(before[n]) != _counts(after[n])]
 
 
-def _with_released_ids(plan: Plan, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+def _with_released_ids(traces: Traces, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """The table before with the ids that the release has in the place of its own."""
-    replaced = [n for n in plan.replaced_late if n in before.columns and n in after.columns]
+    replaced = [n for n in traces.replaced if n in before.columns and n in after.columns]
     if not replaced:
         return before
     given = before.drop(replaced).join(after.select(ROW, *replaced), on=ROW, how="left", maintain_order="left")

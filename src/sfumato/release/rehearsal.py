@@ -124,7 +124,7 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
     others = truth.frame.filter(~pl.col(ROW).is_in(members.implode())).drop(ROW)
     after = released.frame.drop(ROW)
     book = released.codebook.without(ROW)
-    keys = keys_of(plan, book)
+    keys = keys_of(plan.traces, book)
     strange = [n for n in people.columns if n in after.columns and not comparable(people.schema[n], after.schema[n])]
     record = book.the(Role.RECORD)
     known = Known(people.drop(strange), after, book, keys, False, others.drop(strange), record, PAIRS_OF_RELEASES)

@@ -200,7 +200,8 @@ def _alone_by_others(plan: Plan, after: Table, keys: Sequence[str]) -> Iterator[
     """Say that categories of role other, which no figure counts, would tell people apart."""
     book, missing = after.codebook, missing_rule(plan)
     categories = [n for n in book.with_role(Role.OTHER) if book[n].kind in _CATEGORIES]
-    others = [n for n in categories if n not in plan.masked and n not in keys]
+    masked = plan.traces.masked
+    others = [n for n in categories if n not in masked and n not in keys]
     if not others or _fewest(after, keys, missing) < FEW_ALIKE:
         return
     if _fewest(after, (*keys, *others), missing) < FEW_ALIKE:

@@ -306,7 +306,7 @@ def test_no_step_takes_copies_for_one_table():
 def test_a_plan_is_bound_to_its_table():
     plan = Plan(steps=[Synthesise()])
     bound = plan.bound(BOOK)
-    assert bound.masked == ("sex", "age", "code", "label", "pay", "w")
-    assert plan.masked == ()
+    assert bound.traces.masked == ("sex", "age", "code", "label", "pay", "w")
+    assert plan.traces.masked == ()
     assert bound.bound(BOOK) is bound
     assert bound.steps[0].kind(BOOK) == "full"

@@ -60,7 +60,7 @@ def looked_for(frame, plan, most, wanted, how=None):
     subject = subject_of(plan, sample, pair_of(plan, sample), how or Measuring(), Exposed(()))
     subject = replace(subject, classes=(), sensitive=())
     sampled = measure(subject, quiet, only={"linkage_nearest"})
-    return among_all(ran, subject, sampled, quiet, wanted, plan.replaced_late)
+    return among_all(ran, subject, sampled, quiet, wanted, plan.traces.replaced)
 
 
 TRIED = {

@@ -15,9 +15,10 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.disclosure import COPY
 from sfumato.data.finding import Findings
-from sfumato.data.hidden import HIDDEN, WAS, leaving
+from sfumato.data.hidden import WAS, leaving
 from sfumato.data.query import Counts, Folded
 from sfumato.data.roles import Role
+from sfumato.data.traces import Traces
 from sfumato.measures.known import Known
 from sfumato.measures.risk import disclosive_correct, replicated_uniques
 from sfumato.measures.utility.stacked import compared
@@ -74,7 +75,7 @@ def counted_of_copies(plan: Plan, ran: PartedRun, progress: Progress = quiet) ->
     """
     progress("measuring tables of one and two columns", 0)
     copies = copies_of(ran)
-    ratios = _table_ratios(plan, ran, copies)
+    ratios = _table_ratios(plan.traces, ran, copies)
     progress("measuring groups of keys", 0.8)
     return [Findings.together([ratio, _alike(plan, copy)]) for ratio, copy in zip(ratios, copies, strict=True)]
 
@@ -126,18 +127,18 @@ def _released(ran: PartedRun) -> pl.Schema:
     return pl.Schema({n: ran.after.schema[n] for n in leaving(ran.after.codebook) if n != left_out})
 
 
-def _true(plan: Plan, ran: PartedRun) -> pl.Schema:
+def _true(traces: Traces, ran: PartedRun) -> pl.Schema:
     """Types of the true columns that are compared: those that were not coarsened, nor changed their type, since."""
-    schema = pl.Schema({n: t for n, t in ran.before.schema.items() if not n.startswith(HIDDEN)})
+    schema = pl.Schema({n: ran.before.schema[n] for n in leaving(ran.before.schema)})
     if _is_nobodys(ran):
         return schema
-    gone = {*plan.coarsened_late, *other_types(plan, schema, _released(ran))}
+    gone = {*traces.coarsened, *other_types(traces, schema, _released(ran))}
     return pl.Schema({n: t for n, t in schema.items() if n not in gone})
 
 
-def _table_ratios(plan: Plan, ran: PartedRun, copies: Sequence[PartedRun]) -> list[Findings]:
+def _table_ratios(traces: Traces, ran: PartedRun, copies: Sequence[PartedRun]) -> list[Findings]:
     """`table_ratio` of each copy, as `sfumato.measures.utility.table_ratio` has it of tables in memory."""
-    book, true, released = _book(ran), _true(plan, copies[0]), _released(copies[0])
+    book, true, released = _book(ran), _true(traces, copies[0]), _released(copies[0])
     record = None if _is_nobodys(ran) else ran.after.codebook.the(Role.RECORD)
     names = compared(true.to_frame(), released.to_frame(), book, () if record is None else (record,))
     drawn = (synthetic := ran.disclosure.synthetic) is not None and synthetic.kind == "partial"
@@ -176,12 +177,12 @@ def _moved(ran: PartedRun, changed: Sequence[str]) -> Folded | None:
 def _alike(plan: Plan, ran: PartedRun) -> Findings:
     """`replicated_uniques` and `disclosive_correct`, where they are worth it, of groups of people and of records."""
     book, released = _book(ran), _released(ran)
-    all_keys = keys_of(plan, ran.after.codebook.only(leaving(ran.after.codebook)))
+    all_keys = keys_of(plan.traces, ran.after.codebook.only(leaving(ran.after.codebook)))
     asked = {limit.measure for limit in plan.limits}
     wanted = COUNTED - {"table_ratio"} if _is_nobodys(ran) else asked & COUNTED
     if not wanted or not (all_keys or any(each.keys for each in plan.knows.values())):
         return Findings()
-    people = _people(plan, ran)
+    people = _people(plan.traces, ran)
     keys = [n for n in all_keys if n in people and n in released]
     sensitive = sensitive_categories(ran.after.codebook.only(leaving(ran.after.codebook)))
     targets = [n for n in sensitive if n in people and n in released and n not in all_keys]
@@ -219,18 +220,18 @@ def _groups(data: Parted, columns: Mapping[str, str]) -> pl.DataFrame | None:
     return told(data.map(lambda batch: batch.select(named), codebook=book), [Counts(tuple(columns))])[0]
 
 
-def _people(plan: Plan, ran: PartedRun) -> dict[str, str]:
+def _people(traces: Traces, ran: PartedRun) -> dict[str, str]:
     """The columns of which a true value is known, and where it stands: as the release has them in memory.
 
     Of records that are somebody's it stands beside the released ones. What was coarsened since is known in the terms of
     the release, and ids are those of the release.
     """
-    true = _true(plan, ran)
+    true = _true(traces, ran)
     if _is_nobodys(ran):
         return {n: n for n in true}
     schema = ran.after.schema
-    where = {n: f"{WAS}{n}" if f"{WAS}{n}" in schema and n not in plan.replaced_late else n for n in true}
-    coarse = [n for n in plan.coarsened_late if n in leaving(ran.after.codebook) and n not in plan.masked]
+    where = {n: f"{WAS}{n}" if f"{WAS}{n}" in schema and n not in traces.replaced else n for n in true}
+    coarse = [n for n in traces.coarsened if n in leaving(ran.after.codebook) and n not in traces.masked]
     where |= {n: n for n in coarse} | {n: f"{WAS}{n}" for n in coarse if _only_emptied(ran, n)}
     return {n: source for n, source in where.items() if source in schema}
 

@@ -18,10 +18,10 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import numbers
 from sfumato.data.query import Folded, Moments
 from sfumato.data.remembered import Remembered
+from sfumato.data.traces import Traces
 from sfumato.measures.risk.interval_disclosure import INCOMPLETE, NO_RECORD, RELATIVE
 from sfumato.measures.utility import moments, quantiles
 from sfumato.measures.utility.il1s import CONSTANT, NOTHING
-from sfumato.plan.plan import Plan
 from sfumato.release.parted.reading import (
     Place,
     book_of,
@@ -44,20 +44,20 @@ _PLACES = 12  # of what is added up in any order of batches
 _EXCHANGING = (Exchanged, Misclassified, Shuffled, Swapped)
 
 
-def exact(plan: Plan, ran: PartedRun, interval: float = 0.05) -> Findings:
+def exact(traces: Traces, ran: PartedRun, interval: float = 0.05) -> Findings:
     """Means, spreads, quantiles, correlations, `delta`, `il1s`, `unchanged` and `interval_disclosure` of all records.
 
     They equal what the measures of these names give of the same rows in memory, to 1e-9.
 
     Parameters
     ----------
-    plan, ran
-        The plan, and what its run left behind.
+    traces, ran
+        What a plan did to columns, and what its run left behind.
     interval
         Half-width of interval disclosure, in sd of the masked column.
     """
     aligned = not ((told := ran.disclosure.synthetic) is not None and told.kind == "full")
-    columns = compared(plan, ran) if aligned else ()
+    columns = compared(traces, ran) if aligned else ()
     if not columns:
         return _unchanged(ran, ()) if aligned else Findings()
     before, after = Remembered(ran.before), Remembered(ran.after)

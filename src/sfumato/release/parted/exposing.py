@@ -28,7 +28,7 @@ def exposed_off_memory(plan: Plan, after: Parted) -> Exposed:
         The released data, with true values beside them in hidden columns.
     """
     book = after.codebook.only(leaving(after.codebook))
-    asked = [n for n in plan.masked if n in book and book[n].role == Role.KEY and f"{WAS}{n}" in after.schema]
+    asked = [n for n in plan.traces.masked if n in book and book[n].role == Role.KEY and f"{WAS}{n}" in after.schema]
     shares = _left(after, [n for n in asked if book[n].numeric and after.schema[f"{WAS}{n}"].is_numeric()])
     return exposed(plan, book, shares=shares)
 

@@ -147,7 +147,7 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
     people = of(sample)
     if people.two.aligned and people.two.columns:
         names -= _LINKED
-    of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.replaced_late)
+    of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.traces.replaced)
     tried = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
     notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
@@ -180,7 +180,7 @@ def _of_everybody(plan: Plan, ran: PartedRun, how: Measuring, seen: Exposed, pro
     )
     found = _briefly(_of_classes(subject, of_classes))
     of_values("measuring how far values moved", 0)
-    return Findings.together([found, exact(plan, ran, how.interval)])
+    return Findings.together([found, exact(plan.traces, ran, how.interval)])
 
 
 def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
@@ -203,7 +203,7 @@ def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -
 
 def _strata(plan: Plan, ran: PartedRun, most: int) -> Ran[PolarsDataset] | None:
     """A sample of whole strata, of masking steps that have any."""
-    by = [n for n in plan.strata if n in ran.after.codebook]
+    by = [n for n in plan.traces.strata if n in ran.after.codebook]
     try:
         return strata_of(ran, by, most)
     except TooManyGroups:

@@ -15,7 +15,7 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.hidden import VIEW, WAS
 from sfumato.data.pair import numbers
 from sfumato.data.query import Moments
-from sfumato.plan.plan import Plan
+from sfumato.data.traces import Traces
 from sfumato.release.parted.run import PartedRun
 
 __all__ = [
@@ -106,12 +106,10 @@ def rebuilt(ran: PartedRun, columns: Sequence[str]) -> bool:
     return any(n.startswith(REBUILT) and n.removeprefix(REBUILT) in columns for n in ran.after.schema)
 
 
-def compared(plan: Plan, ran: PartedRun) -> tuple[str, ...]:
+def compared(traces: Traces, ran: PartedRun) -> tuple[str, ...]:
     """Numbers that masking changed, and that are numbers still: as a pair in memory has them."""
     before, after = ran.before, ran.after
-    coarsened = set(plan.coarsened_late)
-    both = [n for n in dict.fromkeys((*plan.masked, *plan.coarsened_comparably)) if n not in coarsened]
-    there = [n for n in both if n in before.schema and n in after.schema]
+    there = [n for n in traces.compared if n in before.schema and n in after.schema]
     masked = [n for n in there if before.codebook[n].numeric or after.codebook[n].numeric]
     return tuple(n for n in masked if is_number(before.schema[n]) and after.schema[n].is_numeric())
 

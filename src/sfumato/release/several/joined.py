@@ -102,5 +102,6 @@ def _asked(plan: Plan) -> float:
 
 def _keys(plan: Plan, data: PolarsDataset) -> tuple[str, ...]:
     """Released keys that no step masks."""
-    known = dict.fromkeys((*data.codebook.with_role(Role.KEY), *plan.keys))
-    return tuple(n for n in known if n in data.columns and n not in plan.masked)
+    traces = plan.traces
+    known = dict.fromkeys((*data.codebook.with_role(Role.KEY), *traces.keys))
+    return tuple(n for n in known if n in data.columns and n not in traces.masked)
