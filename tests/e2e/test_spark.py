@@ -29,6 +29,7 @@ from tests.parts import needs
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.first,
     # Spark's own library leaves sockets to the collector of garbage
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning"),
     needs("java", "spark"),

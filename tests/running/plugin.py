@@ -38,8 +38,8 @@ def pytest_collection() -> Generator[None, Any, Any]:
         gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, Any, Any]:
     _leave_few(items)
     config.stash[COLLECTED] = {item.nodeid: _stands_in(item) for item in items}
     for item in items:
@@ -47,6 +47,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.once)
         if limits := [limit for mark, limit in LONG.items() if item.get_closest_marker(mark)]:
             item.add_marker(pytest.mark.timeout(max(limits)))
+    done = yield
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)  # all others in the order that was drawn
+    return done
 
 
 def _leave_few(items: list[pytest.Item]) -> None:
