@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Traces"]
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Role
+
+__all__ = ["Traces", "keys_of", "other_types"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Traces:
         All that is changed late.
     keys
         What steps name as keys, whatever its role.
+    known
+        What the plan says that single intruders know.
 
     Examples
     --------
@@ -46,9 +53,34 @@ class Traces:
     changed: tuple[str, ...] = ()
     late: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
     @property
     def compared(self) -> tuple[str, ...]:
         """What can be compared with what it was, where it is numbers before and after."""
         both = dict.fromkeys((*self.masked, *self.comparable))
         return tuple(name for name in both if name not in self.coarsened)
+
+
+def keys_of(traces: Traces, codebook: Codebook) -> tuple[str, ...]:
+    """The released columns that an intruder may know, masked ones too: role key, or named as keys by a step."""
+    return tuple(n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys)
+
+
+def other_types(traces: Traces, before: pl.Schema, after: pl.Schema) -> list[str]:
+    """The columns that hold numbers before or after masking, and something else in the other table.
+
+    Parameters
+    ----------
+    traces
+        What the plan did to columns.
+    before, after
+        Types of the columns.
+    """
+    both = [n for n in traces.changed if n in before and n in after]
+    known = [n for n in both if pl.Null not in (before[n], after[n])]
+    return [n for n in known if _is_number(before[n]) != _is_number(after[n])]
+
+
+def _is_number(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype == pl.Boolean

@@ -15,7 +15,9 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
 from sfumato.data.roles import Role
+from sfumato.data.sides import Sides
 from sfumato.data.suppression import Suppression
+from sfumato.data.traces import Traces
 from sfumato.errors import DataError
 from sfumato.measures.copies import Copies
 from sfumato.measures.earlier import Earlier
@@ -80,6 +82,10 @@ class Subject:
         Released categories that nobody must learn.
     disclosure
         What the release tells, and attackers therefore know.
+    traces
+        What the plan that made the release did to columns.
+    sides
+        All records before and after, where there are too many to be held; `pair` is then a sample of them, or missing.
     how
         How things are measured.
     unscaled : ndarray, shape (n, p), optional
@@ -109,6 +115,8 @@ class Subject:
     classes: tuple[Classes, ...] = ()
     sensitive: tuple[str, ...] = ()
     disclosure: Disclosure = field(default_factory=Disclosure)
+    traces: Traces = field(default_factory=Traces)
+    sides: Sides | None = field(default=None, repr=False)
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     suppression: Suppression | None = field(default=None, repr=False)
@@ -140,6 +148,19 @@ class Subject:
         if self.pair is None:
             raise DataError("This measure compares two tables: give the original and the protected one.")
         return self.pair
+
+    @property
+    def everybody(self) -> Sides:
+        """All records, for what is told of all where there are too many to be held.
+
+        Raises
+        ------
+        TypeError
+            Where they are in memory.
+        """
+        if self.sides is None:
+            raise TypeError("these records are in memory")
+        return self.sides
 
     @property
     def released(self) -> pl.DataFrame:

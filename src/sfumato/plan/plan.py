@@ -536,7 +536,8 @@ class Plan(Described):
     @property
     def traces(self) -> Traces:
         """What the steps do to columns."""
-        return traces_of(self.steps, self.late)
+        known = (n for each in self.knows.values() for n in each.keys or ())
+        return traces_of(self.steps, self.late, known)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

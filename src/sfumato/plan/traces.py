@@ -10,7 +10,7 @@ from sfumato.methods.base import Method
 __all__ = ["traces_of"]
 
 
-def traces_of(steps: Sequence[Method], late: Sequence[Method]) -> Traces:
+def traces_of(steps: Sequence[Method], late: Sequence[Method], known: Iterable[str] = ()) -> Traces:
     """Columns by what steps do to them.
 
     Parameters
@@ -19,6 +19,8 @@ def traces_of(steps: Sequence[Method], late: Sequence[Method]) -> Traces:
         All steps.
     late
         Those that do not prepare.
+    known
+        Columns that single intruders are said to know.
 
     Examples
     --------
@@ -40,6 +42,7 @@ def traces_of(steps: Sequence[Method], late: Sequence[Method]) -> Traces:
         changed=_changed(step for step in late if not (step.masks or step.replaces)),
         late=_changed(late),
         keys=tuple(dict.fromkeys(n for step in steps for n in getattr(step, "keys", ()))),
+        known=tuple(dict.fromkeys(known)),
     )
 
 

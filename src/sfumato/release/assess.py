@@ -12,6 +12,7 @@ from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffl
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
+from sfumato.data.traces import keys_of
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
@@ -31,7 +32,7 @@ from sfumato.release.classes import classes_of, exposed
 from sfumato.release.copies import NOBODYS as NOBODYS_ROWS
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.earlier import Before, with_record
-from sfumato.release.intruder import keys_of, known_people
+from sfumato.release.intruder import known_people
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
 from sfumato.release.named import Named
 from sfumato.release.pairing import Align, pair_tables

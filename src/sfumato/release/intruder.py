@@ -9,14 +9,13 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.holding import holding
 from sfumato.data.pair import Pair
-from sfumato.data.roles import Role
 from sfumato.data.traces import Traces
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.measures.intruding import PAIRS
 from sfumato.measures.known import Known
 
-__all__ = ["comparable", "keys_of", "known_people", "refuse_members"]
+__all__ = ["comparable", "known_people", "refuse_members"]
 
 IN_BOTH = (
     "Some people of the release are in the control: its {record} holds ids that stand in the release. A control is of "
@@ -83,11 +82,6 @@ def known_people(
     if control is not None:
         control = _checked(control, people, released, (*keys, *needed), record)
     return Known(people, released, codebook, tuple(keys), pair.aligned, control, record, pairs)
-
-
-def keys_of(traces: Traces, codebook: Codebook) -> tuple[str, ...]:
-    """The released columns that an intruder may know, masked ones too: role key, or named as keys by a step."""
-    return tuple(n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys)
 
 
 def _in_its_terms(column: str, raw: pl.DataFrame | None, released: pl.DataFrame) -> pl.Series:

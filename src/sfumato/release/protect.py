@@ -15,7 +15,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.hidden import ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
-from sfumato.data.traces import Traces
+from sfumato.data.traces import Traces, keys_of, other_types
 from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError, PlanError, Problem
@@ -35,7 +35,7 @@ from sfumato.release.classes import Exposed, exposed, missing_rule, refusals
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
-from sfumato.release.intruder import keys_of, known_people
+from sfumato.release.intruder import known_people
 from sfumato.release.measure import EFFORT, measure, sensitive_categories
 from sfumato.release.order import in_release_order
 from sfumato.release.pairing import unique_record
@@ -52,7 +52,6 @@ __all__ = [
     "Measured",
     "measure_run",
     "numbered",
-    "other_types",
     "pair_of",
     "protect",
     "refuse_together",
@@ -300,6 +299,7 @@ def subject_of(
         classes=seen.classes,
         sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
         disclosure=ran.disclosure,
+        traces=plan.traces,
         how=replace(how, missing=missing_rule(plan)),
         unscaled=_unscaled(pair, ran),
         suppression=ran.suppression,
@@ -312,8 +312,7 @@ def subject_of(
 def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
     """What intruders know of the people of the release; None where none of its columns is known to anybody."""
     keys = keys_of(plan.traces, ran.after.codebook.without(ROW))
-    named = {n for each in plan.knows.values() for n in each.keys or ()}
-    if not keys and not named:
+    if not keys and not plan.traces.known:
         return None
     raw = ran.before.frame
     if raw.height != ran.after.frame.height:
@@ -371,21 +370,6 @@ def _of_nobodys(ran: Ran[PolarsDataset]) -> Pair:
     before, after = ran.before.frame.drop(ROW), ran.after.frame.drop(ROW)
     record = known.the(Role.RECORD)
     return Pair(before, after.select(n for n in after.columns if n != record), known, (), (), False)
-
-
-def other_types(traces: Traces, before: pl.Schema, after: pl.Schema) -> list[str]:
-    """The columns that hold numbers before or after masking, and something else in the other table.
-
-    Parameters
-    ----------
-    traces
-        What the plan did to columns.
-    before, after
-        Types of the columns.
-    """
-    both = [n for n in traces.changed if n in before and n in after]
-    known = [n for n in both if pl.Null not in (before[n], after[n])]
-    return [n for n in known if _counts(before[n]) != _counts(after[n])]
 
 
 def _with_released_ids(traces: Traces, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

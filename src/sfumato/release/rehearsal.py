@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sfumato.data.disclosure import Synthetic
 from sfumato.data.hidden import ROW
 from sfumato.data.roles import Role
+from sfumato.data.traces import keys_of
 from sfumato.draws import Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
@@ -26,7 +27,7 @@ from sfumato.measures.risk.linkers.coding import categories
 from sfumato.methods.base import Method
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
-from sfumato.release.intruder import comparable, keys_of
+from sfumato.release.intruder import comparable
 from sfumato.release.run import repeat_step, run_step
 
 __all__ = ["Rehearsed", "asks_for_rehearsal", "rehearse"]

@@ -1,7 +1,5 @@
 """People who are assigned among those who compete with them, batch by batch, are found as the whole table tells."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -15,10 +13,10 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.parted.found import linked
+from sfumato.release.parted.measure import in_memory, sampled_of
 from sfumato.release.parted.run import run_parted
-from sfumato.release.parted.sample import sample_of, whole_of
 from sfumato.release.parted.targets import targets_of
-from sfumato.release.protect import pair_of, subject_of
+from sfumato.release.protect import pair_of
 from tests.release.parted.scattered import Scattered
 
 SECRET = bytes(range(32))
@@ -46,12 +44,10 @@ def told(frame, step, most):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET), quiet)
-    sample = sample_of(ran, most)
-    subject = subject_of(plan, sample, pair_of(plan, sample), Measuring(), Exposed(()))
-    subject = replace(subject, classes=(), sensitive=())
-    asked = linked(ran, targets_of(ran, subject, subject.two.columns, most), subject.two, frame.height)
+    subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(), Exposed(()))
+    asked = linked(subject, targets_of(subject, subject.two.columns, most), frame.height)
     lines = asked.told([ran.after.ask(question) for question in asked.questions])
-    whole = whole_of(ran)
+    whole = in_memory(ran, ran.sides.whole())
     return {f.group: f for f in lines if f.measure == "linkage_one_to_one"}, pair_of(plan, whole)
 
 

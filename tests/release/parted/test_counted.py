@@ -14,9 +14,11 @@ from sfumato.measures.measuring import Measuring
 from sfumato.measures.utility import table_ratio
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
+from sfumato.release.classes import Exposed
 from sfumato.release.parted import cells
 from sfumato.release.parted.check import entered
-from sfumato.release.parted.counted import COUNTED, TOO_MANY_CELLS, copies_of, counted
+from sfumato.release.parted.counted import COUNTED, TOO_MANY_CELLS, counted
+from sfumato.release.parted.measure import everybody_of
 from sfumato.release.parted.run import run_parted
 from sfumato.release.protect import measure_run, numbered
 from sfumato.release.run import run_steps
@@ -73,6 +75,10 @@ def ran(plan, made):
     return plan, run_parted(plan, entering, Draws(SECRET), quiet)
 
 
+def looked_at(plan, run):
+    return everybody_of(plan, run, Measuring(), Exposed(()))
+
+
 def in_memory(plan, frame, only=COUNTED):
     entering = numbered(plan, PolarsDataset(frame, Codebook()))
     plan = plan.bound(entering.codebook)
@@ -100,7 +106,7 @@ def test_it_is_what_memory_tells(steps):
     plan, frame = plan_of(steps), table()
     memory = in_memory(plan, frame)
     of_others = {*in_memory(plan, frame, {"nothing"}).notes}
-    told = counted(*ran(plan, Scattered.of(frame)))
+    told = counted(looked_at(*ran(plan, Scattered.of(frame))))
     assert {f.measure for f in told} == COUNTED
     same(told, memory)
     assert {*told.notes} - of_others == {*memory.notes} - of_others
@@ -108,7 +114,7 @@ def test_it_is_what_memory_tells(steps):
 
 def test_figures_of_people_are_told_of_nobody_s_records_or_where_a_limit_asks():
     told = [
-        {f.measure for f in counted(*ran(plan_of(STEPS[name], limits), Scattered.of(table(60))))}
+        {f.measure for f in counted(looked_at(*ran(plan_of(STEPS[name], limits), Scattered.of(table(60)))))}
         for name, limits in (("noise", []), ("noise", LIMITS[1:]), ("nobody's", []))
     ]
     assert told == [{"table_ratio"}, {"table_ratio", "disclosive_correct"}, COUNTED]
@@ -120,7 +126,7 @@ def test_large_tables_are_counted_as_groups(name, monkeypatch):
     """No table is small: the engine counts groups of codes."""
     monkeypatch.setattr(cells, "_SMALL", 0)
     plan, frame = plan_of(STEPS[name], []), table()
-    told = counted(*ran(plan, DuckDBDataset.of(frame, Codebook(), part_rows=90)))
+    told = counted(looked_at(*ran(plan, DuckDBDataset.of(frame, Codebook(), part_rows=90))))
     same(told, in_memory(plan, frame, {"table_ratio"}))
 
 
@@ -130,7 +136,7 @@ def test_tables_are_counted_as_long_as_their_cells_can_be_held(monkeypatch):
     monkeypatch.setattr(cells, "_HELD", 13)
     plan, frame = plan_of(STEPS["noise"], []), table().select("id", "x", "h", "n", "g")
     plan = plan.model_copy(update={"variables": {n: v for n, v in plan.variables.items() if n in frame.columns}})
-    told, memory = counted(*ran(plan, Scattered.of(frame))), in_memory(plan, frame, {"table_ratio"})
+    told, memory = counted(looked_at(*ran(plan, Scattered.of(frame)))), in_memory(plan, frame, {"table_ratio"})
     for name in ("x", "n", "h", "g", "h × g"):
         expected = memory.of("table_ratio", variable=name).value
         assert told.of("table_ratio", variable=name).value == pytest.approx(expected), name
@@ -144,7 +150,7 @@ def test_what_stays_is_not_counted_off_memory_a_second_time(monkeypatch):
     asked = []
     own = cells.Looked._margins
     monkeypatch.setattr(cells.Looked, "_margins", lambda self, data, of: asked.append(of) or own(self, data, of))
-    counted(*ran(plan_of(STEPS["averaged"], []), Scattered.of(table())))
+    counted(looked_at(*ran(plan_of(STEPS["averaged"], []), Scattered.of(table()))))
     after, before = asked
     names = ["x", "y", "n", "g", "h", "area", "town", "rent"]
     assert {of for of in before if len(of) == 1} == {(j,) for j in range(len(names))}
@@ -155,7 +161,7 @@ def test_what_stays_is_not_counted_off_memory_a_second_time(monkeypatch):
 def test_as_many_pairs_are_looked_at_as_in_memory(monkeypatch):
     monkeypatch.setattr(table_ratio, "_MOST_WORK", 400 * 3)
     plan, frame = plan_of(STEPS["noise"], []), table()
-    told, memory = counted(*ran(plan, Scattered.of(frame))), in_memory(plan, frame, {"table_ratio"})
+    told, memory = counted(looked_at(*ran(plan, Scattered.of(frame)))), in_memory(plan, frame, {"table_ratio"})
     same(told, memory)
     assert len(told.select("table_ratio", group=table_ratio.TWO_WAY)) == 1 + 3
     assert table_ratio.FEWER.format(columns=3) in told.notes
@@ -164,7 +170,7 @@ def test_as_many_pairs_are_looked_at_as_in_memory(monkeypatch):
 def test_rows_that_differ_in_no_compared_column_have_nothing():
     steps = [{"do": "pram", "columns": ["town"], "retention": 1.0}, {"do": "drop", "columns": ["y"]}]
     plan, frame = plan_of(steps, []), table()
-    told = counted(*ran(plan, Scattered.of(frame)))
+    told = counted(looked_at(*ran(plan, Scattered.of(frame))))
     same(told, in_memory(plan, frame, {"table_ratio"}))
     assert {f.value for f in told} == {0.0}
 
@@ -186,7 +192,7 @@ def test_a_column_with_too_many_categories_has_no_figure_and_is_named(monkeypatc
     memory = in_memory(plan, frame, {"table_ratio"})
     plan, run = ran(plan, Scattered.of(frame))
     refusing(monkeypatch, "town")
-    told = counted(plan, run)
+    told = counted(looked_at(plan, run))
     without = {key: pair for key, pair in figures(told).items() if key[1] and "town" in key[1].split(" × ")}
     assert {value for value, _ in without.values()} == {None}
     assert TOO_MANY_CELLS.format(tables=", ".join(key[1] for key in without)) in told.notes
@@ -203,12 +209,12 @@ def test_too_many_keys_leave_the_figure_out_with_a_note(monkeypatch):
     plan, run = ran(plan, Scattered.of(frame))
     with monkeypatch.context() as patch:
         refusing(patch, "g", "town")
-        told = counted(plan, run)
+        told = counted(looked_at(plan, run))
     assert told.of("replicated_uniques").value == pytest.approx(memory.of("replicated_uniques").value)
     assert not told.select("disclosive_correct")
     assert any("disclosive_correct" in note and "g, h, town" in note for note in told.notes)
     refusing(monkeypatch, "g")
-    told = counted(plan, run)
+    told = counted(looked_at(plan, run))
     assert not told.select("replicated_uniques")
     assert any("replicated_uniques" in note and "not met" in note for note in told.notes)
 
@@ -216,9 +222,9 @@ def test_too_many_keys_leave_the_figure_out_with_a_note(monkeypatch):
 def test_copies_stand_alone():
     plan, frame = plan_of(STEPS["some values, copies"]), table()
     _, run = ran(plan, Scattered.of(frame))
-    heights = [int(copy.after.ask(Counts(())).item(0, COUNT)) for copy in copies_of(run)]
+    heights = [int(copy.after.ask(Counts(())).item(0, COUNT)) for copy in run.sides.copies()]
     assert heights == [200] * 3
     whole = run.after.whole.frame
-    second = copies_of(run)[1].after.whole.frame.sort("id")
+    second = run.sides.copies()[1].after.whole.frame.sort("id")
     assert second.equals(whole.filter(pl.col("copy") == 2).drop("copy").sort("id"))
-    assert copies_of(run)[0].before is run.before
+    assert run.sides.copies()[0].before is run.before

@@ -1,7 +1,5 @@
 """Who is found by the nearest record among all, told batch by batch, is found as in memory."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -16,10 +14,8 @@ from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.measure import measure
 from sfumato.release.parted.matched import ERRS
-from sfumato.release.parted.measure import among_all, measure_many
+from sfumato.release.parted.measure import among_all, measure_many, sampled_of
 from sfumato.release.parted.run import run_parted
-from sfumato.release.parted.sample import sample_of
-from sfumato.release.protect import pair_of, subject_of
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
 from tests.release.parted.test_measure import SECRET, figures, in_memory, plan_of, refuse_other
@@ -56,11 +52,9 @@ def looked_for(frame, plan, most, wanted, how=None):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
-    sample = sample_of(ran, most)
-    subject = subject_of(plan, sample, pair_of(plan, sample), how or Measuring(), Exposed(()))
-    subject = replace(subject, classes=(), sensitive=())
+    subject = sampled_of(plan, ran, ran.sides.sample(most), how or Measuring(), Exposed(()))
     sampled = measure(subject, quiet, only={"linkage_nearest"})
-    return among_all(ran, subject, sampled, quiet, wanted, plan.traces.replaced)
+    return among_all(subject, sampled, quiet, wanted)
 
 
 TRIED = {

@@ -22,7 +22,6 @@ from sfumato.release.parted import measure as measuring
 from sfumato.release.parted.measure import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, TOO_MANY, measure_many
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
-from sfumato.release.parted.sample import strata_of
 from sfumato.release.protect import numbered, pair_of, protect, subject_of
 from sfumato.release.run import run_steps
 from sfumato.release.secret import Secret
@@ -125,9 +124,9 @@ def test_what_averages_tell_is_tried_in_whole_strata():
         ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
         told[name] = measure_many(plan.bound(entering.codebook), ran, Measuring(most=N - 1), quiet)
     assert frame["g"].value_counts()["count"].max() < N - 1
-    few, whole = strata_of(ran, ["g"], N - 1), strata_of(ran, ["g"], N)
-    assert whole.after.frame.height == N
-    counts = few.after.frame["g"].value_counts().rows()
+    few, whole = ran.sides.strata(["g"], N - 1), ran.sides.strata(["g"], N)
+    assert whole.after.height == N
+    counts = few.after["g"].value_counts().rows()
     assert all(dict(frame["g"].value_counts().rows())[g] == n for g, n in counts)
     lines = [f for f in told["centroids"] if f.measure == "reconstruction"]
     assert lines

@@ -1,7 +1,5 @@
 """People who are looked for among all records, told batch by batch, are found as in memory."""
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -14,10 +12,8 @@ from sfumato.measures.measuring import Measuring
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.measure import measure
-from sfumato.release.parted.measure import among_all
+from sfumato.release.parted.measure import among_all, sampled_of
 from sfumato.release.parted.run import run_parted
-from sfumato.release.parted.sample import sample_of
-from sfumato.release.protect import pair_of, subject_of
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
 from tests.release.parted.test_measure import SECRET, STEPS, figures, in_memory, plan_of, refuse_other
@@ -41,11 +37,9 @@ def looked_for(frame, steps, how, most, wanted):
     entering = Scattered.of(frame, plan_of(steps).codebook(frame, Codebook()))
     plan = plan_of(steps).bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
-    sample = sample_of(ran, most)
-    subject = subject_of(plan, sample, pair_of(plan, sample), how, Exposed(()))
-    subject = replace(subject, classes=(), sensitive=())
+    subject = sampled_of(plan, ran, ran.sides.sample(most), how, Exposed(()))
     sampled = measure(subject, quiet, only={"linkage_nearest", "risk1", "h_rank"})
-    return sampled, among_all(ran, subject, sampled, quiet, wanted)
+    return sampled, among_all(subject, sampled, quiet, wanted)
 
 
 NOISE = {"do": "noise", "columns": ["x", "y"]}

@@ -16,14 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.pair import Pair
 from sfumato.data.query import Folded
 from sfumato.draws import sortable, units_of
 from sfumato.kernels.neighbours.assignment import NEIGHBOURS, assigned_chances, chosen_people
 from sfumato.kernels.rows import complete_rows, mostly_distinct, row_hash
+from sfumato.measures.subject import Subject
 from sfumato.release.parted.reading import Scale
-from sfumato.release.parted.run import PartedRun
-from sfumato.release.parted.sample import true_id
 from sfumato.release.parted.targets import Labels, Targets, alike, in_groups, nearness
 
 __all__ = ["Assigned", "assigned"]
@@ -76,23 +74,21 @@ class Assigned:
             yield values[0][a:b], values[1][a:b]
 
 
-def assigned(ran: PartedRun, targets: Targets, pair: Pair, scale: Scale, grouped: bool) -> Assigned:
+def assigned(subject: Subject, targets: Targets, scale: Scale, grouped: bool) -> Assigned:
     """Choose some of the people who are looked for, and ask who competes with them.
 
     Parameters
     ----------
-    ran
-        What a run left behind.
+    subject
+        All records, and a sample, which tells how far from each person others need be looked for.
     targets
         Who is looked for.
-    pair
-        A sample of the records, which tells how far from each person others need be looked for.
     scale
         What values are compared in.
     grouped
         Whether the intruder knows the strata.
     """
-    whole = np.flatnonzero(targets.whole)
+    pair, whole = subject.two, np.flatnonzero(targets.whole)
     at = whole[chosen_people(len(whole))]
     people, own = scale(targets.true[at]), scale(targets.released[at])
     labels = Labels.of(targets.groups if grouped else pl.DataFrame())
@@ -111,7 +107,7 @@ def assigned(ran: PartedRun, targets: Targets, pair: Pair, scale: Scale, grouped
         return in_groups(z, codes, gap)
 
     equal = alike(targets.needed, released, in_groups(own, mine, gap))
-    return Assigned(people, own, (_competing(ran, targets, read, gap, search, reach), equal))
+    return Assigned(people, own, (_competing(subject.everybody.record, targets, read, gap, search, reach), equal))
 
 
 def _gap(targets: Targets, scale: Scale) -> float:
@@ -156,11 +152,10 @@ def _reading(targets: Targets, scale: Scale, labels: Labels) -> Read:
 
 
 def _competing(
-    ran: PartedRun, targets: Targets, read: Read, gap: float, search: Floats, reach: Sequence[Floats]
+    record: str | None, targets: Targets, read: Read, gap: float, search: Floats, reach: Sequence[Floats]
 ) -> Folded:
     """The question whose true values are nearest to each person's, and whose releases."""
-    record = true_id(ran)
-    assert record is not None
+    assert record is not None, "people are known by their ids"
     p = search.shape[1] - 1
     names = [f"{side}{j}" for side in "xz" for j in range(p)]
     schema = pl.Schema(

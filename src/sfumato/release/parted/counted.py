@@ -13,26 +13,22 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
-from sfumato.data.disclosure import COPY
 from sfumato.data.finding import Findings
-from sfumato.data.hidden import WAS, leaving
+from sfumato.data.hidden import leaving
 from sfumato.data.query import Counts, Folded
 from sfumato.data.roles import Role
-from sfumato.data.traces import Traces
+from sfumato.data.sides import Sides
+from sfumato.data.traces import keys_of, other_types
 from sfumato.measures.known import Known
 from sfumato.measures.risk import disclosive_correct, replicated_uniques
+from sfumato.measures.subject import Subject
 from sfumato.measures.utility.stacked import compared
 from sfumato.measures.utility.table_ratio import among_copies, findings_of, findings_of_copies
-from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.copies import over_copies
-from sfumato.release.intruder import keys_of
-from sfumato.release.measure import sensitive_categories
 from sfumato.release.parted.cells import Counted, look, told
-from sfumato.release.parted.run import PartedRun
-from sfumato.release.protect import other_types
 
-__all__ = ["COUNTED", "TOO_MANY_CELLS", "TOO_MANY_KEYS", "copies_of", "counted", "counted_of_copies"]
+__all__ = ["COUNTED", "TOO_MANY_CELLS", "TOO_MANY_KEYS", "counted", "counted_of_copies"]
 
 COUNTED = frozenset({"table_ratio", "replicated_uniques", "disclosive_correct"})
 """The figures that are told."""
@@ -46,7 +42,7 @@ TOO_MANY_KEYS = (
 )
 
 
-def counted(plan: Plan, ran: PartedRun, progress: Progress = quiet) -> Findings:
+def counted(subject: Subject, progress: Progress = quiet) -> Findings:
     """Tables beside chance; where records are nobody's or a limit asks, `replicated_uniques` and `disclosive_correct`.
 
     They equal what the measures of these names give of the same rows in memory, to 1e-9; of synthetic copies they are
@@ -54,97 +50,72 @@ def counted(plan: Plan, ran: PartedRun, progress: Progress = quiet) -> Findings:
 
     Parameters
     ----------
-    plan, ran
-        The plan, and what its run left behind.
+    subject
+        What a plan did to columns, and all records.
     progress
         Called with what is being done, and the share of it that is done.
     """
-    found = counted_of_copies(plan, ran, progress)
-    if ran.disclosure.synthetic is None:
+    found = counted_of_copies(subject, progress)
+    if subject.disclosure.synthetic is None:
         return found[0]
-    return over_copies([partial(_as_found, one) for one in found], ran.disclosure, quiet)
+    return over_copies([partial(_as_found, one) for one in found], subject.disclosure, quiet)
 
 
-def counted_of_copies(plan: Plan, ran: PartedRun, progress: Progress = quiet) -> list[Findings]:
-    """As `counted`, of each synthetic copy by itself, in the order of `copies_of`.
+def counted_of_copies(subject: Subject, progress: Progress = quiet) -> list[Findings]:
+    """As `counted`, of each synthetic copy by itself, in the order of `Sides.copies`.
 
     Parameters
     ----------
-    plan, ran, progress
+    subject, progress
         As for `counted`.
     """
     progress("measuring tables of one and two columns", 0)
-    copies = copies_of(ran)
-    ratios = _table_ratios(plan.traces, ran, copies)
+    copies = subject.everybody.copies()
+    ratios = _table_ratios(subject, copies)
     progress("measuring groups of keys", 0.8)
-    return [Findings.together([ratio, _alike(plan, copy)]) for ratio, copy in zip(ratios, copies, strict=True)]
+    each = (replace(subject, sides=copy) for copy in copies)
+    return [Findings.together([ratio, _alike(copy)]) for ratio, copy in zip(ratios, each, strict=True)]
 
 
 def _as_found(found: Findings, progress: Progress) -> Findings:
     return found
 
 
-def copies_of(ran: PartedRun) -> list[PartedRun]:
-    """The run as if each synthetic copy were what it left behind; itself where there is one.
-
-    Parameters
-    ----------
-    ran
-        What a run left behind.
-    """
-    synthetic = ran.disclosure.synthetic
-    if synthetic is None or synthetic.copies == 1 or COPY not in ran.after.schema:
-        return [ran] * (synthetic.copies if synthetic is not None else 1)
-    given, before, after = (
-        [_copy(data, i + 1) if COPY in data.schema else data for i in range(synthetic.copies)]
-        for data in (ran.given, ran.before, ran.after)
-    )
-    return [replace(ran, given=given[i], before=before[i], after=after[i]) for i in range(synthetic.copies)]
-
-
-def _copy(data: Parted, number: int) -> Parted:
-    """One copy of a table that holds several."""
-
-    def f(batch: pl.DataFrame) -> pl.DataFrame:
-        return batch.filter(pl.col(COPY) == number).drop(COPY)
-
-    return data.map(f, codebook=data.codebook.without(COPY))
-
-
-def _is_nobodys(ran: PartedRun) -> bool:
+def _is_nobodys(subject: Subject) -> bool:
     """Whether the released records are no person's."""
-    return (synthetic := ran.disclosure.synthetic) is not None and synthetic.kind == "full"
+    return (synthetic := subject.disclosure.synthetic) is not None and synthetic.kind == "full"
 
 
-def _book(ran: PartedRun) -> Codebook:
+def _book(sides: Sides) -> Codebook:
     """What is known of the variables of both tables."""
-    return Codebook({**ran.before.codebook, **ran.after.codebook.only(leaving(ran.after.codebook))})
+    return Codebook({**sides.before.codebook, **sides.after.codebook.only(leaving(sides.after.codebook))})
 
 
-def _released(ran: PartedRun) -> pl.Schema:
+def _released(subject: Subject, sides: Sides) -> pl.Schema:
     """Types of the released columns that are compared: ids of records that are nobody's say nothing."""
-    left_out = _book(ran).the(Role.RECORD) if _is_nobodys(ran) else None
-    return pl.Schema({n: ran.after.schema[n] for n in leaving(ran.after.codebook) if n != left_out})
+    left_out = _book(sides).the(Role.RECORD) if _is_nobodys(subject) else None
+    return pl.Schema({n: sides.after.schema[n] for n in leaving(sides.after.codebook) if n != left_out})
 
 
-def _true(traces: Traces, ran: PartedRun) -> pl.Schema:
+def _true(subject: Subject, sides: Sides) -> pl.Schema:
     """Types of the true columns that are compared: those that were not coarsened, nor changed their type, since."""
-    schema = pl.Schema({n: ran.before.schema[n] for n in leaving(ran.before.schema)})
-    if _is_nobodys(ran):
+    schema = pl.Schema({n: sides.before.schema[n] for n in leaving(sides.before.schema)})
+    if _is_nobodys(subject):
         return schema
-    gone = {*traces.coarsened, *other_types(traces, schema, _released(ran))}
+    gone = {*subject.traces.coarsened, *other_types(subject.traces, schema, _released(subject, sides))}
     return pl.Schema({n: t for n, t in schema.items() if n not in gone})
 
 
-def _table_ratios(traces: Traces, ran: PartedRun, copies: Sequence[PartedRun]) -> list[Findings]:
+def _table_ratios(subject: Subject, copies: Sequence[Sides]) -> list[Findings]:
     """`table_ratio` of each copy, as `sfumato.measures.utility.table_ratio` has it of tables in memory."""
-    book, true, released = _book(ran), _true(traces, copies[0]), _released(copies[0])
-    record = None if _is_nobodys(ran) else ran.after.codebook.the(Role.RECORD)
+    first, nobodys = copies[0], _is_nobodys(subject)
+    book, true, released = _book(first), _true(subject, first), _released(subject, first)
+    record = None if nobodys else first.after.codebook.the(Role.RECORD)
     names = compared(true.to_frame(), released.to_frame(), book, () if record is None else (record,))
-    drawn = (synthetic := ran.disclosure.synthetic) is not None and synthetic.kind == "partial"
-    changed = None if _is_nobodys(ran) else [n for n in names if f"{WAS}{n}" in copies[0].after.schema]
-    moved = None if changed is None or drawn else _moved(copies[0], changed)
-    seen = look(names, copies[0].before, [copy.after for copy in copies], book, changed, moved)
+    drawn = (synthetic := subject.disclosure.synthetic) is not None and synthetic.kind == "partial"
+    changed = None if nobodys else [n for n in names if first.true(n) != n]
+    moved = None if changed is None or drawn else _moved(first, changed)
+    seen = look(names, first.before, [copy.after for copy in copies], book, changed, moved)
     if seen.same and any((both := seen.alone()).varies):
         return [_noted(findings_of(both, True), both)] * len(copies)
     beside, against = seen.counted()
@@ -160,10 +131,10 @@ def _noted(found: Findings, both: Counted) -> Findings:
     )
 
 
-def _moved(ran: PartedRun, changed: Sequence[str]) -> Folded | None:
+def _moved(sides: Sides, changed: Sequence[str]) -> Folded | None:
     """Counts the records that differ in these columns from what they were; None where all do, by the columns' types."""
-    schema = ran.after.schema
-    pairs = [(f"{WAS}{n}", n) for n in changed]
+    schema = sides.after.schema
+    pairs = [(sides.true(n), n) for n in changed]
     if any(schema[was] != schema[now] and not _both_lists(schema, was, now) for was, now in pairs):
         return None
     differs = [_plain(was, schema[was]).ne_missing(_plain(now, schema[now])) for was, now in pairs]
@@ -174,22 +145,21 @@ def _moved(ran: PartedRun, changed: Sequence[str]) -> Folded | None:
     return Folded(tuple(n for pair in pairs for n in pair), f, lambda frames: frames.sum())
 
 
-def _alike(plan: Plan, ran: PartedRun) -> Findings:
+def _alike(subject: Subject) -> Findings:
     """`replicated_uniques` and `disclosive_correct`, where they are worth it, of groups of people and of records."""
-    book, released = _book(ran), _released(ran)
-    all_keys = keys_of(plan.traces, ran.after.codebook.only(leaving(ran.after.codebook)))
-    asked = {limit.measure for limit in plan.limits}
-    wanted = COUNTED - {"table_ratio"} if _is_nobodys(ran) else asked & COUNTED
-    if not wanted or not (all_keys or any(each.keys for each in plan.knows.values())):
+    sides, nobodys, sensitive = subject.everybody, _is_nobodys(subject), subject.sensitive
+    book, released = _book(sides), _released(subject, sides)
+    all_keys = keys_of(subject.traces, sides.after.codebook.only(leaving(sides.after.codebook)))
+    wanted = COUNTED - {"table_ratio"} if nobodys else subject.asked & COUNTED
+    if not wanted or not (all_keys or subject.traces.known):
         return Findings()
-    people = _people(plan.traces, ran)
+    people = _people(subject)
     keys = [n for n in all_keys if n in people and n in released]
-    sensitive = sensitive_categories(ran.after.codebook.only(leaving(ran.after.codebook)))
     targets = [n for n in sensitive if n in people and n in released and n not in all_keys]
-    source = ran.before if _is_nobodys(ran) else ran.after
+    source = sides.before if nobodys else sides.after
 
     def known(columns: Sequence[str]) -> Known | None:
-        tables = _groups(source, {n: people[n] for n in columns}), _groups(ran.after, {n: n for n in columns})
+        tables = _groups(source, {n: people[n] for n in columns}), _groups(sides.after, {n: n for n in columns})
         if tables[0] is None or tables[1] is None:
             return None
         return Known(tables[0], tables[1], book, all_keys, aligned=False)
@@ -220,33 +190,34 @@ def _groups(data: Parted, columns: Mapping[str, str]) -> pl.DataFrame | None:
     return told(data.map(lambda batch: batch.select(named), codebook=book), [Counts(tuple(columns))])[0]
 
 
-def _people(traces: Traces, ran: PartedRun) -> dict[str, str]:
+def _people(subject: Subject) -> dict[str, str]:
     """The columns of which a true value is known, and where it stands: as the release has them in memory.
 
     Of records that are somebody's it stands beside the released ones. What was coarsened since is known in the terms of
     the release, and ids are those of the release.
     """
-    true = _true(traces, ran)
-    if _is_nobodys(ran):
+    sides, traces = subject.everybody, subject.traces
+    true = _true(subject, sides)
+    if _is_nobodys(subject):
         return {n: n for n in true}
-    schema = ran.after.schema
-    where = {n: f"{WAS}{n}" if f"{WAS}{n}" in schema and n not in traces.replaced else n for n in true}
-    coarse = [n for n in traces.coarsened if n in leaving(ran.after.codebook) and n not in traces.masked]
-    where |= {n: n for n in coarse} | {n: f"{WAS}{n}" for n in coarse if _only_emptied(ran, n)}
+    schema = sides.after.schema
+    where = {n: n if n in traces.replaced else sides.true(n) for n in true}
+    coarse = [n for n in traces.coarsened if n in leaving(sides.after.codebook) and n not in traces.masked]
+    where |= {n: n for n in coarse} | {n: sides.true(n) for n in coarse if _only_emptied(sides, n)}
     return {n: source for n, source in where.items() if source in schema}
 
 
-def _only_emptied(ran: PartedRun, column: str) -> bool:
+def _only_emptied(sides: Sides, column: str) -> bool:
     """Whether all values of a column that are left are the true ones."""
-    was, schema = f"{WAS}{column}", ran.after.schema
-    if was not in schema or not (schema[was] == schema[column] or _both_lists(schema, was, column)):
+    was, schema = sides.true(column), sides.after.schema
+    if was == column or not (schema[was] == schema[column] or _both_lists(schema, was, column)):
         return False
     now, true = (_plain(n, schema[n]) for n in (column, was))
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
         return batch.select((~((true == now) | now.is_null()).fill_null(True)).sum().cast(pl.Int64).alias("other"))
 
-    return not ran.after.ask(Folded((was, column), f, lambda frames: frames.sum())).item()
+    return not sides.after.ask(Folded((was, column), f, lambda frames: frames.sum())).item()
 
 
 def _both_lists(schema: Mapping[str, pl.DataType], one: str, other: str) -> bool:

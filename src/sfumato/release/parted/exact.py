@@ -13,28 +13,25 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
-from sfumato.data.disclosure import Exchanged, Misclassified, Shuffled, Swapped
+from sfumato.data.disclosure import Disclosure, Exchanged, Misclassified, Shuffled, Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import numbers
 from sfumato.data.query import Folded, Moments
 from sfumato.data.remembered import Remembered
-from sfumato.data.traces import Traces
+from sfumato.data.sides import Sides
 from sfumato.measures.risk.interval_disclosure import INCOMPLETE, NO_RECORD, RELATIVE
+from sfumato.measures.subject import Subject
 from sfumato.measures.utility import moments, quantiles
 from sfumato.measures.utility.il1s import CONSTANT, NOTHING
 from sfumato.release.parted.reading import (
     Place,
-    book_of,
     compared,
     is_number,
     reader,
     rebuilt,
-    rebuilt_column,
-    released_column,
+    released,
     sums_of,
-    true_column,
 )
-from sfumato.release.parted.run import PartedRun
 
 __all__ = ["exact"]
 
@@ -44,33 +41,33 @@ _PLACES = 12  # of what is added up in any order of batches
 _EXCHANGING = (Exchanged, Misclassified, Shuffled, Swapped)
 
 
-def exact(traces: Traces, ran: PartedRun, interval: float = 0.05) -> Findings:
+def exact(subject: Subject) -> Findings:
     """Means, spreads, quantiles, correlations, `delta`, `il1s`, `unchanged` and `interval_disclosure` of all records.
 
     They equal what the measures of these names give of the same rows in memory, to 1e-9.
 
     Parameters
     ----------
-    traces, ran
-        What a plan did to columns, and what its run left behind.
-    interval
-        Half-width of interval disclosure, in sd of the masked column.
+    subject
+        What a plan did to columns, and all records.
     """
-    aligned = not ((told := ran.disclosure.synthetic) is not None and told.kind == "full")
-    columns = compared(traces, ran) if aligned else ()
+    sides, disclosure = subject.everybody, subject.disclosure
+    aligned = not ((told := disclosure.synthetic) is not None and told.kind == "full")
+    columns = compared(subject.traces, sides) if aligned else ()
     if not columns:
-        return _unchanged(ran, ()) if aligned else Findings()
-    before, after = Remembered(ran.before), Remembered(ran.after)
+        return _unchanged(sides, disclosure, ()) if aligned else Findings()
+    before, after = Remembered(sides.before), Remembered(sides.after)
     found = [each.findings(before, after, columns) for each in (moments, quantiles)]
-    found += [_correlations(ran, before, after, columns), _moves(ran, before, columns), _unchanged(ran, columns)]
-    return Findings.together([*found, _within(ran, columns, interval)])
+    found += [_correlations(sides, before, after, columns), _moves(sides, before, columns)]
+    found += [_unchanged(sides, disclosure, columns), _within(sides, columns, subject.how.interval)]
+    return Findings.together(found)
 
 
-def _correlations(ran: PartedRun, before: Dataset, after: Dataset, columns: Sequence[str]) -> Findings:
+def _correlations(sides: Sides, before: Dataset, after: Dataset, columns: Sequence[str]) -> Findings:
     """As `sfumato.measures.utility.correlations.findings`."""
     if len(columns) < 2:
         return Findings()
-    new, old = (_pearson(data, columns, book_of(ran)) for data in (after, before))
+    new, old = (_pearson(data, columns, sides.codebook) for data in (after, before))
     names = [f"{a} × {b}" for a, b in itertools.combinations(columns, 2)]
     lines = [Finding("correlation", variable=n, value=z, baseline=x) for n, z, x in zip(names, new, old, strict=True)]
     notes = tuple(
@@ -123,9 +120,9 @@ def _r(n: float, a: float, b: float, aa: float, bb: float, ab: float) -> float |
     return round(float(np.clip(r, -1.0, 1.0)), _PLACES)
 
 
-def _moves(ran: PartedRun, before: Dataset, columns: Sequence[str]) -> Findings:
+def _moves(sides: Sides, before: Dataset, columns: Sequence[str]) -> Findings:
     """As the measures `delta` and `il1s`."""
-    was, now = reader(ran, columns, true_column), reader(ran, columns, released_column)
+    was, now = reader(sides, columns, sides.true), reader(sides, columns, released)
     middle, sd = _scales(before, columns)
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
@@ -141,8 +138,8 @@ def _moves(ran: PartedRun, before: Dataset, columns: Sequence[str]) -> Findings:
     def merge(frames: pl.DataFrame) -> pl.DataFrame:
         return frames.group_by("column").agg(pl.all().sum()).sort("column")
 
-    needed = tuple(dict.fromkeys(x for n in columns for x in (true_column(ran, n), n)))
-    told = ran.after.ask(Folded(needed, f, merge))
+    needed = tuple(dict.fromkeys(x for n in columns for x in (sides.true(n), n)))
+    told = sides.after.ask(Folded(needed, f, merge))
     lines, notes = [], []
     total, cells, constant = 0.0, 0, False
     for name, row in zip(columns, told.iter_rows(named=True), strict=True):
@@ -171,22 +168,22 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_PLACES}g}")
 
 
-def _unchanged(ran: PartedRun, columns: Sequence[str]) -> Findings:
+def _unchanged(sides: Sides, disclosure: Disclosure, columns: Sequence[str]) -> Findings:
     """As `sfumato.measures.risk.unchanged.findings`, of numbers and of columns whose values were exchanged."""
-    exchanged = (n for part in ran.disclosure if isinstance(part, _EXCHANGING) for n in part.columns)
-    both = [n for n in dict.fromkeys((*columns, *exchanged)) if n in ran.before.schema and n in ran.after.schema]
+    exchanged = (n for part in disclosure if isinstance(part, _EXCHANGING) for n in part.columns)
+    both = [n for n in dict.fromkeys((*columns, *exchanged)) if n in sides.before.schema and n in sides.after.schema]
     if not both:
         return Findings()
-    book = book_of(ran)
-    named = [pl.col(true_column(ran, n)).alias(f"was {i}") for i, n in enumerate(both)]
+    book = sides.codebook
+    named = [pl.col(sides.true(n)).alias(f"was {i}") for i, n in enumerate(both)]
     named += [pl.col(n).alias(f"now {i}") for i, n in enumerate(both)]
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
         frame = batch.select(named)
         return frame.select(x for i, n in enumerate(both) for x in _same(i, n, frame.schema, book))
 
-    needed = tuple(dict.fromkeys(x for n in both for x in (true_column(ran, n), n)))
-    told = ran.after.ask(Folded(needed, f, lambda frames: frames.sum())).row(0, named=True)
+    needed = tuple(dict.fromkeys(x for n in both for x in (sides.true(n), n)))
+    told = sides.after.ask(Folded(needed, f, lambda frames: frames.sum())).row(0, named=True)
     lines, notes = [], []
     for i, n in enumerate(both):
         had = told[f"had {i}"]
@@ -210,15 +207,15 @@ def _same(i: int, name: str, schema: pl.Schema, book: Codebook) -> Iterator[pl.E
     yield (had & (old == new).fill_null(False)).sum().cast(pl.Int64).alias(f"same {i}")
 
 
-def _within(ran: PartedRun, columns: Sequence[str], k: float) -> Findings:
+def _within(sides: Sides, columns: Sequence[str], k: float) -> Findings:
     """As `sfumato.measures.risk.interval_disclosure.findings`."""
-    views = [("", released_column)]
-    if rebuilt(ran, columns):
-        views.append(("unscaled", rebuilt_column))
+    views = [("", released)]
+    if rebuilt(sides, columns):
+        views.append(("unscaled", sides.rebuilt))
     lines = []
     complete, records = 0, 0  # of the released values, as they stand in every view
     for suffix, where in views:
-        shares, counted = _shares(ran, columns, where, k)
+        shares, counted = _shares(sides, columns, where, k)
         complete, records = (complete, records) if suffix else counted
         groups = (suffix or None, *(f"relative {suffix}".strip() for _ in RELATIVE))
         lines += [
@@ -230,18 +227,16 @@ def _within(ran: PartedRun, columns: Sequence[str], k: float) -> Findings:
     return Findings(tuple(lines), (INCOMPLETE,) if complete < records else ())
 
 
-def _shares(
-    ran: PartedRun, columns: Sequence[str], where: Place, k: float
-) -> tuple[list[float | None], tuple[int, int]]:
+def _shares(sides: Sides, columns: Sequence[str], where: Place, k: float) -> tuple[list[float | None], tuple[int, int]]:
     """Shares of the complete records within k sd, and each relative width; how many are complete, of how many."""
-    was, now = reader(ran, columns, true_column), reader(ran, columns, where)
+    was, now = reader(sides, columns, sides.true), reader(sides, columns, where)
 
     def complete(batch: pl.DataFrame) -> dict[str, Floats]:
         x, z = was(batch), now(batch)
         there = ~(np.isnan(x).any(axis=1) | np.isnan(z).any(axis=1))
         return {n: np.where(there, z[:, j], np.nan) for j, n in enumerate(columns)}
 
-    told = sums_of(ran.after, complete, columns)
+    told = sums_of(sides.after, complete, columns)
     half = np.array([k * math.sqrt(told[n].variance or 0.0) for n in columns])
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
@@ -252,6 +247,6 @@ def _shares(
         counts = [len(x), int(there.sum()), *(int(each.all(axis=1).sum()) for each in near)]
         return pl.DataFrame({str(i): [count] for i, count in enumerate(counts)})
 
-    needed = tuple(dict.fromkeys(x for n in columns for x in (true_column(ran, n), where(ran, n))))
-    rows, there, *inside = ran.after.ask(Folded(needed, f, lambda frames: frames.sum())).row(0)
+    needed = tuple(dict.fromkeys(x for n in columns for x in (sides.true(n), where(n))))
+    rows, there, *inside = sides.after.ask(Folded(needed, f, lambda frames: frames.sum())).row(0)
     return [count / there if there else None for count in inside], (there, rows)

@@ -13,15 +13,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.pair import Pair
 from sfumato.data.query import Folded
 from sfumato.kernels.mcd import fast_mcd
 from sfumato.kernels.rows import complete_rows
 from sfumato.measures.risk import linkage, mahalanobis
 from sfumato.measures.risk.mahalanobis import SCALE, needed_widths, robust_distance
+from sfumato.measures.subject import Subject
 from sfumato.release.parted.assigned import assigned
 from sfumato.release.parted.reading import Scale
-from sfumato.release.parted.run import PartedRun
 from sfumato.release.parted.targets import (
     Asked,
     Labels,
@@ -45,19 +44,17 @@ SAMPLED_COVARIANCE = "Robust Mahalanobis risk: the table is large, and the robus
 _TRUE, _RELEASED, _REBUILT = "true", "released", "rebuilt"
 
 
-def linked(ran: PartedRun, targets: Targets, pair: Pair, records: int) -> Asked:
+def linked(subject: Subject, targets: Targets, records: int) -> Asked:
     """The lines `linkage_nearest` and `linkage_one_to_one`.
 
     They are told overall, for an intruder who knows the stratum, and, of the nearest, for one who undoes rescaling.
 
     Parameters
     ----------
-    ran
-        What a run left behind.
+    subject
+        All records, and a sample, which tells how far to look.
     targets
         Who is looked for.
-    pair
-        A sample of the records, which tells how far to look.
     records
         Records in the table.
     """
@@ -72,9 +69,7 @@ def linked(ran: PartedRun, targets: Targets, pair: Pair, records: int) -> Asked:
     asked = [_links(targets, scale, what, grouped) for _, what, grouped in tries]
     twins = [_twins(targets, scale, grouped) for grouped in dict.fromkeys(grouped for _, _, grouped in tries)]
     kinds = list(dict.fromkeys(grouped for _, _, grouped in tries))
-    together = [
-        (group, assigned(ran, targets, pair, scale, known)) for group, what, known in tries if what == _RELEASED
-    ]
+    together = [(group, assigned(subject, targets, scale, known)) for group, what, known in tries if what == _RELEASED]
 
     def told(answers: Sequence[pl.DataFrame]) -> Findings:
         people = int(targets.whole.sum())
@@ -151,20 +146,21 @@ def _twins(targets: Targets, scale: Scale, grouped: bool) -> Folded:
     return alike(targets.needed, _points(targets, scale, _TRUE, labels, 1.0), search)
 
 
-def closeness(targets: Targets, pair: Pair, records: int, w1: float = 0.01, w2: float = 0.05, m: int = 1) -> Asked:
+def closeness(subject: Subject, targets: Targets, records: int, m: int = 1) -> Asked:
     """The lines `risk1`, a share of all records, and `risk2`, of the people; the robust covariance is of a sample.
 
     Parameters
     ----------
+    subject
+        A sample of all records.
     targets
         Who is looked for.
-    pair
-        A sample of the records.
     records
         Records in the table.
-    w1, w2, m
+    m
         As in `sfumato.measures.risk.mahalanobis.robust_risk`.
     """
+    pair, w1, w2 = subject.two, subject.how.w1, subject.how.w2
     true, released = targets.whole_true, targets.whole_released
     everybody = true[0].n
     used = [j for j, (a, b) in enumerate(zip(true, released, strict=True)) if a.low != a.high and b.low != b.high]

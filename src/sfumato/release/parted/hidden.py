@@ -13,19 +13,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.disclosure import Disclosure
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.pair import Pair
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.kernels.neighbours.h_rank import TIE
 from sfumato.kernels.neighbours.h_rank_parts import MOST_TIED, Taken, closer_in, hidden_by, nearest_in, others_in
 from sfumato.kernels.rows import row_hash
-from sfumato.measures.attacking import Attacking
+from sfumato.measures.attacking import USUAL
 from sfumato.measures.risk.h_rank.h_rank import AT, HRank
 from sfumato.measures.risk.h_rank.measure import WORST, known_columns, sampling_fraction, worst_line
+from sfumato.measures.subject import Subject
 from sfumato.release.parted.likely import Likely, likely
 from sfumato.release.parted.reading import Sums
-from sfumato.release.parted.run import PartedRun
 from sfumato.release.parted.targets import Asked, Labels, Seen, Targets, in_groups
 
 __all__ = ["hidden"]
@@ -43,25 +42,17 @@ _NEAREST, _PREDICTED = "nearest", "predicted"
 _Place = tuple[str | None, float | None]
 
 
-def hidden(
-    ran: PartedRun, targets: Targets, pair: Pair, how: Attacking, disclosure: Disclosure, sampled: Findings
-) -> Asked | None:
+def hidden(subject: Subject, targets: Targets, sampled: Findings) -> Asked | None:
     """The lines `h_rank`, those of the attacks `nearest` and `predicted` against all records.
 
     Noise that is not normal, or grows, lets `predicted` weigh each record by itself: it is left to the sample then.
 
     Parameters
     ----------
-    ran
-        What a run left behind.
+    subject
+        All records, and a sample, from which `predicted` knows the population.
     targets
         Who is attacked.
-    pair
-        A sample of the records, from which `predicted` knows the population.
-    how
-        Which attackers, and how.
-    disclosure
-        What the release tells.
     sampled
         What a sample tells of all attackers: lines of others stay as they are.
 
@@ -70,15 +61,17 @@ def hidden(
     Asked or None
         None where the sample's lines are all there is.
     """
+    pair, how, disclosure = subject.two, subject.how.attacking or USUAL, subject.disclosure
+    after = subject.everybody.after
     wanted = {f.attack for f in sampled if f.measure == "h_rank"}
     known = known_columns(pair, disclosure)[0]  # indicators of noisy categories are not among the numbers
     if _NEAREST not in wanted or known != targets.columns or how.metric == "mahalanobis":
         return None
     at = tuple(sorted({*AT, *how.at}))
     fields = {_NEAREST: _Field.of(targets, how.metric == "scaled")}
-    if _PREDICTED in wanted and (places := likely(ran, targets, pair, disclosure)) is not None:
+    if _PREDICTED in wanted and (places := likely(subject, targets)) is not None:
         fields[_PREDICTED] = fields[_NEAREST].compared_by(places)
-    records = int(ran.after.ask(Counts(())).item(0, COUNT))
+    records = int(after.ask(Counts(())).item(0, COUNT))
     chance = sampling_fraction(disclosure) if how.fraction is None else how.fraction
 
     def told(answers: Sequence[pl.DataFrame]) -> Findings:
@@ -86,7 +79,7 @@ def hidden(
         taken = {
             attack: _taken(field, answer) for (attack, field), answer in zip(fields.items(), answers, strict=False)
         }
-        counted = fields[_NEAREST].counted(ran, [each.candidates for each in taken.values()], max(at))
+        counted = fields[_NEAREST].counted(after, [each.candidates for each in taken.values()], max(at))
         own = {}
         for (attack, each), counts in zip(taken.items(), counted, strict=True):
             ranks = hidden_by(Taken(each.own, each.mass, each.twins, alike, each.of, each.records, counts), max(at))
@@ -258,7 +251,7 @@ class _Field:
         near[here], alike[here] = others["distance"].to_numpy(), others["twins"].to_numpy()
         return _lonely(np.where(alike > 1, 0.0, near), alike), alike
 
-    def counted(self, ran: PartedRun, candidates: Sequence[tuple[Ints, Floats]], enough: int) -> list[Ints]:
+    def counted(self, after: Dataset, candidates: Sequence[tuple[Ints, Floats]], enough: int) -> list[Ints]:
         """How many true records are nearer to people than each candidate, and how many as far: a second look at all.
 
         `candidates` are of several attackers: whose they are, and their true values.
@@ -270,7 +263,7 @@ class _Field:
         each = pairs.unique(maintain_order=True).with_row_index("pair")
         which = pairs.join(each, on=["of", "reach"], how="left", maintain_order="left")["pair"].to_numpy()
         if len(of):
-            told = ran.after.ask(self.closer(self.goal[each["of"].to_numpy()], each["reach"].to_numpy(), enough))
+            told = after.ask(self.closer(self.goal[each["of"].to_numpy()], each["reach"].to_numpy(), enough))
             once = np.zeros((each.height, 2), dtype=np.int64)
             once[told["at"].to_numpy()] = told.select("closer", "far").to_numpy()
             counted = once[which]

@@ -11,13 +11,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.disclosure import Disclosure
-from sfumato.data.pair import Pair
 from sfumato.data.query import Folded
 from sfumato.measures.risk.attackers.attackers import LikelihoodSpace, lifted
 from sfumato.measures.risk.attackers.likelihood_choice import unlike_normal
 from sfumato.measures.risk.h_rank.measure import known_columns, laws_of
-from sfumato.release.parted.run import PartedRun
+from sfumato.measures.subject import Subject
 from sfumato.release.parted.targets import Seen, Targets
 
 __all__ = ["Likely", "likely"]
@@ -87,20 +85,17 @@ class Likely:
         return np.asarray(joined[_LAW].fill_null(-1).to_numpy())
 
 
-def likely(ran: PartedRun, targets: Targets, pair: Pair, disclosure: Disclosure) -> Likely | None:
+def likely(subject: Subject, targets: Targets) -> Likely | None:
     """The places for a release's noise; None where an attacker would have to weigh each record by itself.
 
     Parameters
     ----------
-    ran
-        What a run left behind; its records are gone through once.
+    subject
+        All records, which are gone through once, and a sample.
     targets
         People who are looked for.
-    pair
-        A sample of the records.
-    disclosure
-        What the release tells.
     """
+    pair, disclosure = subject.two, subject.disclosure
     names, true, noisy = known_columns(pair, disclosure)
     told = laws_of(pair, disclosure, names, true, noisy)
     if names != targets.columns or any(unlike_normal(law) or any(law.grows) for _, law in told):
@@ -119,7 +114,7 @@ def likely(ran: PartedRun, targets: Targets, pair: Pair, disclosure: Disclosure)
     def merge(frames: pl.DataFrame) -> pl.DataFrame:
         return frames.group_by(_LAW).agg(pl.col("least").min())
 
-    least = dict(ran.after.ask(Folded(targets.needed, f, merge)).iter_rows())
+    least = dict(subject.everybody.after.ask(Folded(targets.needed, f, merge)).iter_rows())
     return replace(places, least=tuple(least.get(k, 0.0) for k in range(len(spaces))))
 
 

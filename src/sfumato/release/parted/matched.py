@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.dataset import Dataset
 from sfumato.data.dataset import rows as rows_of
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Folded
@@ -30,8 +31,7 @@ from sfumato.measures.risk.linkers.coding import as_category, as_numbers, numeri
 from sfumato.measures.risk.linkers.linkers import LINKERS
 from sfumato.measures.risk.scenarios.measure import NO_KEY, NOT_THERE
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.reading import sums_of, true_column
-from sfumato.release.parted.run import PartedRun
+from sfumato.release.parted.reading import sums_of
 from sfumato.release.parted.targets import Asked, near, nearness, people_of
 
 __all__ = ["ERRS", "neighbour"]
@@ -80,7 +80,7 @@ class _Space:
         return out
 
 
-def neighbour(ran: PartedRun, subject: Subject, most: int, replaced: Sequence[str] = ()) -> Asked | None:
+def neighbour(subject: Subject, most: int) -> Asked | None:
     """The line `match_correct` of who knows the keys of a person, and takes the nearest record.
 
     An intruder who errs is left out, with a note. Where a limit asks for `match_correct`, what is left out of it has
@@ -88,14 +88,10 @@ def neighbour(ran: PartedRun, subject: Subject, most: int, replaced: Sequence[st
 
     Parameters
     ----------
-    ran
-        What a run left behind.
     subject
-        A sample of its records.
+        All records, and a sample. Ids in whose place others stand are known as they were released.
     most
         How many people are looked for.
-    replaced
-        Columns of ids in whose place others stand: they are known as they were released.
 
     Returns
     -------
@@ -121,24 +117,16 @@ def neighbour(ran: PartedRun, subject: Subject, most: int, replaced: Sequence[st
         without = Finding("match_correct", group=_NEAREST, attack=_NEIGHBOUR)
         lines = (*([without] if wanted else ()), *empty)
         return Asked([], lambda answers: Findings(lines, tuple(notes)))
-    return _looked_for(ran, subject, known, there, most, replaced, Findings(tuple(empty), tuple(notes)))
+    return _looked_for(subject, known, there, most, Findings(tuple(empty), tuple(notes)))
 
 
-def _looked_for(
-    ran: PartedRun,
-    subject: Subject,
-    known: Known,
-    keys: Sequence[str],
-    most: int,
-    replaced: Sequence[str],
-    also: Findings,
-) -> Asked:
+def _looked_for(subject: Subject, known: Known, keys: Sequence[str], most: int, also: Findings) -> Asked:
     """The questions, asked of what is released and of what would be had the true values been released."""
-    before = _in_their_terms(ran, subject, keys, replaced)
+    before = _in_their_terms(subject, keys)
     at = people_of(subject.two, most)
     people, released = _of_people(subject, known, before)[at], known.released.select(keys)[at]
     free = wildcard(subject.how.missing) is not None
-    points = _space(ran, known, keys, people, before)
+    points = _space(subject.everybody.after, known, keys, people, before)
     search, mine = points(people), points(released)
     space = GowerSpace(len(points.known), free)
     within = partial(gower_within, space=space)
@@ -179,7 +167,7 @@ def _reading(points: _Space, columns: Mapping[str, str]) -> Callable[[pl.DataFra
 
 
 def _space(
-    ran: PartedRun, known: Known, keys: Sequence[str], people: pl.DataFrame, before: Mapping[str, str]
+    after: Dataset, known: Known, keys: Sequence[str], people: pl.DataFrame, before: Mapping[str, str]
 ) -> _Space:
     """The space of some keys; a number that all originals share tells nobody apart, and is left out."""
     measured = numeric_keys(known, keys)
@@ -189,7 +177,7 @@ def _space(
         return dict(zip(measured, as_numbers(batch.select(read), measured, known.codebook), strict=True))
 
     ends = {}
-    for n, sums in sums_of(ran.after, made, measured).items() if measured else ():
+    for n, sums in sums_of(after, made, measured).items() if measured else ():
         if sums.low is not None and sums.high is not None and sums.high > sums.low:
             ends[n] = (sums.low, sums.high - sums.low)
     values = {n: _numbered(people, known.released, n) for n in keys if n not in measured}
@@ -204,22 +192,23 @@ def _numbered(people: pl.DataFrame, released: pl.DataFrame, name: str) -> pl.Dat
     return pl.DataFrame({_VALUE: values, _CODE: pl.Series(np.arange(len(values)), dtype=pl.Float64)})
 
 
-def _in_their_terms(ran: PartedRun, subject: Subject, keys: Sequence[str], replaced: Sequence[str]) -> dict[str, str]:
+def _in_their_terms(subject: Subject, keys: Sequence[str]) -> dict[str, str]:
     """For each key the column of the result that holds what is known of it.
 
     As in `sfumato.release.intruder.known_people`: of a column that was coarsened since, the true values where cells
     were only emptied, else the coarser ones.
     """
-    before = {n: n if n in replaced else true_column(ran, n) for n in keys}
+    sides = subject.everybody
+    before = {n: n if n in subject.traces.replaced else sides.true(n) for n in keys}
     coarse = [n for n in keys if n not in subject.two.before.columns and before[n] != n]
-    schema = ran.after.schema
+    schema = sides.after.schema
     emptied = [n for n in coarse if schema[before[n]].base_type() == schema[n].base_type()]
     told = dict.fromkeys(coarse, False)
     if emptied:
         pairs = {n: (_comparable(before[n], schema), _comparable(n, schema)) for n in emptied}
         same = [((a == b) | b.is_null()).fill_null(True).all().alias(n) for n, (a, b) in pairs.items()]
         columns = tuple(each for n in emptied for each in (n, before[n]))
-        answer = ran.after.ask(
+        answer = sides.after.ask(
             Folded(columns, lambda batch: batch.select(same), lambda frames: frames.select(pl.all().all()))
         )
         told |= answer.row(0, named=True)

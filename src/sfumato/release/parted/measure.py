@@ -7,16 +7,20 @@ wrongly is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
+import polars as pl
+
+from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted, ask_all
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.hidden import leaving
 from sfumato.data.query import COUNT, SIZE, Classes, Counts
+from sfumato.data.sides import Rows
+from sfumato.engines.hidden_columns import HiddenColumns
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
-from sfumato.measures.attacking import USUAL
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import figures_in, measures, ours
 from sfumato.measures.subject import Subject
@@ -26,14 +30,13 @@ from sfumato.release.classes import Exposed, missing_rule
 from sfumato.release.copies import over_copies
 from sfumato.release.earlier import Before
 from sfumato.release.measure import NO_CLASSES, measure, sensitive_categories
-from sfumato.release.parted.counted import COUNTED, copies_of, counted, counted_of_copies
+from sfumato.release.parted.counted import COUNTED, counted, counted_of_copies
 from sfumato.release.parted.exact import exact
 from sfumato.release.parted.exposing import exposed_off_memory
 from sfumato.release.parted.found import closeness, linked
 from sfumato.release.parted.hidden import hidden
 from sfumato.release.parted.matched import neighbour
 from sfumato.release.parted.run import PartedRun
-from sfumato.release.parted.sample import sample_of, strata_of, whole_of
 from sfumato.release.parted.targets import PEOPLE, targets_of
 from sfumato.release.protect import measure_run, pair_of, subject_of
 from sfumato.release.run import Ran
@@ -48,8 +51,11 @@ __all__ = [
     "STRATA_SAMPLED",
     "TOO_MANY",
     "among_all",
+    "everybody_of",
+    "in_memory",
     "measure_few",
     "measure_many",
+    "sampled_of",
 ]
 
 SAMPLED = (
@@ -112,8 +118,33 @@ def measure_few(
     """
     if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > how.most:
         return None
-    whole = whole_of(ran)
-    return None if whole is None else measure_run(plan, whole, how, progress, earlier=earlier()).findings
+    rows = ran.sides.whole()
+    return None if rows is None else measure_run(plan, in_memory(ran, rows), how, progress, earlier=earlier()).findings
+
+
+def in_memory(ran: PartedRun, rows: Rows) -> Ran[PolarsDataset]:
+    """A run as one in memory leaves it behind, with so many of its rows.
+
+    Parameters
+    ----------
+    ran
+        What a run left behind.
+    rows
+        Some of its rows, or all.
+    """
+
+    def of(frame: pl.DataFrame, book: Codebook) -> PolarsDataset:
+        return PolarsDataset(frame, book.only([n for n in frame.columns if n in book]))
+
+    return Ran(
+        of(rows.given, Codebook({**ran.before.codebook, **ran.given.codebook})),
+        of(rows.before, ran.before.codebook),
+        of(rows.after, ran.after.codebook),
+        ran.steps,
+        ran.disclosure,
+        dict(rows.views),
+        ran.suppression,
+    )
 
 
 def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
@@ -129,17 +160,18 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
         return Findings(notes=(*others, NO_SAMPLE)) + _of_copies(plan, ran, how, progress)
     of_everybody, of_counts, of_records = split(progress, [3, 1, 5])
     seen = exposed_off_memory(plan, ran.after)
-    found = _of_everybody(plan, ran, how, seen, of_everybody)
-    moved = counted(plan, ran, of_counts)
-    sample = sample_of(ran, how.most)
+    everybody = everybody_of(plan, ran, how, seen)
+    found = _of_everybody(everybody, of_everybody)
+    moved = counted(everybody, of_counts)
+    sample = ran.sides.sample(how.most)
     if sample is None:
         return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + Findings.together([found, moved])
     known = {f.measure for each in (found, moved) for f in each} | COUNTED
     names = figures_in("sample") - known
     apart, alone, searching = split(of_records, [1, 2, 2])
 
-    def of(rows: Ran[PolarsDataset]) -> Subject:
-        return replace(subject_of(plan, rows, pair_of(plan, rows), how, seen), classes=(), sensitive=())
+    def of(rows: Rows) -> Subject:
+        return sampled_of(plan, ran, rows, how, seen)
 
     in_strata, strata = figures_in("strata"), _strata(plan, ran, how.most)
     of_strata = Findings() if strata is None else measure(of(strata), apart, only=in_strata)
@@ -147,7 +179,7 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
     people = of(sample)
     if people.two.aligned and people.two.columns:
         names -= _LINKED
-    of_people = among_all(ran, people, measure(people, alone, only=names), searching, replaced=plan.traces.replaced)
+    of_people = among_all(people, measure(people, alone, only=names), searching)
     tried = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
     notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT)
     known_notes = {*found.notes, *moved.notes}
@@ -163,24 +195,53 @@ def _left_out_of_others() -> tuple[str, ...]:
     return (OTHERS_LEFT_OUT.format(figures=", ".join(names)),) if names else ()
 
 
-def _of_everybody(plan: Plan, ran: PartedRun, how: Measuring, seen: Exposed, progress: Progress) -> Findings:
-    """What classes and sums tell of all records."""
-    of_classes, of_values = split(progress, [2, 1])
+def everybody_of(plan: Plan, ran: PartedRun, how: Measuring, seen: Exposed) -> Subject:
+    """What measures look at that are told of all records.
+
+    Parameters
+    ----------
+    plan, ran, how
+        As of `measure_few`.
+    seen
+        The classes of the release.
+    """
     after = _released(ran.after)
-    subject = Subject(
+    return Subject(
         after,
         given=ran.given,
         before=ran.before,
         classes=seen.classes,
         sensitive=sensitive_categories(after.codebook),
         disclosure=ran.disclosure,
+        traces=plan.traces,
+        sides=ran.sides,
         how=replace(how, missing=missing_rule(plan)),
         suppression=ran.suppression,
         asked=frozenset(limit.measure for limit in plan.limits),
     )
+
+
+def sampled_of(plan: Plan, ran: PartedRun, rows: Rows, how: Measuring, seen: Exposed) -> Subject:
+    """What measures look at that compare records one by one: some of them, with all behind them.
+
+    Parameters
+    ----------
+    plan, ran, how, seen
+        As of `everybody_of`.
+    rows
+        The records.
+    """
+    some = in_memory(ran, rows)
+    subject = subject_of(plan, some, pair_of(plan, some), how, seen)
+    return replace(subject, classes=(), sensitive=(), sides=ran.sides)
+
+
+def _of_everybody(subject: Subject, progress: Progress) -> Findings:
+    """What classes and sums tell of all records."""
+    of_classes, of_values = split(progress, [2, 1])
     found = _briefly(_of_classes(subject, of_classes))
     of_values("measuring how far values moved", 0)
-    return Findings.together([found, exact(plan.traces, ran, how.interval)])
+    return Findings.together([found, exact(subject)])
 
 
 def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
@@ -189,69 +250,57 @@ def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -
     Counted together, all copies of a person would make one class of people alike.
     """
     of_counts, of_everybody = split(progress, [1, 3])
-    counts = counted_of_copies(plan, ran, of_counts)
+    counts = counted_of_copies(everybody_of(plan, ran, how, exposed_off_memory(plan, ran.after)), of_counts)
 
-    def of(copy: PartedRun, told: Findings) -> Callable[[Progress], Findings]:
+    def of(copy: HiddenColumns, told: Findings) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
             seen = exposed_off_memory(plan, copy.after)
-            return Findings.together([Findings(notes=seen.notes), _of_everybody(plan, copy, how, seen, part), told])
+            one = replace(ran, given=copy.given, before=copy.before, after=copy.after)
+            everybody = everybody_of(plan, one, how, seen)
+            return Findings.together([Findings(notes=seen.notes), _of_everybody(everybody, part), told])
 
         return findings
 
-    return over_copies([*map(of, copies_of(ran), counts)], ran.disclosure, of_everybody)
+    return over_copies([*map(of, ran.sides.copies(), counts)], ran.disclosure, of_everybody)
 
 
-def _strata(plan: Plan, ran: PartedRun, most: int) -> Ran[PolarsDataset] | None:
+def _strata(plan: Plan, ran: PartedRun, most: int) -> Rows | None:
     """A sample of whole strata, of masking steps that have any."""
     by = [n for n in plan.traces.strata if n in ran.after.codebook]
     try:
-        return strata_of(ran, by, most)
+        return ran.sides.strata(by, most)
     except TooManyGroups:
         return None
 
 
-def among_all(
-    ran: PartedRun,
-    sample: Subject,
-    sampled: Findings,
-    progress: Progress,
-    people: int = PEOPLE,
-    replaced: Sequence[str] = (),
-) -> Findings:
+def among_all(sample: Subject, sampled: Findings, progress: Progress, people: int = PEOPLE) -> Findings:
     """The findings of a sample, with those of attackers who take the nearest record told of people among all records.
 
     Parameters
     ----------
-    ran
-        What a run left behind.
     sample
-        A sample of its records.
+        A sample of the records, with all of them behind it.
     sampled
         What was measured of it.
     progress
         Told before all records are gone through.
     people
         How many of the sample are looked for.
-    replaced
-        Columns of ids in whose place others stand.
     """
-    pair = sample.two
+    pair, after = sample.two, sample.everybody.after
     if not pair.aligned:
         return sampled
     progress(f"looking for {min(people, pair.after.height):,} people among all records", 0)
-    asked = [neighbour(ran, sample, people, replaced)]
+    asked = [neighbour(sample, people)]
     if pair.columns:
-        targets = targets_of(ran, sample, pair.columns, people)
-        records = int(ran.after.ask(Counts(())).item(0, COUNT))
-        asked += [
-            linked(ran, targets, pair, records),
-            closeness(targets, pair, records, sample.how.w1, sample.how.w2),
-            hidden(ran, targets, pair, sample.how.attacking or USUAL, sample.disclosure, sampled),
-        ]
+        targets = targets_of(sample, pair.columns, people)
+        records = int(after.ask(Counts(())).item(0, COUNT))
+        asked += [linked(sample, targets, records), closeness(sample, targets, records)]
+        asked += [hidden(sample, targets, sampled)]
     questions = [each for each in asked if each is not None]
     if not questions:
         return sampled
-    answers = iter(ask_all(ran.after, [q for each in questions for q in each.questions]))
+    answers = iter(ask_all(after, [q for each in questions for q in each.questions]))
     found = Findings.together([each.told([next(answers) for _ in each.questions]) for each in questions])
     new = {f.measure for f in found}
     return Findings(tuple(f for f in sampled if f.measure not in new), (AMONG_ALL, *sampled.notes)) + found

@@ -12,33 +12,26 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
-from sfumato.data.hidden import VIEW, WAS
 from sfumato.data.pair import numbers
 from sfumato.data.query import Moments
+from sfumato.data.sides import Sides
 from sfumato.data.traces import Traces
-from sfumato.release.parted.run import PartedRun
 
 __all__ = [
-    "REBUILT",
     "Place",
     "Scale",
     "Sums",
-    "book_of",
     "compared",
     "is_number",
     "reader",
     "rebuilt",
-    "rebuilt_column",
-    "released_column",
+    "released",
     "sums_of",
-    "true_column",
 ]
 
 Floats = NDArray[np.float64]
-Place = Callable[[PartedRun, str], str]
+Place = Callable[[str], str]
 """The column of a run's result that holds a value of a named column."""
-REBUILT = f"{VIEW}unscaled:"
-"""Before the names of columns that hold what an attacker could rebuild."""
 
 
 class Sums(NamedTuple):
@@ -81,42 +74,27 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def book_of(ran: PartedRun) -> Codebook:
-    """What is known of the columns before and after."""
-    return Codebook({**ran.before.codebook, **ran.after.codebook})
-
-
-def true_column(ran: PartedRun, name: str) -> str:
-    """The column of the result that holds what `name` was."""
-    return f"{WAS}{name}" if f"{WAS}{name}" in ran.after.schema else name
-
-
-def released_column(ran: PartedRun, name: str) -> str:
-    """The column of the result that holds what is released of `name`."""
+def released(name: str) -> str:
+    """The column of a run's result that holds what is released of `name`."""
     return name
 
 
-def rebuilt_column(ran: PartedRun, name: str) -> str:
-    """The column of the result that holds what an attacker could rebuild of `name`."""
-    return f"{REBUILT}{name}" if f"{REBUILT}{name}" in ran.after.schema else name
-
-
-def rebuilt(ran: PartedRun, columns: Sequence[str]) -> bool:
+def rebuilt(sides: Sides, columns: Sequence[str]) -> bool:
     """Whether an attacker could rebuild any of the columns."""
-    return any(n.startswith(REBUILT) and n.removeprefix(REBUILT) in columns for n in ran.after.schema)
+    return any(sides.rebuilt(n) != n for n in columns)
 
 
-def compared(traces: Traces, ran: PartedRun) -> tuple[str, ...]:
+def compared(traces: Traces, sides: Sides) -> tuple[str, ...]:
     """Numbers that masking changed, and that are numbers still: as a pair in memory has them."""
-    before, after = ran.before, ran.after
+    before, after = sides.before, sides.after
     there = [n for n in traces.compared if n in before.schema and n in after.schema]
     masked = [n for n in there if before.codebook[n].numeric or after.codebook[n].numeric]
     return tuple(n for n in masked if is_number(before.schema[n]) and after.schema[n].is_numeric())
 
 
-def reader(ran: PartedRun, columns: Sequence[str], where: Place) -> Callable[[pl.DataFrame], Floats]:
+def reader(sides: Sides, columns: Sequence[str], where: Place) -> Callable[[pl.DataFrame], Floats]:
     """Gives the numbers of a batch that `where` names, as floats with NaN for missing, in the order of `columns`."""
-    named, book = [pl.col(where(ran, n)).alias(n) for n in columns], book_of(ran)
+    named, book = [pl.col(where(n)).alias(n) for n in columns], sides.codebook
 
     def values(batch: pl.DataFrame) -> Floats:
         return numbers(batch.select(named), columns, book)

@@ -13,6 +13,7 @@ from sfumato.data.hidden import leaving
 from sfumato.data.query import Counts
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
+from sfumato.engines.hidden_columns import HiddenColumns
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress
 from sfumato.release.remaining import remaining
@@ -49,6 +50,11 @@ class PartedRun:
     steps: tuple[StepDone, ...] = ()
     disclosure: Disclosure = field(default_factory=Disclosure)
     suppression: Suppression = field(default_factory=Suppression, repr=False)
+
+    @property
+    def sides(self) -> HiddenColumns:
+        """What its records were, and what is released of them, as measures ask for it."""
+        return HiddenColumns(self.given, self.before, self.after, self.disclosure)
 
 
 def carried(plan: Plan) -> tuple[str, ...]:

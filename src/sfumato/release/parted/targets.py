@@ -28,13 +28,9 @@ from sfumato.release.parted.reading import (
     Sums,
     reader,
     rebuilt,
-    rebuilt_column,
-    released_column,
+    released,
     sums_of,
-    true_column,
 )
-from sfumato.release.parted.run import PartedRun
-from sfumato.release.parted.sample import true_id
 
 __all__ = [
     "PEOPLE",
@@ -150,22 +146,22 @@ class Targets:
         return len(self.true)
 
 
-def targets_of(ran: PartedRun, subject: Subject, columns: Sequence[str], most: int = PEOPLE) -> Targets:
+def targets_of(subject: Subject, columns: Sequence[str], most: int = PEOPLE) -> Targets:
     """Choose people, and learn what is known of all records.
 
     Parameters
     ----------
-    ran
-        What a run left behind.
     subject
-        A sample of its records, as measures look at them; the people are those with the smallest public draws of ids.
+        All records, and a sample of them, as measures look at it; the people are those with the smallest public draws
+        of ids.
     columns
         The numbers that masking changed.
     most
         How many people.
     """
-    columns, pair = tuple(columns), subject.two
-    reads = [reader(ran, columns, where) for where in (true_column, released_column, rebuilt_column)]
+    columns, pair, sides = tuple(columns), subject.two, subject.everybody
+    places = (sides.true, released, sides.rebuilt)
+    reads = [reader(sides, columns, where) for where in places]
 
     def made(batch: pl.DataFrame) -> dict[str, Floats]:
         x, z = reads[0](batch), reads[1](batch)
@@ -173,12 +169,12 @@ def targets_of(ran: PartedRun, subject: Subject, columns: Sequence[str], most: i
         kinds = {"x": x, "z": z, "wx": np.where(whole, x, np.nan), "wz": np.where(whole, z, np.nan)}
         return {f"{kind}{j}": table[:, j] for kind, table in kinds.items() for j in range(len(columns))}
 
-    told = sums_of(ran.after, made, [f"{kind}{j}" for kind in ("x", "z", "wx", "wz") for j in range(len(columns))])
+    told = sums_of(sides.after, made, [f"{kind}{j}" for kind in ("x", "z", "wx", "wz") for j in range(len(columns))])
     x, z, wx, wz = (tuple(told[f"{kind}{j}"] for j in range(len(columns))) for kind in ("x", "z", "wx", "wz"))
     rows = people_of(pair, most)
-    again = subject.unscaled[rows] if subject.unscaled is not None and rebuilt(ran, columns) else None
-    needed = {where(ran, n) for n in columns for where in (true_column, released_column, rebuilt_column)}
-    needed |= {*pair.known_by, *([] if (record := true_id(ran)) is None else [record])}  # the same for all questions
+    again = subject.unscaled[rows] if subject.unscaled is not None and rebuilt(sides, columns) else None
+    needed = {where(n) for n in columns for where in places}
+    needed |= {*pair.known_by, *([] if sides.record is None else [sides.record])}  # the same for all questions
     groups = pair.after[rows].select(pair.known_by)
     return Targets(
         columns, pair.x[rows], pair.z[rows], again, groups, x, z, wx, wz, _Reading(*reads), tuple(sorted(needed))
