@@ -104,10 +104,11 @@ def _of(values: Sequence[float | None]) -> float | None:
 
 
 def _worst(lines: Iterable[Sequence[Finding]]) -> list[str]:
-    """The figures of risk of the copy that is worst in each, where copies differ."""
+    """The figures of risk of the copy that is worst in each, where copies differ, in the order of reports."""
     known = figures()
+    place = {name: i for i, name in enumerate(known)}
     told = []
-    for own in lines:
+    for own in sorted(lines, key=lambda own: place.get(own[0].measure, len(place))):
         figure = known.get(own[0].measure)
         there = [line.value for line in own if line.value is not None]
         if figure is None or figure.detail or figure.better != "low" or own[0].variable or len(set(there)) < 2:
