@@ -129,13 +129,19 @@ def test_a_method_has_its_test_and_its_page(name):
 
 
 def test_every_file_that_gives_figures_holds_a_measure():
-    """A finding's name is one of those that its file's measure says everything about."""
+    """A finding's name is one of those that its file's measure says everything about; a form may have its own file."""
     for part in ("risk", "utility"):
         for path in sorted((ROOT / "src" / "sfumato" / "measures" / part).rglob("*.py")):
             if named := _measured(path):
-                holder = HOMES.get(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+                holder = HOMES.get(_home(path))
                 assert holder, f"{path} gives figures and has no MEASURE among the entry points"
                 assert named <= measures()[holder].names, path
+
+
+def _home(path):
+    """The module of the measure that a file belongs to: `linkage` of `linkage_people`, `measure` beside `people`."""
+    file = "measure" if path.stem == "people" else re.sub("_(people|folded)$", "", path.stem)
+    return ".".join((*path.relative_to(ROOT / "src").parts[:-1], file))
 
 
 def _measured(path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import polars as pl
 
@@ -12,6 +12,8 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 
 __all__ = ["Rows", "Sides"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,25 @@ class Sides(Protocol):
         """The column of `after` that holds the id which a record had before it was masked."""
         ...
 
+    @property
+    def number(self) -> int:
+        """Which of `copies` this is."""
+        ...
+
     def copies(self) -> Sequence[Sides]:
-        """As if each synthetic copy were the result; itself where there is one."""
+        """As if each synthetic copy were the result; itself where there is one. Copies know one another."""
+        ...
+
+    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+        """What is worked out of these records, worked out once, for all copies.
+
+        Parameters
+        ----------
+        what
+            Its name, with everything that it depends on beside these records.
+        make
+            Works it out.
+        """
         ...
 
     def true(self, name: str) -> str:

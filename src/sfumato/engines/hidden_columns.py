@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -18,6 +19,7 @@ from sfumato.draws import PUBLIC, Purpose, public_places, sortable, units, units
 
 __all__ = ["HiddenColumns"]
 
+T = TypeVar("T")
 _WORD, _UNIT = f"{HIDDEN}sample:word", f"{HIDDEN}sample:unit"
 _STRATA = Purpose("measured strata")
 _SPARE = 1.2
@@ -37,12 +39,16 @@ class HiddenColumns:
         with hidden columns.
     disclosure
         What the release tells, which says whether its records are somebody's.
+    number
+        Which copy this is, of several synthetic ones.
     """
 
     given: Parted
     before: Parted
     after: Parted
     disclosure: Disclosure
+    number: int = 0
+    _known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def codebook(self) -> Codebook:
@@ -57,16 +63,28 @@ class HiddenColumns:
             return None
         return next((n for n in (f"{WAS}{record}", record) if n in self.after.schema), None)
 
-    def copies(self) -> list[HiddenColumns]:
-        """As if each synthetic copy were the result; itself where there is one."""
+    def copies(self) -> Sequence[HiddenColumns]:
+        """As if each synthetic copy were the result; itself where there is one. Copies know one another."""
+        return self.once("copies", self._copies)
+
+    def _copies(self) -> list[HiddenColumns]:
         synthetic = self.disclosure.synthetic
         if synthetic is None or synthetic.copies == 1 or COPY not in self.after.schema:
             return [self] * (synthetic.copies if synthetic is not None else 1)
-        given, before, after = (
-            [_copy(data, i + 1) if COPY in data.schema else data for i in range(synthetic.copies)]
-            for data in (self.given, self.before, self.after)
-        )
-        return [replace(self, given=a, before=b, after=c) for a, b, c in zip(given, before, after, strict=True)]
+        tables = (self.given, self.before, self.after)
+
+        def copy(i: int) -> HiddenColumns:
+            given, before, after = (_copy(data, i + 1) if COPY in data.schema else data for data in tables)
+            return HiddenColumns(given, before, after, self.disclosure, i, self._known)
+
+        return [copy(i) for i in range(synthetic.copies)]
+
+    def once(self, what: Hashable, make: Callable[[], T]) -> T:
+        """What is worked out of these records, worked out once, for all copies."""
+        if what not in self._known:
+            self._known[what] = make()
+        known: T = self._known[what]
+        return known
 
     def true(self, name: str) -> str:
         """The column of the result that holds what `name` was."""

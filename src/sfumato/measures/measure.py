@@ -9,13 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Findings
+from sfumato.measures.folds.asking import Asking
 from sfumato.measures.subject import KEYS, STRATA, Subject
 
-__all__ = ["FAMILIES", "Better", "Complaint", "Face", "Figure", "Form", "Measure", "Need", "Published", "Way"]
+__all__ = [
+    "FAMILIES",
+    "Better",
+    "Complaint",
+    "Computation",
+    "Face",
+    "Figure",
+    "Form",
+    "Measure",
+    "Need",
+    "Published",
+    "Way",
+]
 
 Need = Literal[
     "table",
@@ -40,6 +53,8 @@ Way = Literal["memory", "folded", "people", "strata", "sample"]
 """Where a measure can be computed: of a table in memory; of rows wherever they are, by sums and counts over parts; of
 some people who are looked for among all records; of whole strata up to a bound; of a sample that tells no less than the
 truth."""
+Computation = Callable[[Subject], Findings | Asking]
+"""Gives findings of a subject, at once or after it has asked all records."""
 Better = Literal["low", "high", "near", "change"]
 """Whether protection (or utility) is better where a figure is low, high, near its baseline, or unchanged."""
 Published = Literal["rate", "ladder", "change", "mean", "no"]
@@ -168,13 +183,14 @@ class Measure:
         What it looks at. Without it the measure is passed over.
     figures
         What it gives.
-    forms
-        How it can be had where a table is large and its rows are not in memory, beside `memory`. A measure that has no
-        other form is left out there, and a limit on it counts as not met; of a line that several forms give, the first
-        of `folded`, `people`, `strata` and `sample` stands. `sample` is for measures of which a sample tells no less
-        than the truth: a count of a sample is none of everybody.
     compute
-        Gives the findings of a subject that has what it needs.
+        Gives the findings of a subject that has what it needs: the form `memory`.
+    forms
+        How it can be had where a table is large and its rows are not in memory: each gives the findings of a subject,
+        or asks all records for them (`sfumato.measures.folds.asking`). A measure that has none is left out there, and a
+        limit on it counts as not met; of a line that several forms give, the first of `folded`, `people`, `strata` and
+        `sample` stands. `sample` is for measures of which a sample tells no less than the truth: a count of a sample is
+        none of everybody.
     faces
         The commands that show it; by default `risk` for families of risk and `compare` for the others.
     when
@@ -186,6 +202,11 @@ class Measure:
         What is bad by the conventions of the field, most pressing first; arguments as of `say`.
     effort
         How long it takes, for the share of progress: 1 for a mere pass over the data.
+
+    Raises
+    ------
+    ValueError
+        Where `forms` names one that there is not; `memory` is `compute`.
 
     Examples
     --------
@@ -200,7 +221,7 @@ class Measure:
     needs: frozenset[Need]
     figures: tuple[Figure, ...]
     compute: Callable[[Subject], Findings] = field(repr=False)
-    forms: tuple[Way, ...] = ("memory",)
+    forms: Mapping[Way, Computation] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     faces: tuple[Face, ...] = ()
     when: Callable[[Subject], bool] = field(default=_always, repr=False)
     say: Callable[[Findings, float], str | None] = field(default=_silent, repr=False)
@@ -208,6 +229,8 @@ class Measure:
     effort: float = 1.0
 
     def __post_init__(self) -> None:
+        if unknown := [name for name in self.forms if name not in get_args(Way)[1:]]:
+            raise ValueError(f"a measure has no form {', '.join(map(repr, unknown))}")
         if not self.faces:
             object.__setattr__(self, "faces", ("risk",) if self.of_risk else ("compare",))
 
@@ -215,6 +238,11 @@ class Measure:
     def of_risk(self) -> bool:
         """Whether it is a measure of risk rather than of loss."""
         return self.family in ("groups", "linkage", "closeness")
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """Names of its forms, `memory` among them."""
+        return ("memory", *self.forms)
 
     @property
     def names(self) -> frozenset[str]:

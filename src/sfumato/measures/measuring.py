@@ -13,12 +13,14 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.attacking import Attacking
 from sfumato.measures.intruding import Intruding
 
-__all__ = ["CATEGORY", "MOST", "WILDCARD", "Measuring", "Searching", "wildcard"]
+__all__ = ["CATEGORY", "MOST", "PEOPLE", "WILDCARD", "Measuring", "Searching", "wildcard"]
 
 CATEGORY, WILDCARD = "category", "wildcard"
 """What a missing key may be."""
 MOST = 50_000
 """Most records that are looked at one by one: a table of so many is measured as one in memory is."""
+PEOPLE = 10_000
+"""Most people who are looked for among all records."""
 _ALPHA = re.compile(rf"{WILDCARD}:(\d+(?:\.\d*)?|\.\d+)")
 
 
@@ -83,6 +85,8 @@ class Measuring:
         Model from which uniques of the population are estimated, with `fraction`; None: none is.
     most
         Most records that are looked at one by one, where rows are not in memory.
+    people
+        Most people who are looked for among all records there.
 
     Raises
     ------
@@ -108,6 +112,7 @@ class Measuring:
     special: Searching | None = None
     log_linear: Model | None = None
     most: int = MOST
+    people: int = PEOPLE
 
     def __post_init__(self) -> None:
         wildcard(self.missing)

@@ -56,7 +56,7 @@ def figures_in(form: Way) -> frozenset[str]:
     >>> sorted(figures_in("strata"))
     ['reconstruction']
     """
-    return frozenset(f for measure in measures().values() if form in measure.forms for f in measure.names)
+    return frozenset(f for measure in measures().values() if form in measure.ways for f in measure.names)
 
 
 def failed_measures() -> Mapping[str, Failed]:
@@ -133,7 +133,7 @@ def figures_told() -> list[dict[str, Any]]:
             "what": said.what,
             "needs": [need for need in get_args(Need) if need in measure.needs],
             "form": said.form,
-            "forms": list(measure.forms),
+            "forms": list(measure.ways),
             "better": said.better,
             "published": said.published,
         }

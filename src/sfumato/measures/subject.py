@@ -17,7 +17,7 @@ from sfumato.data.remembered import Remembered
 from sfumato.data.roles import Role
 from sfumato.data.sides import Sides
 from sfumato.data.suppression import Suppression
-from sfumato.data.traces import Traces
+from sfumato.data.traces import Traces, keys_of
 from sfumato.errors import DataError
 from sfumato.measures.copies import Copies
 from sfumato.measures.earlier import Earlier
@@ -173,8 +173,8 @@ class Subject:
         groups = {c.group for c in self.classes}
         has = {
             "table": True,
-            "pair": self.pair is not None,
-            "columns": self.pair is not None and bool(self.pair.columns),
+            "pair": self.pair is not None or self.sides is not None,
+            "columns": self._of_all or (self.pair is not None and bool(self.pair.columns)),
             KEYS: KEYS in groups,
             STRATA: STRATA in groups,
             "sensitive": bool(self.sensitive),
@@ -182,10 +182,19 @@ class Subject:
             "suppression": self.suppression is not None,
             "model": self.how.model is not None,
             "earlier": bool(self.earlier) and self.truth is not None,
-            "intruder": self.intruder is not None,
+            "intruder": self.intruder is not None or (self._of_all and self._knows),
             "control": self.outsiders is not None,
         }
         return frozenset(name for name, there in has.items() if there)
+
+    @property
+    def _of_all(self) -> bool:
+        """Whether it is told of all records, and none of them is here."""
+        return self.sides is not None and self.pair is None
+
+    @property
+    def _knows(self) -> bool:
+        return bool(keys_of(self.traces, self.after.codebook) or self.traces.known)
 
     @property
     def outsiders(self) -> Known | None:

@@ -15,7 +15,7 @@ from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, STRATA, Subject
 from sfumato.progress import Progress, split, within
 
-__all__ = ["EFFORT", "NO_CLASSES", "measure", "sensitive_categories"]
+__all__ = ["EFFORT", "NO_CLASSES", "measure", "notes_of", "sensitive_categories"]
 
 EFFORT = 100.0
 """How long measuring takes beside the steps, for the share of progress: about as long as its longest measures."""
@@ -51,15 +51,25 @@ def measure(subject: Subject, progress: Progress, face: Face | None = None, only
         part(doing, 0)
         found.append(each.compute(replace(subject, progress=within(part, doing))))
     together = Findings.together(found)
-    return Findings(notes=tuple(_notes(subject, together, face))) + together
+    return Findings(notes=tuple(notes_of(subject, together, face))) + together
 
 
 def _asked(each: Measure, face: Face | None, only: Set[str] | None) -> bool:
     return (face is None or face in each.faces) and (only is None or not each.names.isdisjoint(only))
 
 
-def _notes(subject: Subject, found: Findings, face: Face | None) -> Iterator[str]:
-    """What could not be measured, and why."""
+def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Iterator[str]:
+    """What could not be measured, and why.
+
+    Parameters
+    ----------
+    subject
+        What was measured.
+    found
+        What was found.
+    face
+        The command that shows it.
+    """
     if face != "compare" and not subject.provides & {KEYS, STRATA}:
         yield NO_CLASSES
     if any(f.measure in _OF_CLASSES for f in found):

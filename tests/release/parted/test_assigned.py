@@ -8,14 +8,14 @@ from sfumato.data.codebook import Codebook
 from sfumato.draws import Draws
 from sfumato.kernels.neighbours import assignment
 from sfumato.kernels.neighbours.assignment import assign
+from sfumato.measures.folds.asking import answered
 from sfumato.measures.measuring import Measuring
+from sfumato.measures.risk.linkage_people import among_all
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.parted.found import linked
 from sfumato.release.parted.measure import in_memory, sampled_of
 from sfumato.release.parted.run import run_parted
-from sfumato.release.parted.targets import targets_of
 from sfumato.release.protect import pair_of
 from tests.release.parted.scattered import Scattered
 
@@ -44,9 +44,8 @@ def told(frame, step, most):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET), quiet)
-    subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(), Exposed(()))
-    asked = linked(subject, targets_of(subject, subject.two.columns, most), frame.height)
-    lines = asked.told([ran.after.ask(question) for question in asked.questions])
+    subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(people=most), Exposed(()))
+    lines = answered([among_all(subject)])[0].findings
     whole = in_memory(ran, ran.sides.whole())
     return {f.group: f for f in lines if f.measure == "linkage_one_to_one"}, pair_of(plan, whole)
 

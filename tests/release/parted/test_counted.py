@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Findings
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
@@ -11,13 +12,14 @@ from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.utility import table_ratio
+from sfumato.measures.registry import measure_of
+from sfumato.measures.utility import cells_folded, table_ratio
+from sfumato.measures.utility.table_ratio_folded import TOO_MANY_CELLS
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.parted import cells
+from sfumato.release.copies import over_copies
 from sfumato.release.parted.check import entered
-from sfumato.release.parted.counted import COUNTED, TOO_MANY_CELLS, counted
 from sfumato.release.parted.measure import everybody_of
 from sfumato.release.parted.run import run_parted
 from sfumato.release.protect import measure_run, numbered
@@ -26,6 +28,7 @@ from tests.methods.tables import PEOPLE_BOOK, people
 from tests.release.parted.scattered import Scattered
 
 SECRET = bytes(range(32))
+COUNTED = {"table_ratio", "replicated_uniques", "disclosive_correct"}
 ROLES = {"g": Role.KEY, "h": Role.KEY, "town": Role.SENSITIVE}
 LIMITS = [{"measure": name, "at_most": 0.9} for name in ("replicated_uniques", "disclosive_correct")]
 NOISE = {"do": "noise", "columns": ["x", "n"], "by": ["g"], "share": 0.1}
@@ -75,8 +78,15 @@ def ran(plan, made):
     return plan, run_parted(plan, entering, Draws(SECRET), quiet)
 
 
-def looked_at(plan, run):
-    return everybody_of(plan, run, Measuring(), Exposed(()))
+def counted(plan, run):
+    """What is told of all records, or copy by copy, by counts."""
+
+    def of(copy):
+        subject = everybody_of(plan, run, copy, Measuring(), Exposed(()))
+        wanted = [m for m in (measure_of(name) for name in sorted(COUNTED)) if m.can(subject) and m.wanted(subject)]
+        return lambda progress: Findings.together([m.forms["folded"](subject) for m in wanted])
+
+    return over_copies([of(copy) for copy in run.sides.copies()], run.disclosure, quiet)
 
 
 def in_memory(plan, frame, only=COUNTED):
@@ -106,7 +116,7 @@ def test_it_is_what_memory_tells(steps):
     plan, frame = plan_of(steps), table()
     memory = in_memory(plan, frame)
     of_others = {*in_memory(plan, frame, {"nothing"}).notes}
-    told = counted(looked_at(*ran(plan, Scattered.of(frame))))
+    told = counted(*ran(plan, Scattered.of(frame)))
     assert {f.measure for f in told} == COUNTED
     same(told, memory)
     assert {*told.notes} - of_others == {*memory.notes} - of_others
@@ -114,7 +124,7 @@ def test_it_is_what_memory_tells(steps):
 
 def test_figures_of_people_are_told_of_nobody_s_records_or_where_a_limit_asks():
     told = [
-        {f.measure for f in counted(looked_at(*ran(plan_of(STEPS[name], limits), Scattered.of(table(60)))))}
+        {f.measure for f in counted(*ran(plan_of(STEPS[name], limits), Scattered.of(table(60))))}
         for name, limits in (("noise", []), ("noise", LIMITS[1:]), ("nobody's", []))
     ]
     assert told == [{"table_ratio"}, {"table_ratio", "disclosive_correct"}, COUNTED]
@@ -124,19 +134,19 @@ def test_figures_of_people_are_told_of_nobody_s_records_or_where_a_limit_asks():
 @pytest.mark.parametrize("name", ["noise", "some values, copies"])
 def test_large_tables_are_counted_as_groups(name, monkeypatch):
     """No table is small: the engine counts groups of codes."""
-    monkeypatch.setattr(cells, "_SMALL", 0)
+    monkeypatch.setattr(cells_folded, "_SMALL", 0)
     plan, frame = plan_of(STEPS[name], []), table()
-    told = counted(looked_at(*ran(plan, DuckDBDataset.of(frame, Codebook(), part_rows=90))))
+    told = counted(*ran(plan, DuckDBDataset.of(frame, Codebook(), part_rows=90)))
     same(told, in_memory(plan, frame, {"table_ratio"}))
 
 
 def test_tables_are_counted_as_long_as_their_cells_can_be_held(monkeypatch):
     """x and n have five and six cells, which together are all that is held; h and g stay, and need not be counted."""
-    monkeypatch.setattr(cells, "_SMALL", 0)
-    monkeypatch.setattr(cells, "_HELD", 13)
+    monkeypatch.setattr(cells_folded, "_SMALL", 0)
+    monkeypatch.setattr(cells_folded, "_HELD", 13)
     plan, frame = plan_of(STEPS["noise"], []), table().select("id", "x", "h", "n", "g")
     plan = plan.model_copy(update={"variables": {n: v for n, v in plan.variables.items() if n in frame.columns}})
-    told, memory = counted(looked_at(*ran(plan, Scattered.of(frame)))), in_memory(plan, frame, {"table_ratio"})
+    told, memory = counted(*ran(plan, Scattered.of(frame))), in_memory(plan, frame, {"table_ratio"})
     for name in ("x", "n", "h", "g", "h × g"):
         expected = memory.of("table_ratio", variable=name).value
         assert told.of("table_ratio", variable=name).value == pytest.approx(expected), name
@@ -148,9 +158,9 @@ def test_tables_are_counted_as_long_as_their_cells_can_be_held(monkeypatch):
 def test_what_stays_is_not_counted_off_memory_a_second_time(monkeypatch):
     """Of two tables in which no value has changed only one is asked, and of pairs none."""
     asked = []
-    own = cells.Looked._margins
-    monkeypatch.setattr(cells.Looked, "_margins", lambda self, data, of: asked.append(of) or own(self, data, of))
-    counted(looked_at(*ran(plan_of(STEPS["averaged"], []), Scattered.of(table()))))
+    own = cells_folded.Looked._margins
+    monkeypatch.setattr(cells_folded.Looked, "_margins", lambda self, data, of: asked.append(of) or own(self, data, of))
+    counted(*ran(plan_of(STEPS["averaged"], []), Scattered.of(table())))
     after, before = asked
     names = ["x", "y", "n", "g", "h", "area", "town", "rent"]
     assert {of for of in before if len(of) == 1} == {(j,) for j in range(len(names))}
@@ -161,7 +171,7 @@ def test_what_stays_is_not_counted_off_memory_a_second_time(monkeypatch):
 def test_as_many_pairs_are_looked_at_as_in_memory(monkeypatch):
     monkeypatch.setattr(table_ratio, "_MOST_WORK", 400 * 3)
     plan, frame = plan_of(STEPS["noise"], []), table()
-    told, memory = counted(looked_at(*ran(plan, Scattered.of(frame)))), in_memory(plan, frame, {"table_ratio"})
+    told, memory = counted(*ran(plan, Scattered.of(frame))), in_memory(plan, frame, {"table_ratio"})
     same(told, memory)
     assert len(told.select("table_ratio", group=table_ratio.TWO_WAY)) == 1 + 3
     assert table_ratio.FEWER.format(columns=3) in told.notes
@@ -170,7 +180,7 @@ def test_as_many_pairs_are_looked_at_as_in_memory(monkeypatch):
 def test_rows_that_differ_in_no_compared_column_have_nothing():
     steps = [{"do": "pram", "columns": ["town"], "retention": 1.0}, {"do": "drop", "columns": ["y"]}]
     plan, frame = plan_of(steps, []), table()
-    told = counted(looked_at(*ran(plan, Scattered.of(frame))))
+    told = counted(*ran(plan, Scattered.of(frame)))
     same(told, in_memory(plan, frame, {"table_ratio"}))
     assert {f.value for f in told} == {0.0}
 
@@ -192,7 +202,7 @@ def test_a_column_with_too_many_categories_has_no_figure_and_is_named(monkeypatc
     memory = in_memory(plan, frame, {"table_ratio"})
     plan, run = ran(plan, Scattered.of(frame))
     refusing(monkeypatch, "town")
-    told = counted(looked_at(plan, run))
+    told = counted(plan, run)
     without = {key: pair for key, pair in figures(told).items() if key[1] and "town" in key[1].split(" × ")}
     assert {value for value, _ in without.values()} == {None}
     assert TOO_MANY_CELLS.format(tables=", ".join(key[1] for key in without)) in told.notes
@@ -209,12 +219,12 @@ def test_too_many_keys_leave_the_figure_out_with_a_note(monkeypatch):
     plan, run = ran(plan, Scattered.of(frame))
     with monkeypatch.context() as patch:
         refusing(patch, "g", "town")
-        told = counted(looked_at(plan, run))
+        told = counted(plan, run)
     assert told.of("replicated_uniques").value == pytest.approx(memory.of("replicated_uniques").value)
     assert not told.select("disclosive_correct")
     assert any("disclosive_correct" in note and "g, h, town" in note for note in told.notes)
     refusing(monkeypatch, "g")
-    told = counted(looked_at(plan, run))
+    told = counted(plan, run)
     assert not told.select("replicated_uniques")
     assert any("replicated_uniques" in note and "not met" in note for note in told.notes)
 

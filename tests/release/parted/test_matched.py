@@ -9,12 +9,11 @@ from sfumato.data.roles import Role
 from sfumato.draws import Draws
 from sfumato.kernels.neighbours import assignment
 from sfumato.measures.measuring import Measuring
+from sfumato.measures.risk.scenarios.people import ERRS
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.measure import measure
-from sfumato.release.parted.matched import ERRS
-from sfumato.release.parted.measure import among_all, measure_many, sampled_of
+from sfumato.release.parted.measure import by_forms, measure_many, sampled_of
 from sfumato.release.parted.run import run_parted
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
@@ -48,13 +47,12 @@ def dated(frame):
     return frame.with_columns(n=days, y=pl.lit(3.0))
 
 
-def looked_for(frame, plan, most, wanted, how=None):
+def looked_for(frame, plan, most, wanted):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
-    subject = sampled_of(plan, ran, ran.sides.sample(most), how or Measuring(), Exposed(()))
-    sampled = measure(subject, quiet, only={"linkage_nearest"})
-    return among_all(subject, sampled, quiet, wanted)
+    subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(people=wanted), Exposed(()))
+    return by_forms({"people": subject}, quiet)
 
 
 TRIED = {

@@ -12,6 +12,7 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
 from sfumato.measures import registry
+from sfumato.measures.folds.asking import TOO_MANY
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
@@ -19,7 +20,7 @@ from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.measure import measure
 from sfumato.release.parted import measure as measuring
-from sfumato.release.parted.measure import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, TOO_MANY, measure_many
+from sfumato.release.parted.measure import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, measure_many
 from sfumato.release.parted.protect import protect_parted
 from sfumato.release.parted.run import run_parted
 from sfumato.release.protect import numbered, pair_of, protect, subject_of
@@ -144,7 +145,7 @@ def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     bound = plan.bound(entering.codebook)
     ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
     assert "u_main" in {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
-    theirs = {"propensity": replace(registry.measures()["propensity"], forms=("memory",))}
+    theirs = {"propensity": replace(registry.measures()["propensity"], forms={})}
     brought = MappingProxyType({**registry.measures(), **theirs})
     monkeypatch.setattr(registry, "measures", lambda: brought)
     monkeypatch.setattr(measuring, "measures", lambda: brought)
@@ -161,7 +162,7 @@ def test_what_is_recorded_of_parts_has_a_form_for_them():
     for name in names():
         told = recorded(name)["parts"].get("findings", {})
         there = {figure for figure, lines in told.items() if any(line[4] is not None for line in lines)}
-        assert all(registry.measure_of(figure).forms != ("memory",) for figure in there), name
+        assert all(registry.measure_of(figure).forms for figure in there), name
 
 
 def test_of_too_many_classes_the_smallest_is_told(monkeypatch):

@@ -1,5 +1,7 @@
 """People who are looked for among all records, told batch by batch, are found as in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from sfumato.measures.measuring import Measuring
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.measure import measure
-from sfumato.release.parted.measure import among_all, sampled_of
+from sfumato.release.parted.measure import by_forms, sampled_of
 from sfumato.release.parted.run import run_parted
 from tests.methods.tables import people
 from tests.release.parted.scattered import Scattered
@@ -33,13 +35,13 @@ def two_valued(frame):
 
 
 def looked_for(frame, steps, how, most, wanted):
-    """What a sample of `most` records tells, and with `wanted` people looked for among all."""
+    """What a sample of `most` records tells in memory, and what `wanted` people tell who are looked for among all."""
     entering = Scattered.of(frame, plan_of(steps).codebook(frame, Codebook()))
     plan = plan_of(steps).bound(entering.codebook)
     ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
-    subject = sampled_of(plan, ran, ran.sides.sample(most), how, Exposed(()))
+    subject = sampled_of(plan, ran, ran.sides.sample(most), replace(how, people=wanted), Exposed(()))
     sampled = measure(subject, quiet, only={"linkage_nearest", "risk1", "h_rank"})
-    return sampled, among_all(subject, sampled, quiet, wanted)
+    return sampled, by_forms({"people": subject}, quiet)
 
 
 NOISE = {"do": "noise", "columns": ["x", "y"]}

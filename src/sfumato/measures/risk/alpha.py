@@ -57,7 +57,6 @@ MEASURE = Measure(
     place=31,
     doing="the most frequent values of groups",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "alpha",
@@ -73,4 +72,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

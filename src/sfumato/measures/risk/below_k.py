@@ -64,7 +64,6 @@ MEASURE = Measure(
     place=13,
     doing="records in small groups",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "below_k",
@@ -77,4 +76,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

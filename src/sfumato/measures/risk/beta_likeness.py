@@ -113,7 +113,6 @@ MEASURE = Measure(
     place=50,
     doing="gains on frequencies",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "beta_basic",
@@ -136,4 +135,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -99,7 +99,6 @@ MEASURE = Measure(
     place=12,
     doing="guesses within groups",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "risk_average",
@@ -125,5 +124,6 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     say=_say,
 )

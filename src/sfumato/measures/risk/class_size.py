@@ -112,7 +112,6 @@ MEASURE = Measure(
     place=20,
     doing="class sizes",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "class_size",
@@ -127,4 +126,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

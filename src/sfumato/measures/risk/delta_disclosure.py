@@ -61,7 +61,6 @@ MEASURE = Measure(
     place=51,
     doing="factors of frequencies",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "delta_disclosure",
@@ -75,4 +74,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

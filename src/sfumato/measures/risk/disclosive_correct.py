@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.folds.groups import Groups, too_many
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody
@@ -118,6 +119,14 @@ def _compute(subject: Subject) -> Findings:
     return Findings() if subject.intruder is None else findings(subject.intruder, subject.sensitive)
 
 
+def _folded(subject: Subject) -> Findings:
+    """Of all records, by counts of groups."""
+    groups = Groups(subject)
+    which = [*groups.keys, *groups.targets]
+    known = groups.known(which)
+    return too_many(NAME, which) if known is None else findings(known, subject.sensitive)
+
+
 def _say(found: Findings, fraction: float) -> str | None:
     lines = with_value(found, NAME)
     if not lines:
@@ -140,7 +149,6 @@ MEASURE = Measure(
     place=54,
     doing="values that are told with certainty",
     needs=frozenset({"intruder", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             NAME,
@@ -156,6 +164,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     when=of_nobody,
     say=_say,
     complain=_complain,

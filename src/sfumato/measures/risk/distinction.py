@@ -90,7 +90,6 @@ MEASURE = Measure(
     place=16,
     doing="how well columns tell records apart",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "distinction",
@@ -116,4 +115,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -144,7 +144,6 @@ MEASURE = Measure(
     place=15,
     doing="expected re-identifications",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "expected_reidentifications",
@@ -166,4 +165,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
+from sfumato.data.query import Folded
 from sfumato.kernels.rows import complete_rows
+from sfumato.measures.folds.asking import Asking, Question
+from sfumato.measures.folds.reading import (
+    Place,
+    as_released,
+    compared,
+    reader,
+    rebuilt,
+    sums_asked,
+    sums_told,
+)
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "RELATIVE", "findings", "interval_disclosure", "relative_disclosure"]
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 RELATIVE = (0.01, 0.05)
 """Shares of a value within which it counts as told."""
@@ -126,12 +141,76 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two, k=subject.how.interval, unscaled=subject.unscaled)
 
 
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by sums over parts: first how widely values are spread, then how many are near."""
+    if not (columns := compared(subject)):
+        return Findings()
+    sides, k = subject.everybody, subject.how.interval
+    views: list[tuple[str, Place]] = [("", as_released)]
+    if rebuilt(sides, columns):
+        views.append(("unscaled", sides.rebuilt))
+    whole = [_Whole(reader(sides, columns, sides.true), reader(sides, columns, where)) for _, where in views]
+    spreads = yield [sums_asked(sides.after, _released_of(each, columns), columns) for each in whole]
+    sums = [sums_told(answer) for answer in spreads]
+    half = [np.array([k * math.sqrt(of[n].variance or 0.0) for n in columns]) for of in sums]
+    counts = yield [
+        Question(sides.after, _near(each, apart, [x for n in columns for x in (sides.true(n), where(n))]))
+        for each, apart, (_, where) in zip(whole, half, views, strict=True)
+    ]
+    lines = []
+    for (suffix, _), answer in zip(views, counts, strict=True):
+        _, there, *inside = answer.row(0)
+        groups = (suffix or None, *(f"relative {suffix}".strip() for _ in RELATIVE))
+        for group, at, count in zip(groups, (k, *RELATIVE), inside, strict=True):
+            share = count / there if there else None
+            base = None if share is None else 1.0
+            lines.append(Finding("interval_disclosure", None, group, at, value=share, baseline=base))
+    if lines[0].value is None:
+        return Findings(tuple(lines), (NO_RECORD,))
+    records, complete = counts[0].row(0)[:2]  # of the released values, as they stand in every view
+    return Findings(tuple(lines), (INCOMPLETE,) if complete < records else ())
+
+
+class _Whole(NamedTuple):
+    """Reads true and released values of a batch."""
+
+    was: Callable[[pl.DataFrame], Floats]
+    now: Callable[[pl.DataFrame], Floats]
+
+    def __call__(self, batch: pl.DataFrame) -> tuple[Floats, Floats, Bools]:
+        """True and released values, and which records have all of them."""
+        x, z = self.was(batch), self.now(batch)
+        return x, z, complete_rows(x, z)
+
+
+def _released_of(whole: _Whole, columns: Sequence[str]) -> Callable[[pl.DataFrame], dict[str, Floats]]:
+    """The released values of complete records, by column."""
+
+    def made(batch: pl.DataFrame) -> dict[str, Floats]:
+        _, z, there = whole(batch)
+        return {n: np.where(there, z[:, j], np.nan) for j, n in enumerate(columns)}
+
+    return made
+
+
+def _near(whole: _Whole, half: Floats, needed: Sequence[str]) -> Folded:
+    """Counts records, complete ones, and those within an interval and within each share of their values."""
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        x, z, there = whole(batch)
+        apart = np.abs(x[there] - z[there])
+        near = [apart <= half, *(apart <= at * np.abs(x[there]) for at in RELATIVE)]
+        counts = [len(x), int(there.sum()), *(int(each.all(axis=1).sum()) for each in near)]
+        return pl.DataFrame({str(i): [count] for i, count in enumerate(counts)})
+
+    return Folded(tuple(dict.fromkeys(needed)), f, lambda frames: frames.sum())
+
+
 MEASURE = Measure(
     family="closeness",
     place=30,
     doing="interval disclosure",
     needs=frozenset({"pair", "columns"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "interval_disclosure",
@@ -146,4 +225,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
 )

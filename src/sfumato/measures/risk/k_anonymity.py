@@ -9,6 +9,10 @@ import polars as pl
 from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.query import SIZE
+from sfumato.data.query import Classes as Sizes
+from sfumato.errors import TooManyGroups
+from sfumato.measures.folds.asking import TOO_MANY
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import NO_CLASS, has_columns, patterns
@@ -161,12 +165,21 @@ def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     return (Complaint("Some groups of people with equal categories are very small", Aim.ALIKE, urgent=True),)
 
 
+def _folded(subject: Subject) -> Findings:
+    """Of all records; where classes are too many to be counted one by one, the size of the smallest."""
+    try:
+        return _compute(subject)
+    except TooManyGroups:
+        sizes = [(each.group, subject.after.ask(Sizes(each.by))[SIZE].min()) for each in subject.classes]
+    lines = [Finding("k_anonymity", group=group, value=float(k)) for group, k in sizes if isinstance(k, int)]
+    return Findings(tuple(lines), (TOO_MANY,))
+
+
 MEASURE = Measure(
     family="groups",
     place=10,
     doing="k-anonymity",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "k_anonymity",
@@ -183,6 +196,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     say=_say,
     complain=_complain,
 )

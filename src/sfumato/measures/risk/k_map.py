@@ -62,7 +62,6 @@ MEASURE = Measure(
     place=11,
     doing="k-map",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "k_map",
@@ -78,4 +77,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -174,7 +174,6 @@ MEASURE = Measure(
     place=30,
     doing="diversity",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_distinct",
@@ -190,6 +189,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     say=_say,
     complain=_complain,
 )

@@ -63,7 +63,6 @@ MEASURE = Measure(
     place=32,
     doing="diversity by entropy",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_entropy",
@@ -79,4 +78,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

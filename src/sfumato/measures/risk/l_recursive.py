@@ -76,7 +76,6 @@ MEASURE = Measure(
     place=33,
     doing="recursive diversity",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "l_recursive_c",
@@ -92,4 +91,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

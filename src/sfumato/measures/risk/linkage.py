@@ -18,6 +18,7 @@ from sfumato.data.pair import Pair
 from sfumato.kernels.neighbours.assignment import PEOPLE, assign
 from sfumato.kernels.rows import complete_rows, distinct, row_hash, set_apart
 from sfumato.measures.confidence import wilson
+from sfumato.measures.folds.asking import Asking
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
@@ -307,12 +308,17 @@ def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     return (Complaint(text, Aim.FURTHER, urgent=True),)
 
 
+def _among_all(subject: Subject) -> Asking:
+    from sfumato.measures.risk.linkage_people import among_all
+
+    return among_all(subject)
+
+
 MEASURE = Measure(
     family="linkage",
     place=20,
     doing="linkage",
     needs=frozenset({"pair", "columns"}),
-    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "linkage_nearest",
@@ -338,6 +344,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"people": _among_all},
     effort=5,
     say=_say,
     complain=_complain,

@@ -167,7 +167,6 @@ MEASURE = Measure(
     place=18,
     doing="uniques of the population by a log-linear model",
     needs=frozenset({"table", "keys"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "uniques_population_loglinear",
@@ -202,6 +201,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     when=lambda subject: subject.how.log_linear is not None,
     effort=5.0,
 )

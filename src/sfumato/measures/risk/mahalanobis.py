@@ -19,6 +19,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.rows import complete_rows, distinct
+from sfumato.measures.folds.asking import Asking
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import capital, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
@@ -397,12 +398,17 @@ def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     return (Complaint("Many released values lie close to the originals", Aim.FURTHER),) if high else ()
 
 
+def _among_all(subject: Subject) -> Asking:
+    from sfumato.measures.risk.mahalanobis_people import among_all
+
+    return among_all(subject)
+
+
 MEASURE = Measure(
     family="closeness",
     place=10,
     doing="robust Mahalanobis risk",
     needs=frozenset({"pair", "columns"}),
-    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "risk1",
@@ -429,6 +435,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"people": _among_all},
     effort=5,
     say=_say,
     complain=_complain,

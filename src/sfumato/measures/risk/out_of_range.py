@@ -141,7 +141,6 @@ MEASURE = Measure(
     place=30,
     doing="impossible values",
     needs=frozenset({"table"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "out_of_range",
@@ -154,6 +153,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     faces=("risk",),
     say=_say,
     complain=_complain,

@@ -303,7 +303,6 @@ MEASURE = Measure(
     place=35,
     doing="reconstruction",
     needs=frozenset({"pair", "columns", "disclosure"}),
-    forms=("memory", "strata"),
     figures=(
         Figure(
             "reconstruction",
@@ -319,6 +318,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"strata": _compute},
     effort=20,
     say=_say,
     complain=_complain,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.folds.groups import Groups, too_many
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody
@@ -75,6 +76,13 @@ def _compute(subject: Subject) -> Findings:
     return Findings() if subject.intruder is None else findings(subject.intruder)
 
 
+def _folded(subject: Subject) -> Findings:
+    """Of all records, by counts of groups."""
+    groups = Groups(subject)
+    known = groups.known(groups.keys)
+    return too_many(NAME, groups.keys) if known is None else findings(known)
+
+
 def _say(found: Findings, fraction: float) -> str | None:
     lines = with_value(found, NAME)
     if not lines:
@@ -97,7 +105,6 @@ MEASURE = Measure(
     place=52,
     doing="uniques that are there again",
     needs=frozenset({"intruder"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             NAME,
@@ -113,6 +120,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     when=of_nobody,
     say=_say,
     complain=_complain,

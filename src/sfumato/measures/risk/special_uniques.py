@@ -277,7 +277,6 @@ MEASURE = Measure(
     place=17,
     doing="records alone by few of their values",
     needs=frozenset({"table", "keys"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "special_uniques",
@@ -328,6 +327,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     when=lambda subject: subject.how.special is not None,
     effort=3.0,
 )

@@ -87,7 +87,6 @@ MEASURE = Measure(
     place=40,
     doing="closeness",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_equal",
@@ -101,4 +100,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -84,7 +84,6 @@ MEASURE = Measure(
     place=42,
     doing="closeness of kinds of values",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_hierarchical",
@@ -99,4 +98,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

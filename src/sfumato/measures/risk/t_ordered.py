@@ -97,7 +97,6 @@ MEASURE = Measure(
     place=41,
     doing="closeness of ordered values",
     needs=frozenset({"table", "keys", "strata", "sensitive"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "t_ordered",
@@ -112,4 +111,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -11,12 +11,16 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Exchanged, Misclassified, Shuffled, Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
+from sfumato.data.query import Folded
+from sfumato.measures.folds.asking import Asking, Question
+from sfumato.measures.folds.reading import compared, synthetic_throughout
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import percent, value_of, with_value, worst
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "findings", "unchanged"]
 
+NO_VALUE = "Column {column!r} held no value, so there are no unchanged cells to count."
 NOT_ALIGNED = "The tables are not joined record by record, so unchanged cells were not counted."
 
 
@@ -78,7 +82,7 @@ def findings(pair: Pair, columns: Sequence[str] | None = None) -> Findings:
         value = unchanged(pair.before, pair.after, name, pair.codebook)
         lines.append(Finding("unchanged", variable=name, value=value, baseline=None if value is None else 1.0))
         if value is None:
-            notes.append(f"Column {name!r} held no value, so there are no unchanged cells to count.")
+            notes.append(NO_VALUE.format(column=name))
     return Findings(tuple(lines), tuple(notes))
 
 
@@ -87,9 +91,55 @@ _EXCHANGING = (Exchanged, Misclassified, Shuffled, Swapped)
 
 def _compute(subject: Subject) -> Findings:
     """Of numbers that were masked, and of columns whose values were exchanged, numbers or not."""
-    parts = (part for part in subject.disclosure if isinstance(part, _EXCHANGING))
-    exchanged = (n for part in parts for n in part.columns)
-    return findings(subject.two, tuple(dict.fromkeys((*subject.two.columns, *exchanged))))
+    return findings(subject.two, tuple(dict.fromkeys((*subject.two.columns, *_exchanged(subject)))))
+
+
+def _exchanged(subject: Subject) -> Iterator[str]:
+    """Columns whose values were exchanged."""
+    for part in subject.disclosure:
+        if isinstance(part, _EXCHANGING):
+            yield from part.columns
+
+
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by counts over parts."""
+    if synthetic_throughout(subject):
+        return Findings()
+    sides = subject.everybody
+    asked = dict.fromkeys((*compared(subject), *_exchanged(subject)))
+    both = [n for n in asked if n in sides.before.schema and n in sides.after.schema]
+    if not both:
+        return Findings()
+    book = sides.codebook
+    named = [pl.col(sides.true(n)).alias(f"was {i}") for i, n in enumerate(both)]
+    named += [pl.col(n).alias(f"now {i}") for i, n in enumerate(both)]
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        frame = batch.select(named)
+        return frame.select(x for i, n in enumerate(both) for x in _same(i, n, frame.schema, book))
+
+    needed = tuple(dict.fromkeys(x for n in both for x in (sides.true(n), n)))
+    (told,) = yield [Question(sides.after, Folded(needed, f, lambda frames: frames.sum()))]
+    counts = told.row(0, named=True)
+    shares = [counts[f"same {i}"] / had if (had := counts[f"had {i}"]) else None for i in range(len(both))]
+    lines = [
+        Finding("unchanged", variable=n, value=share, baseline=None if share is None else 1.0)
+        for n, share in zip(both, shares, strict=True)
+    ]
+    return Findings(tuple(lines), tuple(NO_VALUE.format(column=f.variable) for f in lines if f.value is None))
+
+
+def _same(i: int, name: str, schema: pl.Schema, book: Codebook) -> Iterator[pl.Expr]:
+    """How many cells had a value, and how many of them have it still."""
+    was, now = f"was {i}", f"now {i}"
+    known = Codebook({was: book[name]})
+    had = ~known.missing(was, schema[was])
+    old, new = pl.col(was), pl.col(now)
+    if schema[was] != schema[now] or schema[was] == pl.Categorical:
+        common = pl.Float64() if _number(schema[was]) and _number(schema[now]) else pl.String()
+        old, new = old.cast(common), new.cast(common)
+    yield had.sum().cast(pl.Int64).alias(f"had {i}")
+    yield (had & (old == new).fill_null(False)).sum().cast(pl.Int64).alias(f"same {i}")
 
 
 def _say(findings: Findings, fraction: float) -> str | None:
@@ -113,7 +163,6 @@ MEASURE = Measure(
     place=40,
     doing="unchanged values",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "unchanged",
@@ -126,6 +175,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     faces=("risk", "compare"),
     say=_say,
     complain=_complain,

@@ -181,7 +181,6 @@ MEASURE = Measure(
     place=14,
     doing="records alone in their groups",
     needs=frozenset({"table", "keys", "strata"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "uniques_sample",
@@ -197,4 +196,5 @@ MEASURE = Measure(
         _estimate("uniques_population_snb", "slide negative binomial", "By a negative binomial model of group sizes."),
     ),
     compute=_compute,
+    forms={"folded": _compute},
 )

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
+from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.pair import Pair
+from sfumato.data.pair import Pair, numbers
+from sfumato.data.query import Folded
+from sfumato.measures.folds.asking import Asking, Question
+from sfumato.measures.folds.moves import NO_SPREAD, rounded
+from sfumato.measures.folds.reading import compared, remembered, scales
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "correlation", "findings"]
 
 Floats = NDArray[np.float64]
+NOT_VARYING = "{columns}: a column that does not vary has no correlation."
 
 
 def correlation(x: Floats, y: Floats) -> float | None:
@@ -68,7 +77,7 @@ def findings(pair: Pair) -> Findings:
         variable = f"{pair.columns[i]} × {pair.columns[j]}"
         lines.append(Finding("correlation", variable=variable, value=new, baseline=old))
         if old is None or new is None:
-            notes.append(f"{variable}: a column that does not vary has no correlation.")
+            notes.append(NOT_VARYING.format(columns=variable))
     return Findings(tuple(lines), tuple(notes))
 
 
@@ -76,12 +85,64 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two.tables)
 
 
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by sums over parts."""
+    columns = compared(subject)
+    if len(columns) < 2:
+        return Findings()
+    sides = subject.everybody
+    scaled = [scales(data, columns) for data in remembered(sides)]
+    asked = [
+        Question(data, _products(columns, sides.codebook, *scale))
+        for data, scale in zip((sides.before, sides.after), scaled, strict=True)
+    ]
+    old, new = (_pearson(answer, len(columns)) for answer in (yield asked))
+    names = [f"{a} × {b}" for a, b in itertools.combinations(columns, 2)]
+    lines = [Finding("correlation", variable=n, value=z, baseline=x) for n, z, x in zip(names, new, old, strict=True)]
+    notes = tuple(NOT_VARYING.format(columns=n) for n, z, x in zip(names, new, old, strict=True) if None in (z, x))
+    return Findings(tuple(lines), notes)
+
+
+def _products(columns: Sequence[str], book: Codebook, middle: Floats, sd: Floats) -> Folded:
+    """Sums and products of every two columns, over the rows that have both values."""
+
+    def f(batch: pl.DataFrame) -> pl.DataFrame:
+        x = (numbers(batch, columns, book) - middle) / sd  # about 0 and of size 1: nothing cancels below
+        there = (~np.isnan(x)).astype(np.float64)
+        x = np.nan_to_num(x)
+        sums = {"n": there.T @ there, "x": x.T @ there, "xx": np.square(x).T @ there, "xy": x.T @ x}
+        pair = pl.Series("pair", np.arange(len(columns) ** 2))
+        return pl.DataFrame([pair, *(pl.Series(n, table.ravel()) for n, table in sums.items())])
+
+    def merge(frames: pl.DataFrame) -> pl.DataFrame:
+        return frames.group_by("pair").agg(pl.all().sum()).sort("pair")
+
+    return Folded(tuple(columns), f, merge)
+
+
+def _pearson(told: pl.DataFrame, p: int) -> list[float | None]:
+    """Correlations of every two of so many columns."""
+    n, x, xx, xy = (told[name].to_numpy().reshape(p, -1) for name in ("n", "x", "xx", "xy"))
+    pairs = itertools.combinations(range(p), 2)
+    return [_r(n[i, j], x[i, j], x[j, i], xx[i, j], xx[j, i], xy[i, j]) for i, j in pairs]
+
+
+def _r(n: float, a: float, b: float, aa: float, bb: float, ab: float) -> float | None:
+    """A correlation of sums of two columns, both about 0 and of size 1; None where one does not vary."""
+    if n < 2:
+        return None
+    first, second = aa / n - (a / n) ** 2, bb / n - (b / n) ** 2
+    if min(first, second) <= NO_SPREAD:
+        return None
+    r = (ab / n - a * b / n**2) / math.sqrt(first * second)
+    return rounded(float(np.clip(r, -1.0, 1.0)))
+
+
 MEASURE = Measure(
     family="summaries",
     place=20,
     doing="correlations",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "correlation",
@@ -95,4 +156,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
 )

@@ -9,16 +9,21 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.moments import moments
+from sfumato.measures.folds.asking import Asking
+from sfumato.measures.folds.moves import moves, rounded, spread
+from sfumato.measures.folds.reading import compared
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.saying import capital, percent, value_of, with_value, worst
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "delta", "findings"]
 
+Floats = NDArray[np.float64]
+NONE = "Column {column!r} does not vary, or has too few values in both tables, so it has no delta."
 NOT_ALIGNED = "The tables are not joined record by record, so delta was not measured."
 
 
-def delta(before: NDArray[np.float64], after: NDArray[np.float64]) -> float | None:
+def delta(before: Floats, after: Floats) -> float | None:
     """Mean squared change of a column, divided by the column's variance.
 
     It compares every record with its own protected value, which `u_main` and moments do not. 0 is no change; 1 is what
@@ -66,12 +71,31 @@ def findings(pair: Pair) -> Findings:
         value = delta(pair.x[:, j], pair.z[:, j])
         lines.append(Finding("delta", variable=name, value=value))
         if value is None:
-            notes.append(f"Column {name!r} does not vary, or has too few values in both tables, so it has no delta.")
+            notes.append(NONE.format(column=name))
     return Findings(tuple(lines), tuple(notes))
 
 
 def _compute(subject: Subject) -> Findings:
     return findings(subject.two)
+
+
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by sums over parts."""
+    if not (columns := compared(subject)):
+        return Findings()
+
+    def kinds(x: Floats, apart: Floats) -> dict[str, Floats]:
+        both = np.where(np.isnan(apart), np.nan, x)
+        return {"both": both, "square both": both * both, "square move": apart * apart}
+
+    sums = yield from moves(subject, columns, kinds)
+    spreads = [spread(of, "both") for of in sums]
+    values = [
+        rounded(of["square move"] / of["n square move"] / there) if there else None
+        for of, there in zip(sums, spreads, strict=True)
+    ]
+    lines = tuple(Finding("delta", variable=n, value=value) for n, value in zip(columns, values, strict=True))
+    return Findings(lines, tuple(NONE.format(column=f.variable) for f in lines if f.value is None))
 
 
 def _say(findings: Findings, fraction: float) -> str | None:
@@ -97,7 +121,6 @@ MEASURE = Measure(
     place=10,
     doing="delta",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "delta",
@@ -109,6 +132,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     say=_say,
     complain=_complain,
 )

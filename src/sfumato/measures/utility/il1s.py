@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +12,15 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.kernels.moments import moments
+from sfumato.measures.folds.asking import Asking
+from sfumato.measures.folds.moves import moves, rounded, spread
+from sfumato.measures.folds.reading import compared, synthetic_throughout
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "Il1s", "findings", "il1s"]
 
+Floats = NDArray[np.float64]
 NOT_ALIGNED = "The tables are not joined record by record, so IL1s was not measured."
 CONSTANT = "IL1s: columns that do not vary in the original were left out."
 NOTHING = "IL1s: no column has values in both tables and varies in the original."
@@ -40,7 +45,7 @@ class Il1s:
     constant: bool = False
 
 
-def il1s(before: NDArray[np.float64], after: NDArray[np.float64]) -> Il1s:
+def il1s(before: Floats, after: Floats) -> Il1s:
     """Sum up |x − x'| / (√2 sd) over the cells, with the sd of the original column.
 
     Parameters
@@ -92,12 +97,31 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two)
 
 
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by sums over parts."""
+    if synthetic_throughout(subject):
+        return Findings()
+    if not (columns := compared(subject)):
+        return Findings((Finding("il1s"),), (NOTHING,))
+
+    def kinds(x: Floats, apart: Floats) -> dict[str, Floats]:
+        return {"true": x, "square true": x * x, "move": np.abs(apart)}
+
+    total, cells, constant = 0.0, 0, False
+    for of in (yield from moves(subject, columns, kinds)):
+        n, there = of["n move"], spread(of, "true")
+        constant |= bool(n) and not there
+        if n and there:
+            total, cells = total + of["move"] / math.sqrt(2 * there), cells + n
+    notes = tuple(note for note, holds in ((CONSTANT, constant), (NOTHING, not cells)) if holds)
+    return Findings((Finding("il1s", value=rounded(total / cells) if cells else None),), notes)
+
+
 MEASURE = Measure(
     family="values",
     place=20,
     doing="information loss per cell",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "il1s",
@@ -108,4 +132,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
 )

@@ -395,7 +395,6 @@ MEASURE = Measure(
     place=10,
     doing="the user's model",
     needs=frozenset({"pair", "model"}),
-    forms=("memory", "sample"),
     figures=(
         Figure(
             "standardised_difference",
@@ -418,6 +417,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"sample": _compute},
     effort=2,
     say=_say,
     complain=_complain,

@@ -9,6 +9,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Moments
+from sfumato.measures.folds.reading import compared, remembered
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
@@ -73,12 +74,15 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.before, subject.after, subject.two.columns)
 
 
+def _folded(subject: Subject) -> Findings:
+    return findings(*remembered(subject.everybody), compared(subject))
+
+
 MEASURE = Measure(
     family="summaries",
     place=10,
     doing="means and spreads",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "mean",
@@ -100,4 +104,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
 )

@@ -292,7 +292,6 @@ MEASURE = Measure(
     place=30,
     doing="propensity beside chance",
     needs=frozenset({"pair"}),
-    forms=("memory", "sample"),
     figures=(
         Figure(
             "pmse_ratio",
@@ -308,6 +307,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"sample": _compute},
     say=_say,
     effort=2.0,
 )

@@ -268,7 +268,6 @@ MEASURE = Measure(
     place=10,
     doing="propensity",
     needs=frozenset({"pair"}),
-    forms=("memory", "sample"),
     figures=(
         Figure(
             "u_main",
@@ -287,6 +286,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"sample": _compute},
     effort=60,
     say=told_apart("u_interactions", "u_main", unless="u_trees"),
 )

@@ -8,6 +8,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Quantiles
+from sfumato.measures.folds.reading import compared, remembered
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
@@ -75,12 +76,15 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.before, subject.after, subject.two.columns)
 
 
+def _folded(subject: Subject) -> Findings:
+    return findings(*remembered(subject.everybody), compared(subject))
+
+
 MEASURE = Measure(
     family="summaries",
     place=30,
     doing="quantiles",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded", "sample"),
     figures=(
         Figure(
             "quantile",
@@ -95,4 +99,5 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
 )

@@ -67,7 +67,6 @@ MEASURE = Measure(
     place=40,
     doing="what was suppressed",
     needs=frozenset({"suppression"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "suppressed_records",
@@ -97,5 +96,6 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _compute},
     say=_say,
 )

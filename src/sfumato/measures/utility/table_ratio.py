@@ -455,12 +455,17 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two.tables, subject.copies)
 
 
+def _folded(subject: Subject) -> Findings:
+    from sfumato.measures.utility.table_ratio_folded import folded
+
+    return folded(subject)
+
+
 MEASURE = Measure(
     family="tables",
     place=40,
     doing="tables of one and two columns",
     needs=frozenset({"pair"}),
-    forms=("memory", "folded"),
     figures=(
         Figure(
             "table_ratio",
@@ -479,6 +484,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"folded": _folded},
     say=_say,
     effort=5.0,
 )

@@ -270,7 +270,6 @@ MEASURE = Measure(
     place=20,
     doing="propensity with trees",
     needs=frozenset({"pair"}),
-    forms=("memory", "sample"),
     figures=(
         Figure(
             "u_trees",
@@ -281,6 +280,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"sample": _compute},
     effort=25,
     say=told_apart("u_trees"),
 )

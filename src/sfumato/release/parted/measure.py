@@ -1,43 +1,37 @@
 """What is measured of a run where rows are not in memory.
 
-A small table is brought into memory and measured there. Of a larger one, questions tell of all rows what they can
-(classes, means, quantiles, how far values moved), and the rest is measured on a sample. What a sample would tell
-wrongly is left out.
+A small table is brought into memory and measured there. Of a larger one each measure says what it can tell, and how.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Parted, ask_all
+from sfumato.data.dataset import Parted
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.hidden import leaving
-from sfumato.data.query import COUNT, SIZE, Classes, Counts
+from sfumato.data.query import COUNT, Counts
 from sfumato.data.sides import Rows
 from sfumato.engines.hidden_columns import HiddenColumns
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
-from sfumato.measures.measuring import Measuring
-from sfumato.measures.registry import figures_in, measures, ours
+from sfumato.measures.folds.asking import TOO_MANY, Asking, Told, answered
+from sfumato.measures.measure import Measure, Way
+from sfumato.measures.measuring import PEOPLE, Measuring
+from sfumato.measures.registry import measures, ours
 from sfumato.measures.subject import Subject
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, split
 from sfumato.release.classes import Exposed, missing_rule
 from sfumato.release.copies import over_copies
 from sfumato.release.earlier import Before
-from sfumato.release.measure import NO_CLASSES, measure, sensitive_categories
-from sfumato.release.parted.counted import COUNTED, counted, counted_of_copies
-from sfumato.release.parted.exact import exact
+from sfumato.release.measure import NO_CLASSES, notes_of, sensitive_categories
 from sfumato.release.parted.exposing import exposed_off_memory
-from sfumato.release.parted.found import closeness, linked
-from sfumato.release.parted.hidden import hidden
-from sfumato.release.parted.matched import neighbour
 from sfumato.release.parted.run import PartedRun
-from sfumato.release.parted.targets import PEOPLE, targets_of
 from sfumato.release.protect import measure_run, pair_of, subject_of
 from sfumato.release.run import Ran
 
@@ -45,12 +39,11 @@ __all__ = [
     "AMONG_ALL",
     "EARLIER_LEFT_OUT",
     "LEFT_OUT",
-    "MOST_LINES",
     "NO_SAMPLE",
+    "OTHERS_LEFT_OUT",
     "SAMPLED",
     "STRATA_SAMPLED",
-    "TOO_MANY",
-    "among_all",
+    "by_forms",
     "everybody_of",
     "in_memory",
     "measure_few",
@@ -89,15 +82,8 @@ NO_SAMPLE = (
     "The table is large, and its released records are not those of single people: measures that compare records were "
     "left out. A limit on one of them counts as not met."
 )
-TOO_MANY = (
-    "There are too many classes to look at each of them: the size of the smallest was measured, and all other measures "
-    "of classes were left out. A limit on one of them counts as not met."
-)
-MOST_LINES = 1_000
-"""Most single classes that are told one by one."""
-CLASS_LINES = f"There are more than {MOST_LINES:,} classes: they are not told one by one."
-_LINKED = frozenset({"linkage_nearest", "linkage_one_to_one"})
-"""What a sample need not tell where people are looked for among all records."""
+_ASKING = 20.0
+"""How long it takes to ask all records, as efforts of measures are counted."""
 
 
 def measure_few(
@@ -158,63 +144,100 @@ def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress)
     others = _left_out_of_others()
     if ran.disclosure.synthetic is not None:
         return Findings(notes=(*others, NO_SAMPLE)) + _of_copies(plan, ran, how, progress)
-    of_everybody, of_counts, of_records = split(progress, [3, 1, 5])
     seen = exposed_off_memory(plan, ran.after)
-    everybody = everybody_of(plan, ran, how, seen)
-    found = _of_everybody(everybody, of_everybody)
-    moved = counted(everybody, of_counts)
-    sample = ran.sides.sample(how.most)
+    everybody, sample = everybody_of(plan, ran, ran.sides, how, seen), ran.sides.sample(how.most)
     if sample is None:
-        return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + Findings.together([found, moved])
-    known = {f.measure for each in (found, moved) for f in each} | COUNTED
-    names = figures_in("sample") - known
-    apart, alone, searching = split(of_records, [1, 2, 2])
-
-    def of(rows: Rows) -> Subject:
-        return sampled_of(plan, ran, rows, how, seen)
-
-    in_strata, strata = figures_in("strata"), _strata(plan, ran, how.most)
-    of_strata = Findings() if strata is None else measure(of(strata), apart, only=in_strata)
-    of_strata = Findings(tuple(f for f in of_strata if f.measure in in_strata), of_strata.notes)
-    people = of(sample)
-    if people.two.aligned and people.two.columns:
-        names -= _LINKED
-    of_people = among_all(people, measure(people, alone, only=names), searching)
-    tried = (STRATA_SAMPLED.format(most=how.most),) if of_strata else ()
-    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT)
-    known_notes = {*found.notes, *moved.notes}
-    looked_at = Findings.together([of_strata, of_people])
-    rest = tuple(n for n in looked_at.notes if n != NO_CLASSES or n in known_notes)
-    return Findings(notes=notes) + Findings.together([found, moved, Findings(looked_at.lines, rest)])
+        return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + by_forms({"folded": everybody}, progress)
+    some, strata = sampled_of(plan, ran, sample, how, seen), _strata(plan, ran, how.most)
+    subjects: dict[Way, Subject] = {"folded": everybody, "people": some}
+    if strata is not None:
+        subjects["strata"] = sampled_of(plan, ran, strata, how, seen)
+    subjects["sample"] = some
+    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), LEFT_OUT)
+    return Findings(notes=notes) + by_forms(subjects, progress)
 
 
 def _left_out_of_others() -> tuple[str, ...]:
     """A note on the measures of other packages that large tables do without; `LEFT_OUT` tells of ours."""
-    brought = [m for m in measures().values() if m.forms == ("memory",) and m.names.isdisjoint(ours())]
+    brought = [m for m in measures().values() if not m.forms and m.names.isdisjoint(ours())]
     names = [figure.name for each in brought for figure in each.figures]
     return (OTHERS_LEFT_OUT.format(figures=", ".join(names)),) if names else ()
 
 
-def everybody_of(plan: Plan, ran: PartedRun, how: Measuring, seen: Exposed) -> Subject:
+def by_forms(subjects: Mapping[Way, Subject], progress: Progress) -> Findings:
+    """The findings of all measures by the forms that they have; of a line that several give, the first form's.
+
+    Parameters
+    ----------
+    subjects
+        What is looked at in each form, in the order in which lines stand.
+    progress
+        Called with what is being measured, and the share of it that is done.
+    """
+    ways = [(way, each) for way in subjects for each in measures().values() if way in each.forms]
+    chosen = [(way, each) for way, each in ways if each.can(subjects[way]) and each.wanted(subjects[way])]
+    *parts, asking = split(progress, [*(each.effort for _, each in chosen), _ASKING])
+    looked_at, begun = dict(subjects), []
+    for (way, each), part in zip(chosen, parts, strict=True):
+        part(f"measuring {each.doing}", 0)
+        begun.append(_begun(each, way, looked_at))
+    asking("asking all records", 0)
+    told = answered(begun)
+    lines: dict[tuple[object, ...], Finding] = {}
+    for f in (f for one in told for f in one.findings):
+        lines.setdefault((f.measure, f.variable, f.group, f.at, f.attack), f)
+    found = Findings.together([Findings(tuple(lines.values())), *(Findings(notes=one.findings.notes) for one in told)])
+    return found + Findings(notes=tuple(_notes(looked_at, [way for way, _ in chosen], told, found)))
+
+
+def _begun(each: Measure, way: Way, looked_at: dict[Way, Subject]) -> Findings | Asking:
+    """What a form finds, or asks for; from too many classes on, classes are looked at no more."""
+    subject = looked_at[way]
+    if not each.can(subject):
+        return Findings()
+    try:
+        return each.forms[way](subject)
+    except TooManyGroups:
+        looked_at[way] = replace(subject, classes=(), sensitive=())
+        return Findings(notes=(TOO_MANY,))
+
+
+def _notes(
+    looked_at: Mapping[Way, Subject], ways: Sequence[Way], told: Sequence[Told], found: Findings
+) -> Iterator[str]:
+    """How things were measured, and what could not be."""
+    crowded = TOO_MANY in found.notes
+    if any(way == "people" and one.asked for way, one in zip(ways, told, strict=True)):
+        yield AMONG_ALL
+    if any(way == "strata" and one.findings for way, one in zip(ways, told, strict=True)):
+        yield STRATA_SAMPLED.format(most=looked_at["strata"].how.most)
+    for way, subject in looked_at.items():
+        notes = notes_of(subject, Findings() if crowded else found)
+        yield from (note for note in notes if note != NO_CLASSES or (way == "folded" and not crowded))
+
+
+def everybody_of(plan: Plan, ran: PartedRun, sides: HiddenColumns, how: Measuring, seen: Exposed) -> Subject:
     """What measures look at that are told of all records.
 
     Parameters
     ----------
     plan, ran, how
         As of `measure_few`.
+    sides
+        All records, or those of one synthetic copy.
     seen
         The classes of the release.
     """
-    after = _released(ran.after)
+    after = _released(sides.after)
     return Subject(
         after,
-        given=ran.given,
-        before=ran.before,
+        given=sides.given,
+        before=sides.before,
         classes=seen.classes,
         sensitive=sensitive_categories(after.codebook),
         disclosure=ran.disclosure,
         traces=plan.traces,
-        sides=ran.sides,
+        sides=sides,
         how=replace(how, missing=missing_rule(plan)),
         suppression=ran.suppression,
         asked=frozenset(limit.measure for limit in plan.limits),
@@ -236,32 +259,20 @@ def sampled_of(plan: Plan, ran: PartedRun, rows: Rows, how: Measuring, seen: Exp
     return replace(subject, classes=(), sensitive=(), sides=ran.sides)
 
 
-def _of_everybody(subject: Subject, progress: Progress) -> Findings:
-    """What classes and sums tell of all records."""
-    of_classes, of_values = split(progress, [2, 1])
-    found = _briefly(_of_classes(subject, of_classes))
-    of_values("measuring how far values moved", 0)
-    return Findings.together([found, exact(subject)])
-
-
 def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
     """What classes, sums and counts tell of synthetic copies: each is measured by itself, as in memory.
 
     Counted together, all copies of a person would make one class of people alike.
     """
-    of_counts, of_everybody = split(progress, [1, 3])
-    counts = counted_of_copies(everybody_of(plan, ran, how, exposed_off_memory(plan, ran.after)), of_counts)
 
-    def of(copy: HiddenColumns, told: Findings) -> Callable[[Progress], Findings]:
+    def of(copy: HiddenColumns) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
             seen = exposed_off_memory(plan, copy.after)
-            one = replace(ran, given=copy.given, before=copy.before, after=copy.after)
-            everybody = everybody_of(plan, one, how, seen)
-            return Findings.together([Findings(notes=seen.notes), _of_everybody(everybody, part), told])
+            return Findings(notes=seen.notes) + by_forms({"folded": everybody_of(plan, ran, copy, how, seen)}, part)
 
         return findings
 
-    return over_copies([*map(of, ran.sides.copies(), counts)], ran.disclosure, of_everybody)
+    return over_copies([of(copy) for copy in ran.sides.copies()], ran.disclosure, progress)
 
 
 def _strata(plan: Plan, ran: PartedRun, most: int) -> Rows | None:
@@ -271,61 +282,6 @@ def _strata(plan: Plan, ran: PartedRun, most: int) -> Rows | None:
         return ran.sides.strata(by, most)
     except TooManyGroups:
         return None
-
-
-def among_all(sample: Subject, sampled: Findings, progress: Progress, people: int = PEOPLE) -> Findings:
-    """The findings of a sample, with those of attackers who take the nearest record told of people among all records.
-
-    Parameters
-    ----------
-    sample
-        A sample of the records, with all of them behind it.
-    sampled
-        What was measured of it.
-    progress
-        Told before all records are gone through.
-    people
-        How many of the sample are looked for.
-    """
-    pair, after = sample.two, sample.everybody.after
-    if not pair.aligned:
-        return sampled
-    progress(f"looking for {min(people, pair.after.height):,} people among all records", 0)
-    asked = [neighbour(sample, people)]
-    if pair.columns:
-        targets = targets_of(sample, pair.columns, people)
-        records = int(after.ask(Counts(())).item(0, COUNT))
-        asked += [linked(sample, targets, records), closeness(sample, targets, records)]
-        asked += [hidden(sample, targets, sampled)]
-    questions = [each for each in asked if each is not None]
-    if not questions:
-        return sampled
-    answers = iter(ask_all(after, [q for each in questions for q in each.questions]))
-    found = Findings.together([each.told([next(answers) for _ in each.questions]) for each in questions])
-    new = {f.measure for f in found}
-    return Findings(tuple(f for f in sampled if f.measure not in new), (AMONG_ALL, *sampled.notes)) + found
-
-
-def _of_classes(subject: Subject, progress: Progress) -> Findings:
-    """What classes tell; where there are too many of them, the size of the smallest."""
-    try:
-        return measure(subject, progress, only=figures_in("folded"))
-    except TooManyGroups:
-        found = measure(replace(subject, classes=(), sensitive=()), progress, only=figures_in("folded"))
-    sizes = [(group, subject.after.ask(Classes(group.by))) for group in subject.classes]
-    least = [(group.group, told[SIZE].min()) for group, told in sizes if not told.is_empty()]
-    lines = [Finding("k_anonymity", group=group, value=float(k)) for group, k in least if isinstance(k, int)]
-    notes = tuple(note for note in found.notes if note != NO_CLASSES)
-    return Findings((*lines, *found.lines), (*notes, TOO_MANY))
-
-
-def _briefly(found: Findings) -> Findings:
-    """Without the lines of single classes, where there are very many."""
-    single = [f for f in found if f.measure in ("class_size", "class_risk")]
-    if len(single) <= MOST_LINES:
-        return found
-    lines = tuple(f for f in found if f.measure not in ("class_size", "class_risk") or f.limit is not None)
-    return Findings(lines, (*found.notes, CLASS_LINES))
 
 
 def _released(after: Parted) -> Parted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -51,7 +52,7 @@ class PartedRun:
     disclosure: Disclosure = field(default_factory=Disclosure)
     suppression: Suppression = field(default_factory=Suppression, repr=False)
 
-    @property
+    @cached_property
     def sides(self) -> HiddenColumns:
         """What its records were, and what is released of them, as measures ask for it."""
         return HiddenColumns(self.given, self.before, self.after, self.disclosure)

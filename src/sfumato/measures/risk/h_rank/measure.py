@@ -20,6 +20,7 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.draws import public_places, written
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.earlier import Earlier
+from sfumato.measures.folds.asking import Asking
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.risk.attackers.attackers import Attack
 from sfumato.measures.risk.attackers.error_law import ErrorLaw, laws, observed_law
@@ -269,7 +270,7 @@ def worst_line(lines: Sequence[Finding]) -> Finding:
     return Finding("h_rank", None, best.group, best.at, WORST, best.value, best.interval, best.baseline)
 
 
-def _compute(subject: Subject) -> Findings:
+def compute(subject: Subject) -> Findings:
     pair, how = subject.two, subject.how.attacking
     if not pair.columns and not (pair.aligned and known_columns(pair, subject.disclosure)[0]):
         return Findings()
@@ -346,12 +347,17 @@ def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     return tuple(said)
 
 
+def _among_all(subject: Subject) -> Asking:
+    from sfumato.measures.risk.h_rank.people import among_all
+
+    return among_all(subject)
+
+
 MEASURE = Measure(
     family="linkage",
     place=10,
     doing="how well records are hidden",
     needs=frozenset({"pair", "disclosure"}),
-    forms=("memory", "people", "sample"),
     figures=(
         Figure(
             "h_rank",
@@ -368,7 +374,8 @@ MEASURE = Measure(
             usual=MappingProxyType({"group": "all", "attack": WORST}),
         ),
     ),
-    compute=_compute,
+    compute=compute,
+    forms={"people": _among_all},
     effort=20,
     when=_noisy,
     say=_say,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.query import COUNT
 from sfumato.kernels.rows import distinct
+from sfumato.measures.folds.reading import synthetic_throughout
 from sfumato.measures.known import Known
 from sfumato.measures.risk.linkers.coding import categories
 from sfumato.measures.subject import Subject
@@ -102,4 +103,6 @@ def common(known: Known, names: Sequence[str]) -> tuple[str, ...]:
 
 def of_nobody(subject: Subject) -> bool:
     """Whether the subject's records are nobody's, as those of a table that is synthetic throughout."""
+    if subject.sides is not None and subject.intruder is None:
+        return synthetic_throughout(subject)
     return subject.intruder is not None and not subject.intruder.aligned

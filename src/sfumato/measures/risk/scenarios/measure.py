@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
+from sfumato.measures.folds.asking import Asking
 from sfumato.measures.intruding import Intruding, Knowledge
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
@@ -165,12 +166,18 @@ _OF_LINKERS = (
     "these weights from the true pairs, which no intruder has."
 )
 
+
+def _among_all(subject: Subject) -> Asking:
+    from sfumato.measures.risk.scenarios.people import among_all
+
+    return among_all(subject)
+
+
 MEASURE = Measure(
     family="linkage",
     place=25,
     doing="intruders who know keys",
     needs=frozenset({"intruder"}),
-    forms=("memory", "people"),
     figures=(
         Figure(
             "match_correct",
@@ -221,6 +228,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"people": _among_all},
     when=_asked,
     say=_say,
     complain=_complain,

@@ -9,44 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
-from sfumato.data.query import Folded
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.draws import public_places, sortable
 from sfumato.kernels.neighbours.h_rank_parts import tree_of_parts
 from sfumato.kernels.neighbours.kdtree import Tree, build_tree, mass_within
 from sfumato.kernels.rows import complete_rows, row_hash, scatter
 from sfumato.measures.confidence import wilson
+from sfumato.measures.folds.reading import Scale, Sums, as_released, reader, rebuilt, sums_of
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.reading import (
-    Sums,
-    reader,
-    rebuilt,
-    released,
-    sums_of,
-)
 
 __all__ = [
-    "PEOPLE",
-    "Asked",
+    "REBUILT",
+    "RELEASED",
+    "TRUE",
     "Labels",
     "Near",
     "Points",
     "Seen",
     "Targets",
     "alike",
+    "complete",
     "in_groups",
     "looked_for",
     "near",
     "nearness",
+    "of_people",
     "people_of",
+    "points_of",
     "targets_of",
+    "values_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -57,8 +55,8 @@ Within = Callable[[Tree, Floats, Floats, Floats], Floats]
 Points = Callable[[pl.DataFrame], Floats]
 """The points that the records of a batch are."""
 
-PEOPLE = 10_000
-"""How many people are looked for among all records."""
+TRUE, RELEASED, REBUILT = "true", "released", "rebuilt"
+"""Numbers of people and of records."""
 _CODE = "sfumato:code"
 _REST = np.uint64(48)  # bits of a hash behind the first ones
 _SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
@@ -117,6 +115,8 @@ class Targets:
         Sums of each column over all records, without its missing values.
     whole_true, whole_released
         The same over the records with a value in every column before and after.
+    records
+        How many records there are.
     reads
         The numbers of a batch.
     needed
@@ -132,6 +132,7 @@ class Targets:
     all_released: tuple[Sums, ...]
     whole_true: tuple[Sums, ...]
     whole_released: tuple[Sums, ...]
+    records: int
     reads: Callable[[pl.DataFrame], Seen]
     needed: tuple[str, ...]
 
@@ -146,21 +147,22 @@ class Targets:
         return len(self.true)
 
 
-def targets_of(subject: Subject, columns: Sequence[str], most: int = PEOPLE) -> Targets:
-    """Choose people, and learn what is known of all records.
+def targets_of(subject: Subject) -> Targets:
+    """Choose people, and learn what is known of all records: once, for all who look for them.
 
     Parameters
     ----------
     subject
         All records, and a sample of them, as measures look at it; the people are those with the smallest public draws
-        of ids.
-    columns
-        The numbers that masking changed.
-    most
-        How many people.
+        of ids, `Measuring.people` of them.
     """
-    columns, pair, sides = tuple(columns), subject.two, subject.everybody
-    places = (sides.true, released, sides.rebuilt)
+    return subject.two.once(("people", subject.how.people), lambda: _targets(subject))
+
+
+def _targets(subject: Subject) -> Targets:
+    pair, sides = subject.two, subject.everybody
+    columns = pair.columns
+    places = (sides.true, as_released, sides.rebuilt)
     reads = [reader(sides, columns, where) for where in places]
 
     def made(batch: pl.DataFrame) -> dict[str, Floats]:
@@ -171,14 +173,14 @@ def targets_of(subject: Subject, columns: Sequence[str], most: int = PEOPLE) -> 
 
     told = sums_of(sides.after, made, [f"{kind}{j}" for kind in ("x", "z", "wx", "wz") for j in range(len(columns))])
     x, z, wx, wz = (tuple(told[f"{kind}{j}"] for j in range(len(columns))) for kind in ("x", "z", "wx", "wz"))
-    rows = people_of(pair, most)
+    rows = people_of(pair, subject.how.people)
     again = subject.unscaled[rows] if subject.unscaled is not None and rebuilt(sides, columns) else None
     needed = {where(n) for n in columns for where in places}
     needed |= {*pair.known_by, *([] if sides.record is None else [sides.record])}  # the same for all questions
     groups = pair.after[rows].select(pair.known_by)
-    return Targets(
-        columns, pair.x[rows], pair.z[rows], again, groups, x, z, wx, wz, _Reading(*reads), tuple(sorted(needed))
-    )
+    records = int(sides.after.ask(Counts(())).item(0, COUNT))
+    of_some = (pair.x[rows], pair.z[rows], again, groups)
+    return Targets(columns, *of_some, x, z, wx, wz, records, _Reading(*reads), tuple(sorted(needed)))
 
 
 class _Reading:
@@ -329,13 +331,6 @@ def looked_for(hits: Floats, everybody: int) -> tuple[float | None, tuple[float,
     return share, None if len(hits) >= everybody else wilson(share * len(hits), len(hits))
 
 
-class Asked(NamedTuple):
-    """Questions of a measure, which are asked together with those of others, and what their answers tell."""
-
-    questions: list[Folded]
-    told: Callable[[Sequence[pl.DataFrame]], Findings]
-
-
 def in_groups(points: Floats, codes: Ints, gap: float) -> Floats:
     """Points with a coordinate that puts groups so far apart that nobody is found in another one.
 
@@ -353,3 +348,36 @@ def in_groups(points: Floats, codes: Ints, gap: float) -> Floats:
     [[0.0, 0.0], [0.0, 5.0]]
     """
     return np.column_stack([points, codes * gap])
+
+
+def values_of(seen: Seen, what: str) -> Floats:
+    """Those numbers of a batch that are named."""
+    return {TRUE: seen.true, RELEASED: seen.released, REBUILT: seen.rebuilt}[what]
+
+
+def of_people(targets: Targets, what: str) -> Floats:
+    """Those numbers of the people that are named."""
+    values = {TRUE: targets.true, RELEASED: targets.released, REBUILT: targets.rebuilt}[what]
+    assert values is not None
+    return values
+
+
+def complete(targets: Targets, what: str) -> Bools:
+    """People with a value in every column of both tables."""
+    return complete_rows(targets.true, of_people(targets, RELEASED if what == TRUE else what))
+
+
+def points_of(targets: Targets, scale: Scale, what: str, labels: Labels | None, gap: float) -> Points:
+    """The complete records of a batch in `scale`, apart by groups where there are `labels`."""
+    reads, other = targets.reads, RELEASED if what == TRUE else what
+
+    def points(batch: pl.DataFrame) -> Floats:
+        seen = reads(batch)
+        whole = complete_rows(seen.true, values_of(seen, other))
+        if labels is None:
+            return scale(values_of(seen, what)[whole])
+        codes = labels(batch)
+        whole &= codes >= 0
+        return in_groups(scale(values_of(seen, what)[whole]), codes[whole], gap)
+
+    return points

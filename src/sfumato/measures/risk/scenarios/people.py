@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import Parted
 from sfumato.data.dataset import rows as rows_of
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Folded
@@ -25,16 +25,17 @@ from sfumato.kernels.linkers.keys import MISSING
 from sfumato.kernels.linkers.scan import TIE
 from sfumato.kernels.linkers.within import GowerSpace, gower_apart, gower_within
 from sfumato.measures.confidence import wilson
+from sfumato.measures.folds.asking import Asking, Question
+from sfumato.measures.folds.people import near, nearness, people_of
+from sfumato.measures.folds.reading import sums_of
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import wildcard
 from sfumato.measures.risk.linkers.coding import as_category, as_numbers, numeric_keys
 from sfumato.measures.risk.linkers.linkers import LINKERS
 from sfumato.measures.risk.scenarios.measure import NO_KEY, NOT_THERE
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.reading import sums_of
-from sfumato.release.parted.targets import Asked, near, nearness, people_of
 
-__all__ = ["ERRS", "neighbour"]
+__all__ = ["ERRS", "among_all"]
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +81,7 @@ class _Space:
         return out
 
 
-def neighbour(subject: Subject, most: int) -> Asked | None:
+def among_all(subject: Subject) -> Asking:
     """The line `match_correct` of who knows the keys of a person, and takes the nearest record.
 
     An intruder who errs is left out, with a note. Where a limit asks for `match_correct`, what is left out of it has
@@ -90,22 +91,15 @@ def neighbour(subject: Subject, most: int) -> Asked | None:
     ----------
     subject
         All records, and a sample. Ids in whose place others stand are known as they were released.
-    most
-        How many people are looked for.
-
-    Returns
-    -------
-    Asked or None
-        None where nobody asks for scenarios, or the release has no keys.
     """
     known, how = subject.intruder, subject.how.intruding
     if known is None or how is None or not known.aligned or not known.people.height:
-        return None
+        return Findings()
     wanted = "match_correct" in subject.asked
     places = [(s, group) for s in how.scenarios for group in LINKERS if (s, group) != (_NEIGHBOUR, _NEAREST)]
     empty = [Finding("match_correct", group=group, attack=s) for s, group in places if wanted]
     if _NEIGHBOUR not in how.scenarios:
-        return Asked([], lambda answers: Findings(tuple(empty)))
+        return Findings(tuple(empty))
     knowledge = how.knowledge(_NEIGHBOUR)
     keys = tuple(dict.fromkeys(knowledge.keys or known.keys))
     there = tuple(n for n in keys if n in known.people.columns and n in known.released.columns)
@@ -116,14 +110,14 @@ def neighbour(subject: Subject, most: int) -> Asked | None:
         notes.append(ERRS if there else NO_KEY.format(scenario=_NEIGHBOUR))
         without = Finding("match_correct", group=_NEAREST, attack=_NEIGHBOUR)
         lines = (*([without] if wanted else ()), *empty)
-        return Asked([], lambda answers: Findings(lines, tuple(notes)))
-    return _looked_for(subject, known, there, most, Findings(tuple(empty), tuple(notes)))
+        return Findings(lines, tuple(notes))
+    return (yield from _looked_for(subject, known, there, Findings(tuple(empty), tuple(notes))))
 
 
-def _looked_for(subject: Subject, known: Known, keys: Sequence[str], most: int, also: Findings) -> Asked:
+def _looked_for(subject: Subject, known: Known, keys: Sequence[str], also: Findings) -> Asking:
     """The questions, asked of what is released and of what would be had the true values been released."""
     before = _in_their_terms(subject, keys)
-    at = people_of(subject.two, most)
+    at = people_of(subject.two, subject.how.people)
     people, released = _of_people(subject, known, before)[at], known.released.select(keys)[at]
     free = wildcard(subject.how.missing) is not None
     points = _space(subject.everybody.after, known, keys, people, before)
@@ -136,13 +130,12 @@ def _looked_for(subject: Subject, known: Known, keys: Sequence[str], most: int, 
         read = _reading(points, columns)
         return near([*dict.fromkeys(columns.values())], read, search, apart - TIE, apart + TIE, within)
 
-    def told(answers: Sequence[pl.DataFrame]) -> Findings:
-        hits, without = (float(nearness(answer, len(at)).chance().sum()) for answer in answers)
-        shares = (hits / len(at), wilson(hits, len(at)), without / len(at))
-        line = Finding("match_correct", None, _NEAREST, None, _NEIGHBOUR, *shares)
-        return Findings((line, *also.lines), also.notes)
-
-    return Asked([asked(mine, {n: n for n in keys}), asked(search, before)], told)
+    after = subject.everybody.after
+    answers = yield [Question(after, asked(mine, {n: n for n in keys})), Question(after, asked(search, before))]
+    hits, without = (float(nearness(answer, len(at)).chance().sum()) for answer in answers)
+    shares = (hits / len(at), wilson(hits, len(at)), without / len(at))
+    line = Finding("match_correct", None, _NEAREST, None, _NEIGHBOUR, *shares)
+    return Findings((line, *also.lines), also.notes)
 
 
 def _of_people(subject: Subject, known: Known, before: Mapping[str, str]) -> pl.DataFrame:
@@ -166,9 +159,7 @@ def _reading(points: _Space, columns: Mapping[str, str]) -> Callable[[pl.DataFra
     return lambda batch: points(batch.select(named))
 
 
-def _space(
-    after: Dataset, known: Known, keys: Sequence[str], people: pl.DataFrame, before: Mapping[str, str]
-) -> _Space:
+def _space(after: Parted, known: Known, keys: Sequence[str], people: pl.DataFrame, before: Mapping[str, str]) -> _Space:
     """The space of some keys; a number that all originals share tells nobody apart, and is left out."""
     measured = numeric_keys(known, keys)
     read = [pl.col(before[n]).alias(n) for n in measured]

@@ -5,7 +5,7 @@ See `sfumato.measures.risk.h_rank` for what it is, and `sfumato.kernels.neighbou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -13,21 +13,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import Parted
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.query import COUNT, Counts, Folded
+from sfumato.data.query import Folded
 from sfumato.kernels.neighbours.h_rank import TIE
 from sfumato.kernels.neighbours.h_rank_parts import MOST_TIED, Taken, closer_in, hidden_by, nearest_in, others_in
 from sfumato.kernels.rows import row_hash
 from sfumato.measures.attacking import USUAL
+from sfumato.measures.folds.asking import Asking, Question
+from sfumato.measures.folds.people import Labels, Seen, Targets, in_groups, targets_of
+from sfumato.measures.folds.reading import Sums
 from sfumato.measures.risk.h_rank.h_rank import AT, HRank
-from sfumato.measures.risk.h_rank.measure import WORST, known_columns, sampling_fraction, worst_line
+from sfumato.measures.risk.h_rank.likely import Likely, likely
+from sfumato.measures.risk.h_rank.measure import WORST, compute, known_columns, sampling_fraction, worst_line
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.likely import Likely, likely
-from sfumato.release.parted.reading import Sums
-from sfumato.release.parted.targets import Asked, Labels, Seen, Targets, in_groups
 
-__all__ = ["hidden"]
+__all__ = ["among_all"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,13 +38,15 @@ Compared = Callable[[Seen, pl.DataFrame], Floats]
 Placed = Callable[[pl.DataFrame], tuple[Floats, Floats]]
 """The records of a batch as the attacker compares them, and as h counts them."""
 
+Counting = Generator[Sequence[Question], Sequence[pl.DataFrame], list[Ints]]
+
 _PATTERN = "sfumato:pattern"
 _NEAREST, _PREDICTED = "nearest", "predicted"
 _Place = tuple[str | None, float | None]
 
 
-def hidden(subject: Subject, targets: Targets, sampled: Findings) -> Asked | None:
-    """The lines `h_rank`, those of the attacks `nearest` and `predicted` against all records.
+def among_all(subject: Subject) -> Asking:
+    """The lines `h_rank` of a sample, with those of the attacks `nearest` and `predicted` told of people among all.
 
     Noise that is not normal, or grows, lets `predicted` weigh each record by itself: it is left to the sample then.
 
@@ -51,43 +54,32 @@ def hidden(subject: Subject, targets: Targets, sampled: Findings) -> Asked | Non
     ----------
     subject
         All records, and a sample, from which `predicted` knows the population.
-    targets
-        Who is attacked.
-    sampled
-        What a sample tells of all attackers: lines of others stay as they are.
-
-    Returns
-    -------
-    Asked or None
-        None where the sample's lines are all there is.
     """
+    sampled = compute(subject)
     pair, how, disclosure = subject.two, subject.how.attacking or USUAL, subject.disclosure
-    after = subject.everybody.after
     wanted = {f.attack for f in sampled if f.measure == "h_rank"}
     known = known_columns(pair, disclosure)[0]  # indicators of noisy categories are not among the numbers
-    if _NEAREST not in wanted or known != targets.columns or how.metric == "mahalanobis":
-        return None
+    if not pair.columns or _NEAREST not in wanted or known != pair.columns or how.metric == "mahalanobis":
+        return sampled
+    targets, after = targets_of(subject), subject.everybody.after
     at = tuple(sorted({*AT, *how.at}))
     fields = {_NEAREST: _Field.of(targets, how.metric == "scaled")}
-    if _PREDICTED in wanted and (places := likely(subject, targets)) is not None:
+    if _PREDICTED in wanted and (places := (yield from likely(subject, targets))) is not None:
         fields[_PREDICTED] = fields[_NEAREST].compared_by(places)
-    records = int(after.ask(Counts(())).item(0, COUNT))
     chance = sampling_fraction(disclosure) if how.fraction is None else how.fraction
-
-    def told(answers: Sequence[pl.DataFrame]) -> Findings:
-        lonely, alike = fields[_NEAREST].alone(answers[-1])
-        taken = {
-            attack: _taken(field, answer) for (attack, field), answer in zip(fields.items(), answers, strict=False)
-        }
-        counted = fields[_NEAREST].counted(after, [each.candidates for each in taken.values()], max(at))
-        own = {}
-        for (attack, each), counts in zip(taken.items(), counted, strict=True):
-            ranks = hidden_by(Taken(each.own, each.mass, each.twins, alike, each.of, each.records, counts), max(at))
-            found = HRank((ranks,), fields[attack].away, lonely, records, chance)
-            own[attack] = {(f.group, f.at): f for f in _lines(found, at, attack)}
-        return Findings(tuple(_replaced(sampled, own)), sampled.notes)
-
-    return Asked([*(field.nearest() for field in fields.values()), fields[_NEAREST].others()], told)
+    first = fields[_NEAREST]
+    *nearest, others = yield [
+        Question(after, question) for question in (*(field.nearest() for field in fields.values()), first.others())
+    ]
+    lonely, alike = first.alone(others)
+    taken = {attack: _taken(field, answer) for (attack, field), answer in zip(fields.items(), nearest, strict=True)}
+    counted = yield from first.counted(after, [each.candidates for each in taken.values()], max(at))
+    own = {}
+    for (attack, each), counts in zip(taken.items(), counted, strict=True):
+        ranks = hidden_by(Taken(each.own, each.mass, each.twins, alike, each.of, each.records, counts), max(at))
+        found = HRank((ranks,), fields[attack].away, lonely, targets.records, chance)
+        own[attack] = {(f.group, f.at): f for f in _lines(found, at, attack)}
+    return Findings(tuple(_replaced(sampled, own)), sampled.notes)
 
 
 def _lines(found: HRank, at: Sequence[int], attack: str) -> Iterator[Finding]:
@@ -251,7 +243,7 @@ class _Field:
         near[here], alike[here] = others["distance"].to_numpy(), others["twins"].to_numpy()
         return _lonely(np.where(alike > 1, 0.0, near), alike), alike
 
-    def counted(self, after: Dataset, candidates: Sequence[tuple[Ints, Floats]], enough: int) -> list[Ints]:
+    def counted(self, after: Parted, candidates: Sequence[tuple[Ints, Floats]], enough: int) -> Counting:
         """How many true records are nearer to people than each candidate, and how many as far: a second look at all.
 
         `candidates` are of several attackers: whose they are, and their true values.
@@ -263,7 +255,8 @@ class _Field:
         each = pairs.unique(maintain_order=True).with_row_index("pair")
         which = pairs.join(each, on=["of", "reach"], how="left", maintain_order="left")["pair"].to_numpy()
         if len(of):
-            told = after.ask(self.closer(self.goal[each["of"].to_numpy()], each["reach"].to_numpy(), enough))
+            closer = self.closer(self.goal[each["of"].to_numpy()], each["reach"].to_numpy(), enough)
+            (told,) = yield [Question(after, closer)]
             once = np.zeros((each.height, 2), dtype=np.int64)
             once[told["at"].to_numpy()] = told.select("closer", "far").to_numpy()
             counted = once[which]

@@ -13,14 +13,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Parted, ask_all
+from sfumato.data.dataset import Parted
 from sfumato.data.query import COUNT, Counts, Folded, Quantiles, Query
-from sfumato.errors import TooManyGroups
 from sfumato.kernels.cells import cells_apart, count_cells
 from sfumato.measures.copies import neighbours
+from sfumato.measures.folds.asking import each_told
 from sfumato.measures.utility.table_ratio import PROBS, Coder, Columns, chosen
 
-__all__ = ["Counted", "Looked", "Margin", "Margins", "look", "told"]
+__all__ = ["Counted", "Looked", "Margin", "Margins", "look"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -229,7 +229,7 @@ class Looked:
         held = 0
         for start in range(0, len(of), _TOGETHER):
             some = of[start : start + _TOGETHER]
-            for columns, answer in zip(some, told(coded, [Counts(tuple(map(str, c))) for c in some]), strict=True):
+            for columns, answer in zip(some, each_told(coded, [Counts(tuple(map(str, c))) for c in some]), strict=True):
                 held += 0 if answer is None else answer.height
                 if answer is None or held > _HELD:
                     continue
@@ -269,7 +269,7 @@ def look(
     coders = [Coder.of(n, [schema[n] for schema in schemas], codebook) for n in names]
     factors = [coder.name for coder in coders if coder.factor]
     cuts = [Quantiles(coder.name, PROBS) for coder in coders if not coder.factor]
-    first = told(_knowing(before, names, codebook), [Counts(()), *(Counts((n,)) for n in factors), *cuts])
+    first = each_told(_knowing(before, names, codebook), [Counts(()), *(Counts((n,)) for n in factors), *cuts])
     n = int(_there(first[0]).item(0, COUNT))
     held = {name: [answer] for name, answer in zip(factors, first[1:], strict=False)}
     fifths = {cut.column: _there(answer) for cut, answer in zip(cuts, first[len(factors) + 1 :], strict=True)}
@@ -278,7 +278,7 @@ def look(
     m, apart = [], []
     for data in after if fewer or not every else ():
         asked: list[Query] = [Counts(()), *(Counts((name,)) for name in fewer)]
-        answers = told(data, asked if every or moved is None else [*asked, moved])
+        answers = each_told(data, asked if every or moved is None else [*asked, moved])
         m.append(int(_there(answers[0]).item(0, COUNT)))
         for name, answer in zip(fewer, answers[1:], strict=False):
             held[name].append(answer)
@@ -295,24 +295,6 @@ def _knowing_values(coder: Coder, fifths: pl.DataFrame | None, held: Sequence[pl
         return coder if cuts.null_count() else coder.cut_at(cuts.to_numpy())
     there = [coder.read(values) for values in held if values is not None]
     return coder.knowing(there) if len(there) == len(held) else None
-
-
-def told(data: Parted, queries: Sequence[Query]) -> list[pl.DataFrame | None]:
-    """Answers to several questions; None to one of which there would be too many groups.
-
-    Parameters
-    ----------
-    data
-        Who is asked.
-    queries
-        The questions, answered in one pass where the engine can and none has too many groups.
-    """
-    try:
-        return [*ask_all(data, queries)]
-    except TooManyGroups:
-        if len(queries) == 1:
-            return [None]
-        return [answer for query in queries for answer in told(data, [query])]
 
 
 def _there(answer: pl.DataFrame | None) -> pl.DataFrame:

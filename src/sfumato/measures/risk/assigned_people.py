@@ -20,9 +20,9 @@ from sfumato.data.query import Folded
 from sfumato.draws import sortable, units_of
 from sfumato.kernels.neighbours.assignment import NEIGHBOURS, assigned_chances, chosen_people
 from sfumato.kernels.rows import complete_rows, mostly_distinct, row_hash
+from sfumato.measures.folds.people import Labels, Targets, alike, in_groups, nearness
+from sfumato.measures.folds.reading import Scale
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.reading import Scale
-from sfumato.release.parted.targets import Labels, Targets, alike, in_groups, nearness
 
 __all__ = ["Assigned", "assigned"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,22 +12,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Dataset
+from sfumato.data.dataset import Dataset, Parted
 from sfumato.data.pair import numbers
 from sfumato.data.query import Moments
+from sfumato.data.remembered import Remembered
 from sfumato.data.sides import Sides
-from sfumato.data.traces import Traces
+from sfumato.measures.folds.asking import Question
+from sfumato.measures.subject import Subject
 
 __all__ = [
     "Place",
     "Scale",
     "Sums",
+    "as_released",
     "compared",
     "is_number",
     "reader",
     "rebuilt",
-    "released",
+    "remembered",
+    "scales",
+    "sums_asked",
     "sums_of",
+    "sums_told",
+    "synthetic_throughout",
 ]
 
 Floats = NDArray[np.float64]
@@ -74,7 +82,7 @@ def is_number(dtype: pl.DataType) -> bool:
     return dtype.is_numeric() or dtype == pl.Boolean
 
 
-def released(name: str) -> str:
+def as_released(name: str) -> str:
     """The column of a run's result that holds what is released of `name`."""
     return name
 
@@ -84,12 +92,31 @@ def rebuilt(sides: Sides, columns: Sequence[str]) -> bool:
     return any(sides.rebuilt(n) != n for n in columns)
 
 
-def compared(traces: Traces, sides: Sides) -> tuple[str, ...]:
-    """Numbers that masking changed, and that are numbers still: as a pair in memory has them."""
-    before, after = sides.before, sides.after
-    there = [n for n in traces.compared if n in before.schema and n in after.schema]
+def synthetic_throughout(subject: Subject) -> bool:
+    """Whether the released records are no person's: all columns are synthetic."""
+    return (synthetic := subject.disclosure.synthetic) is not None and synthetic.kind == "full"
+
+
+def compared(subject: Subject) -> tuple[str, ...]:
+    """Numbers that masking changed, and that are numbers still, of people: as a pair in memory has them."""
+    if synthetic_throughout(subject):
+        return ()
+    before, after = subject.everybody.before, subject.everybody.after
+    there = [n for n in subject.traces.compared if n in before.schema and n in after.schema]
     masked = [n for n in there if before.codebook[n].numeric or after.codebook[n].numeric]
     return tuple(n for n in masked if is_number(before.schema[n]) and after.schema[n].is_numeric())
+
+
+def remembered(sides: Sides) -> tuple[Remembered, Remembered]:
+    """All records before and after, which answer a question once."""
+    return sides.once(("remembered", id(sides.after)), lambda: (Remembered(sides.before), Remembered(sides.after)))
+
+
+def scales(data: Dataset, columns: Sequence[str]) -> tuple[Floats, Floats]:
+    """Means, and standard deviations that are not 0."""
+    found = data.ask(Moments(tuple(columns))).select("variable", "mean", "variance").iter_rows()
+    told = {str(n): (mean or 0.0, math.sqrt(variance) if variance else 1.0) for n, mean, variance in found}
+    return np.array([told[n][0] for n in columns]), np.array([told[n][1] for n in columns])
 
 
 def reader(sides: Sides, columns: Sequence[str], where: Place) -> Callable[[pl.DataFrame], Floats]:
@@ -102,12 +129,22 @@ def reader(sides: Sides, columns: Sequence[str], where: Place) -> Callable[[pl.D
     return values
 
 
-def sums_of(data: Dataset, made: Callable[[pl.DataFrame], dict[str, Floats]], names: Sequence[str]) -> dict[str, Sums]:
-    """Number, mean, variance and ends of each of the columns that are made of the rows; NaN is no value."""
+def sums_asked(data: Parted, made: Callable[[pl.DataFrame], dict[str, Floats]], names: Sequence[str]) -> Question:
+    """The question for number, mean, variance and ends of each column that is made of the rows; NaN is no value."""
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
         found = made(batch)
         return pl.DataFrame({n: pl.Series(found[n], dtype=pl.Float64, nan_to_null=True) for n in names})
 
-    told = data.map(f, codebook=Codebook({}).only(names)).ask(Moments(tuple(names)))
-    return {str(row[0]): Sums(*row[1:]) for row in told.select("variable", *Sums._fields).iter_rows()}
+    return Question(data.map(f, codebook=Codebook({}).only(names)), Moments(tuple(names)))
+
+
+def sums_told(answer: pl.DataFrame) -> dict[str, Sums]:
+    """What the answer says of each column."""
+    return {str(row[0]): Sums(*row[1:]) for row in answer.select("variable", *Sums._fields).iter_rows()}
+
+
+def sums_of(data: Parted, made: Callable[[pl.DataFrame], dict[str, Floats]], names: Sequence[str]) -> dict[str, Sums]:
+    """The same, asked at once."""
+    question = sums_asked(data, made, names)
+    return sums_told(question.of.ask(question.query))

@@ -5,6 +5,7 @@ See `sfumato.measures.risk.attackers.attackers`. What the attacker knows of the 
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,11 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.query import Folded
+from sfumato.measures.folds.asking import Question
+from sfumato.measures.folds.people import Seen, Targets
 from sfumato.measures.risk.attackers.attackers import LikelihoodSpace, lifted
 from sfumato.measures.risk.attackers.likelihood_choice import unlike_normal
 from sfumato.measures.risk.h_rank.measure import known_columns, laws_of
 from sfumato.measures.subject import Subject
-from sfumato.release.parted.targets import Seen, Targets
 
 __all__ = ["Likely", "likely"]
 
@@ -85,7 +87,7 @@ class Likely:
         return np.asarray(joined[_LAW].fill_null(-1).to_numpy())
 
 
-def likely(subject: Subject, targets: Targets) -> Likely | None:
+def likely(subject: Subject, targets: Targets) -> Generator[Sequence[Question], Sequence[pl.DataFrame], Likely | None]:
     """The places for a release's noise; None where an attacker would have to weigh each record by itself.
 
     Parameters
@@ -114,7 +116,8 @@ def likely(subject: Subject, targets: Targets) -> Likely | None:
     def merge(frames: pl.DataFrame) -> pl.DataFrame:
         return frames.group_by(_LAW).agg(pl.col("least").min())
 
-    least = dict(subject.everybody.after.ask(Folded(targets.needed, f, merge)).iter_rows())
+    (answer,) = yield [Question(subject.everybody.after, Folded(targets.needed, f, merge))]
+    least = dict(answer.iter_rows())
     return replace(places, least=tuple(least.get(k, 0.0) for k in range(len(spaces))))
 
 
