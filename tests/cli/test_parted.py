@@ -9,7 +9,7 @@ import pytest
 import sfumato.api.opening
 from sfumato.data.codebook import Codebook
 from tests.methods.tables import people
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 PLAN = """sfumato: 1
 variables:

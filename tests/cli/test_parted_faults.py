@@ -6,7 +6,7 @@ import os
 import polars as pl
 import pytest
 
-import sfumato.release.parted.protect as protecting
+import sfumato.release.large as protecting
 from sfumato.engines.parts import PartsWriter
 from tests.methods.tables import people
 

@@ -9,7 +9,7 @@ from sfumato.data.query import Counts
 from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 FRAME = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
 

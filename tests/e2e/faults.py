@@ -4,8 +4,8 @@ import os
 import signal
 from functools import wraps
 
+import sfumato.release.large
 import sfumato.release.package.folder
-import sfumato.release.parted.protect
 from sfumato.data.files.address import Place
 from sfumato.engines.parts import Parts, PartsWriter
 from tests.e2e.sketching import sketch
@@ -51,7 +51,7 @@ def spilling():
 
 def measuring():
     """Killed when all steps ran."""
-    sfumato.release.parted.protect.measure_few = _killed
+    sfumato.release.large.measure_few = _killed
 
 
 def writing():

@@ -6,7 +6,6 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.engines.polars import PolarsDataset
 from sfumato.plan.plan import Plan
-from sfumato.release.parted.protect import protect_parted
 from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 
@@ -89,7 +88,7 @@ def in_memory(name: str):
 
 def off_memory(name: str, data):
     """What is found of the same rows where an engine holds them."""
-    return protect_parted(plan_of(name), data, SECRET).report.findings
+    return protect(plan_of(name), data, SECRET).report.findings
 
 
 def differing(told, memory) -> list[object]:

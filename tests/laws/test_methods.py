@@ -14,8 +14,8 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.spill import Spill
 from sfumato.methods.registry import methods
+from sfumato.plan.passes import how_steps_run
 from sfumato.plan.plan import Plan
-from sfumato.release.parted.steps import how_steps_run
 from sfumato.release.run import run_steps
 from sfumato.testing.methods import SECRET, StepLaws
 from sfumato.testing.tables import PEOPLE, people, with_missing

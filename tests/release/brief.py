@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from sfumato.release.protect import measure_run
+from sfumato.release.measured import measure_run
 from sfumato.render import plots
 
 FEW = {"mean", "delta", "unchanged", "interval_disclosure", "k_anonymity"}
@@ -23,7 +23,7 @@ def measured_briefly(*others):
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.release.protect.measure_run", few)
-        patched.setattr("sfumato.release.parted.measure.measure_run", few)
+        patched.setattr("sfumato.release.large.measure_run", few)
         yield
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sfumato.api.read import read_whole
 from sfumato.errors import PlanError, Problem, SfumatoError
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
-from sfumato.release.protect import numbered
 
 __all__ = ["check"]
 
@@ -38,7 +38,7 @@ def check(plan: Plan, data: Any) -> tuple[Problem, ...]:
     [4]
     """
     try:
-        numbered(plan, read_whole(data, "Checking a plan here"))
+        entered(plan, read_whole(data, "Checking a plan here"))
     except PlanError as error:
         return error.problems
     except SfumatoError as error:

@@ -18,7 +18,7 @@ from sfumato.data.dataset import Parted, with_codebook
 from sfumato.data.files import read_written
 from sfumato.data.files.address import local_folder
 from sfumato.data.files.table import checked
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import field_type
 from sfumato.release.package.papers import PACKAGE, Papers, papers_beside, read_papers, refuse_missing_parts
@@ -27,7 +27,6 @@ __all__ = [
     "MAKE_PARTS",
     "MEMORY",
     "Opening",
-    "engine_name",
     "in_memory",
     "is_address",
     "on_this_machine",
@@ -146,20 +145,6 @@ def _open_parted(place: Any, how: Opening) -> Parted:
     return open_parted(place, engine, how.memory, temp, how.max_stratum or MAX_STRATUM)
 
 
-def engine_name(data: object, how: Opening) -> str:
-    """What the engine of a data set is called: `memory`, `duckdb` or `spark`.
-
-    Examples
-    --------
-    >>> engine_name(PolarsDataset(pl.DataFrame({"a": [1]}), Codebook()), Opening())
-    'memory'
-    """
-    if isinstance(data, PolarsDataset):
-        return "memory"
-    of_cluster = how.engine is not None and _MASTER.fullmatch(how.engine) is not None
-    return "spark" if of_cluster or ".spark" in type(data).__module__ else "duckdb"
-
-
 def in_memory(data: PolarsDataset | Parted, what: str, instead: str) -> PolarsDataset:
     """Refuse a table that is not in memory where all its rows are needed at once.
 
@@ -175,7 +160,7 @@ def in_memory(data: PolarsDataset | Parted, what: str, instead: str) -> PolarsDa
     DataError
         It says what to do instead.
     """
-    if not isinstance(data, PolarsDataset):
+    if not held(data):
         raise DataError(f"{what} needs all rows in memory, and this table stays where it is: {instead}.")
     return data
 

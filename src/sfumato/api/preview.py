@@ -24,9 +24,9 @@ from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import patterns
 from sfumato.measures.utility.correlations import correlation
 from sfumato.methods.base import Method
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import missing_rule
-from sfumato.release.protect import numbered
 from sfumato.release.run import run_step
 from sfumato.report.looks import Look, looks
 
@@ -187,7 +187,7 @@ class Previewer:
         if not 0 <= step < len(plan.steps):
             raise DataError(f"The plan has no step {step + 1}; it has {len(plan.steps)}.")
         plan = _first(plan, step + 1)
-        entering = numbered(plan, self._data, released=False)
+        entering = entered(plan, self._data, released=False)
         plan = plan.bound(entering.codebook)
         total = entering.frame.height
         part, name = entering, "whole"
@@ -250,7 +250,7 @@ class Previewer:
             As `look`.
         """
         plan = _first(plan, step)
-        data = numbered(plan, self._data, released=False)
+        data = entered(plan, self._data, released=False)
         plan = plan.bound(data.codebook)
         if not plan.steps:
             return data, True

@@ -8,10 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from sfumato.api.earlier import of_plan
-from sfumato.api.opening import Opening, engine_name
 from sfumato.api.read import read_or_open, read_whole
-from sfumato.data.dataset import Parted
-from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
@@ -23,7 +20,6 @@ from sfumato.release.secret import Secret
 from sfumato.render.html import render
 
 if TYPE_CHECKING:
-    from sfumato.release.parted.release import PartedRelease
     from sfumato.release.several.release import TablesRelease
 
 __all__ = ["protect"]
@@ -50,8 +46,6 @@ def protect(
     plan: Plan | str | PathLike[str], data: Mapping[str, Any], **options: Unpack[_Options]
 ) -> TablesRelease: ...
 @overload
-def protect(plan: Plan | str | PathLike[str], data: Parted, **options: Unpack[_Options]) -> PartedRelease: ...
-@overload
 def protect(plan: Plan | str | PathLike[str], data: Any, **options: Unpack[_Options]) -> Release: ...
 def protect(
     plan: Plan | str | PathLike[str],
@@ -63,7 +57,7 @@ def protect(
     w1: float = 0.01,
     w2: float = 0.05,
     progress: Progress = quiet,
-) -> Release | PartedRelease | TablesRelease:
+) -> Release | TablesRelease:
     """Protect a table, or several, as a plan says, and measure risk and utility.
 
     Parameters
@@ -87,7 +81,7 @@ def protect(
 
     Returns
     -------
-    Release, PartedRelease or TablesRelease
+    Release or TablesRelease
         With `.data`, `.report`, `.disclosure` and `.write(folder)`; of several tables with `.tables`, which holds the
         release of each, `.links`, `.report` and `.write(folder)`. All have `.ok`. Of data that stay where they are (a
         folder of Parquet parts, a PostgreSQL address, a Spark frame) the rows are made when `.write(folder)` writes
@@ -119,13 +113,5 @@ def protect(
 
         tables = {name: read_whole(table, *_SEVERAL) for name, table in data.items()}
         return protect_tables(plan, tables, secret, how=how, renderer=render, progress=progress)
-    table = read_or_open(data)
-    if not isinstance(table, PolarsDataset):
-        from sfumato.release.parted.protect import protect_parted
-
-        engine = engine_name(table, Opening())
-        past = partial(of_plan, plan)
-        return protect_parted(
-            plan, table, secret, how=how, renderer=render, progress=progress, engine=engine, earlier=past
-        )
-    return run_plan(plan, table, secret, how=how, renderer=render, earlier=of_plan(plan), progress=progress)
+    past = partial(of_plan, plan)
+    return run_plan(plan, read_or_open(data), secret, how=how, renderer=render, earlier=past, progress=progress)

@@ -10,7 +10,7 @@ from sfumato.api.opening import MEMORY, Opening, in_memory, on_this_machine, ope
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.files import read_table, read_written
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.release.package.papers import in_a_release
 
 __all__ = ["read", "read_or_open", "read_whole"]
@@ -107,7 +107,7 @@ def read(
     >>> read(pl.DataFrame({"age": [41, 35]})).columns
     ['age']
     """
-    if isinstance(source, PolarsDataset):
+    if held(source):
         return source
     source = on_this_machine(source)
     if stays_where_it_is(source, engine):

@@ -15,7 +15,7 @@ from sfumato.api.searching import asked_for, writing
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.data.roles import Role
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import held
 from sfumato.engines.scanned import ScannedDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import Model
@@ -28,11 +28,11 @@ from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.classes import missing_rule
 from sfumato.release.earlier import refuse_without
+from sfumato.release.large_risk import risk_parted
 from sfumato.release.named import Named
 from sfumato.release.package.papers import in_a_release, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
-from sfumato.release.parted.assess import risk_parted
 from sfumato.release.secret import Secret
 from sfumato.release.several.choose import plan_for
 
@@ -190,7 +190,7 @@ def risk(
     intruding = _intruding(scenario, present, control, protected)
     first = read_or_open(data)
     second = None if protected is None else read_whole(protected, *_BOTH)
-    if not isinstance(first, PolarsDataset):
+    if not held(first):
         if any(each is not None for each in (protected, earlier, truth, control, records, disclosure)):
             in_memory(first, *_BOTH)
         how = Measuring(missing=missing or missing_rule(_plan(plan, table)), fraction=fraction)

@@ -85,7 +85,7 @@ def init(
     from sfumato.plan.draft import draft_plan
     from sfumato.plan.draft_tables import Drafted, draft_tables, named_tables
     from sfumato.progress import split, within
-    from sfumato.release.parted.assess import SAMPLE_OF, seen
+    from sfumato.release.large_risk import SAMPLE_OF, seen
 
     refuse_same(out, *map(path_of, data))
     how = Looking(tuple(names(kinds) or ()), sample, threshold)

@@ -76,15 +76,15 @@ def protect(
     A folder of Parquet parts and a table of PostgreSQL stay where they are, whatever their size: the release is then
     written in parts.
     """
-    from sfumato.api.opening import Opening, engine_name
     from sfumato.api.protect import protect as run
     from sfumato.cli.protecting import closing_all, open_tables, rehearsed, tell, written
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
+    from sfumato.data.dataset import Dataset
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
     from sfumato.progress import split
-    from sfumato.release.parted.write import refuse_target
+    from sfumato.release.package.parts import refuse_target
     from sfumato.release.secret import Secret
 
     steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
@@ -92,7 +92,7 @@ def protect(
     refuse_same(internal_report, path_of(data), plan, secret_file)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
     with closing_all(open_tables(steps, plan, data, reading)) as tables:
-        name = engine_name(tables, Opening(engine))
+        name = tables.engine if isinstance(tables, Dataset) else "memory"
         if dry_run:
             rehearsed(steps, tables, name, max_stratum, json)
             return

@@ -10,15 +10,14 @@ from typing import Any
 from sfumato.cli.options import Reading, path_of
 from sfumato.cli.talk import open_source, open_table, print_json, say
 from sfumato.cli.working import working
-from sfumato.data.dataset import Parted
+from sfumato.data.dataset import Dataset, Parted
 from sfumato.data.files.address import has_scheme
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError
+from sfumato.plan.binding import refuse_several
+from sfumato.plan.passes import check_strata, how_steps_run
 from sfumato.plan.plan import Plan
-from sfumato.release.parted.check import refuse_several
-from sfumato.release.parted.release import PartedRelease
-from sfumato.release.parted.steps import check_strata, how_steps_run
-from sfumato.release.release import Release
+from sfumato.release.release import NO_ADDRESS, Release
 from sfumato.release.several.release import TablesRelease
 
 __all__ = ["closing_all", "open_tables", "rehearsed", "tell", "written"]
@@ -66,7 +65,7 @@ def open_tables(plan: Plan, path: Path, data: str | None, how: Reading) -> Table
 
 def _opened(plan: Plan, source: str, how: Reading) -> PolarsDataset | Parted:
     table = open_source(source, how)
-    if isinstance(table, PolarsDataset):
+    if held(table):
         _guessed(plan, table, Path(source).name)
     return table
 
@@ -77,21 +76,20 @@ def closing_all(tables: Tables) -> Iterator[Tables]:
     try:
         yield tables
     finally:
-        if not isinstance(tables, PolarsDataset | Mapping):
+        if not (isinstance(tables, Mapping) or held(tables)):
             tables.close()
 
 
 def written(
-    release: Release | PartedRelease | TablesRelease, out: str, overwrite: bool, force: bool, internal: Path | None
+    release: Release | TablesRelease, out: str, overwrite: bool, force: bool, internal: Path | None
 ) -> tuple[tuple[str, ...], int]:
     """Write a release; give what is to be said of it, and in how many parts it is."""
-    if isinstance(release, PartedRelease):
-        parts = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
-        return (), len(parts)
+    if isinstance(release, Release):
+        notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
+        return notes, len(notes.parts)
     if has_scheme(out):
-        raise FileError("Releases from memory are written to a folder. Give its path, or take --engine duckdb.")
-    notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
-    return notes, len(release.tables) if isinstance(release, TablesRelease) else 1
+        raise FileError(NO_ADDRESS)
+    return release.write(out, overwrite=overwrite, force=force, internal_report=internal), len(release.tables)
 
 
 def rehearsed(plan: Plan, tables: Tables, engine: str, max_stratum: int | None, as_json: bool) -> None:
@@ -99,16 +97,15 @@ def rehearsed(plan: Plan, tables: Tables, engine: str, max_stratum: int | None, 
     from rich.console import Console
 
     from sfumato.api.opening import MAX_STRATUM
-    from sfumato.release.parted.check import entered
-    from sfumato.release.protect import numbered
+    from sfumato.plan.binding import entered
 
     if isinstance(tables, Mapping):
         raise FileError("--dry-run is of a plan of one table: its steps run in memory, one table after the other.")
     with working() as progress:
         progress("checking the plan", 0)
-        data = numbered(plan, tables) if isinstance(tables, PolarsDataset) else entered(plan, tables)
+        data: Dataset = entered(plan, tables)
         bound = plan.bound(data.codebook)
-        if not isinstance(tables, PolarsDataset):
+        if not held(tables):
             check_strata(bound, data, max_stratum or MAX_STRATUM)
     steps = how_steps_run(bound, data.codebook)
     if as_json:
@@ -128,7 +125,7 @@ def _guessed(plan: Plan, table: PolarsDataset, name: str) -> None:
 
 
 def tell(
-    release: Release | PartedRelease | TablesRelease,
+    release: Release | TablesRelease,
     out: str | None,
     notes: tuple[str, ...],
     as_json: bool,
@@ -143,7 +140,7 @@ def tell(
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
             say([f"{name}: {warning}" for warning in one.report.warnings])
-    say([*(release.guesses if isinstance(release, PartedRelease) else ()), *release.report.warnings, *notes])
+    say([*(release.guesses if isinstance(release, Release) else ()), *release.report.warnings, *notes])
     if as_json:
         place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
         print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))

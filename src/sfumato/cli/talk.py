@@ -15,7 +15,7 @@ from sfumato.cli.options import Reading
 from sfumato.data.dataset import Parted
 from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError
 
 __all__ = [
@@ -71,7 +71,7 @@ def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
         if stays_where_it_is(place, how.engine):
             progress("opening the data", 0)
             table = opened(place, Opening(how.engine, how.memory, how.temp, how.max_stratum))
-            say(table.notes if isinstance(table, PolarsDataset) else ())
+            say(table.notes if held(table) else ())
             return table
         progress(f"reading {path.name}", 0)
         data = read(

@@ -1,4 +1,4 @@
-"""What every engine offers: three members, and those that keep rows off memory a few more."""
+"""What every engine offers: four members, and those that keep rows off memory a few more."""
 
 from __future__ import annotations
 
@@ -49,6 +49,11 @@ class Dataset(Protocol):
     @property
     def codebook(self) -> Codebook:
         """What is known about each variable, in column order."""
+        ...
+
+    @property
+    def engine(self) -> str:
+        """Where its rows are: `memory`, `duckdb`, `spark`."""
         ...
 
     def ask(self, query: Query) -> pl.DataFrame:

@@ -49,6 +49,11 @@ class Remembered:
         """What is known about each variable."""
         return self.data.codebook
 
+    @property
+    def engine(self) -> str:
+        """Where its rows are."""
+        return self.data.engine
+
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer a question, the second time from memory; counts of columns that are counted together from these."""
         if query not in self._answers:

@@ -124,6 +124,11 @@ class DuckDBDataset(WithoutFrame):
         if empty:
             yield pl.Schema({n: self.schema[n] for n in names}).to_frame()
 
+    @property
+    def engine(self) -> str:
+        """What it is called where a release or a screen names it."""
+        return "duckdb"
+
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer a question, see `sfumato.data.query`."""
         return self.ask_all([query])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,7 +18,10 @@ from sfumato.errors import DataError
 from sfumato.kernels.moments import exact_sums
 from sfumato.kernels.order_statistics import quantile
 
-__all__ = ["PolarsDataset"]
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+__all__ = ["PolarsDataset", "held"]
 
 _ROW, _KEY, _VALUE = "sfumato:position", "sfumato:key", "sfumato:value"
 
@@ -80,6 +83,16 @@ class PolarsDataset:
     def columns(self) -> list[str]:
         """Names of the columns, in order."""
         return self.frame.columns
+
+    @property
+    def schema(self) -> pl.Schema:
+        """Types of the columns."""
+        return self.frame.schema
+
+    @property
+    def engine(self) -> str:
+        """What it is called where a release or a screen names it."""
+        return "memory"
 
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer a question, see `sfumato.data.query`."""
@@ -188,3 +201,14 @@ class PolarsDataset:
             for rank, value in enumerate(values[::-1][: query.top], start=1)
         ]
         return pl.DataFrame(rows, schema=self._key_schema(query.by) | {"rank": pl.Int64, "value": pl.Float64})
+
+
+def held(data: object) -> TypeIs[PolarsDataset]:
+    """Whether a table's rows are in memory.
+
+    Examples
+    --------
+    >>> held(PolarsDataset(pl.DataFrame({"a": [1]}), Codebook()))
+    True
+    """
+    return isinstance(data, PolarsDataset)

@@ -80,6 +80,11 @@ class ScannedDataset:
         if infinite := [n for n in found.columns if found[n].item()]:
             raise DataError(f"Infinite values in {listed(infinite)}. Replace them by missing values or by finite ones.")
 
+    @property
+    def engine(self) -> str:
+        """What it is called where a release or a screen names it."""
+        return "memory"
+
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer a question, see `sfumato.data.query`."""
         refuse_unknown(query, self.schema)

@@ -12,8 +12,9 @@ from sfumato.data.pair import Pair
 from sfumato.data.roles import Role
 from sfumato.draws import written
 from sfumato.errors import DataError
+from sfumato.plan.binding import unique_record
 
-__all__ = ["Align", "numeric_columns", "pair_tables", "refuse_unknown", "unique_record"]
+__all__ = ["Align", "numeric_columns", "pair_tables", "refuse_unknown"]
 
 Align = Literal["row-order", "none"]
 
@@ -25,14 +26,6 @@ def refuse_unknown(names: Sequence[str], frame: pl.DataFrame, where: str) -> Non
         raise DataError(
             f"There is no column {', '.join(map(repr, unknown))} in {where}. Columns: {', '.join(frame.columns)}."
         )
-
-
-def unique_record(frame: pl.DataFrame, record: str, where: str) -> None:
-    """Refuse record ids that are missing or stand twice."""
-    if frame[record].null_count():
-        raise DataError(f"The record column {record!r} of {where} has missing ids. Every record needs one.")
-    if frame[record].n_unique() < frame.height:
-        raise DataError(f"The record column {record!r} of {where} holds an id more than once. Ids must be unique.")
 
 
 def numeric_columns(codebook: Codebook, names: Sequence[str]) -> tuple[str, ...]:

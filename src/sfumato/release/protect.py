@@ -1,86 +1,66 @@
-"""From a plan and data to a release: run, measure, judge."""
+"""From a plan and data to a release: run, measure, judge; wherever the rows are."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
+from typing import cast
 
-import numpy as np
-import polars as pl
-
-from sfumato.data.codebook import Codebook
-from sfumato.data.finding import Findings
-from sfumato.data.hidden import ROW
-from sfumato.data.pair import Pair, numbers
-from sfumato.data.roles import Role
-from sfumato.data.traces import Traces, keys_of, other_types
+from sfumato.data.dataset import Parted
+from sfumato.data.hidden import leaving
 from sfumato.draws import Watched
-from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import DataError, FormulaError, PlanError, Problem
-from sfumato.kernels.glm import Family
-from sfumato.measures.copies import Copies
-from sfumato.measures.intruding import PAIRS_OF_RELEASES
-from sfumato.measures.known import Known
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.risk.scenarios.copies import by_all_copies
-from sfumato.measures.subject import Subject
-from sfumato.measures.utility.model import comparison_of
-from sfumato.plan.knows import knowledge
-from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
+from sfumato.plan.binding import entered, guesses
+from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
-from sfumato.release.classes import Exposed, exposed, missing_rule, refusals
-from sfumato.release.copies import apart, over_copies
-from sfumato.release.default_model import default_model
+from sfumato.release.classes import refusals
 from sfumato.release.earlier import Before
-from sfumato.release.intruder import known_people
-from sfumato.release.measure import EFFORT, measure, sensitive_categories
+from sfumato.release.large import measure_off_memory
+from sfumato.release.measure import EFFORT
+from sfumato.release.measured import measure_run
 from sfumato.release.order import in_release_order
-from sfumato.release.pairing import unique_record
-from sfumato.release.rehearsal import Rehearsed, asks_for_rehearsal, rehearse
+from sfumato.release.rehearsal import asks_for_rehearsal, rehearse
 from sfumato.release.release import Release
-from sfumato.release.remaining import remaining, remaining_lists
-from sfumato.release.run import Ran, run_steps
+from sfumato.release.remaining import as_released
+from sfumato.release.run import Ran, run_plan
 from sfumato.release.secret import Secret
 from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
 
-__all__ = [
-    "Measured",
-    "measure_run",
-    "numbered",
-    "pair_of",
-    "protect",
-    "refuse_together",
-    "subject_of",
-    "without_traces",
-]
+__all__ = ["protect"]
 
 _DRAWING = 4.0
 """How long pictures take, as efforts of steps and measures are counted."""
+Table = PolarsDataset | Parted
 
 
 def protect(
     plan: Plan,
-    data: PolarsDataset,
+    data: Table,
     secret: Secret,
     *,
     how: Measuring | None = None,
     renderer: Renderer | None = None,
-    earlier: Before | None = None,
+    earlier: Callable[[], Before | None] = lambda: None,
     progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
 
+    Released values are equal to the bit wherever the rows are. Off memory a table above `Measuring.most` records is
+    measured by the forms that measures have for it; those that have none are left out, with a note, and a limit on them
+    counts as not met.
+
     Parameters
     ----------
     plan
-        The plan.
+        The plan, of one table.
     data
-        The table; it is left as it was.
+        The table; it is left as it was. Off memory it needs a record column.
     secret
         What draws are keyed with.
     how
@@ -88,26 +68,37 @@ def protect(
     renderer
         Draws the reports.
     earlier
-        Earlier releases of the same people.
+        Opens the earlier releases that the plan names. Beside a large table they are not measured, and the release is
+        refused.
     progress
         Called with what is being done, and the share of the work that is done.
 
     Raises
     ------
     PlanError
-        Where the plan cannot run on these columns; every problem at once.
+        Where the plan cannot run on these columns, or not off memory; every problem at once.
     DataError
-        Where the data are not fit for a step.
+        Where the data are not fit for a step, or change while they are read.
     """
-    draws = Watched(secret.value)
-    entering = numbered(plan, data)
+    how, draws = how or Measuring(), Watched(secret.value)
+    progress("looking at the columns", 0)
+    entering: Table = entered(plan, data)
+    told = () if held(data) else (*getattr(data, "notes", ()), *guesses(plan, entering.codebook))
     plan = plan.bound(entering.codebook)
     first = sum(step.effort for step in plan.steps)
-    running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if renderer is not None else 0])
-    ran = run_steps(plan.steps, entering, draws, running, table=plan.table_name, plan=plan.digest)
-    after = without_traces(plan, data, entering, ran.after)
-    rehearsed = rehearse(plan, plan.steps, entering, draws) if asks_for_rehearsal(plan.limits) else None
-    measured = measure_run(plan, ran, how or Measuring(), measuring, earlier=earlier, rehearsed=rehearsed)
+    pictures = renderer is not None and held(data)
+    running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if pictures else 0])
+    past = earlier() if held(data) else None  # what is wrong with them is said before anything is run
+    ran = run_plan(plan, entering, draws, running)
+    after = as_released(plan, data, entering, ran.after, kept_above=how.most)
+    drawn = draws.drawn | (set() if held(after) else {step.name for step in plan.steps if step.draws_by_id})
+    if held(entering):
+        rehearsed = rehearse(plan, plan.steps, entering, draws) if asks_for_rehearsal(plan.limits) else None
+        frames = cast(Ran[PolarsDataset], ran)
+        measured = measure_run(plan, frames, how, measuring, earlier=past, rehearsed=rehearsed)
+    else:
+        parts = cast(Ran[Parted], replace(ran, after=after))
+        measured = measure_off_memory(plan, parts, how, measuring, earlier)
     findings = apply_limits(measured.findings, plan.limits)
     drawing("drawing pictures", 0)
     report = Report(
@@ -120,290 +111,18 @@ def protect(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=refusals(plan, after.codebook, measured.keys, findings),
+        refusals=(
+            *refusals(plan, after.codebook.only(leaving(after.codebook)), measured.keys, findings),
+            *measured.refusals,
+        ),
         warnings=(
-            *warnings_of(plan, entering, after, measured.keys, secret, draws.drawn),
+            *warnings_of(plan, entering, after, measured.keys, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
         ),
-        pictures=draw_pictures(measured.pair, measured.how, measured.findings) if renderer is not None else (),
+        pictures=draw_pictures(measured.pair, measured.how, measured.findings) if pictures and measured.pair else (),
         access=plan.access,
         consent=plan.consent,
     )
-    return Release(in_release_order(after, plan, draws), report, plan, renderer)
-
-
-def without_traces(plan: Plan, data: PolarsDataset, entering: PolarsDataset, result: PolarsDataset) -> PolarsDataset:
-    """Give the result of a run as it leaves: without the run's own numbers and what tells of categories that are gone.
-
-    Records that are left out may take a category of any column with them.
-    """
-    frame, book = result.frame.drop(ROW), result.codebook.without(ROW)
-    changed = {n for step in plan.steps for n in step.changes}
-    left_out = frame.height < entering.frame.height
-    book = remaining(frame, book, entering.codebook, frame.columns if left_out else changed & set(frame.columns))
-    return replace(data, frame=remaining_lists(frame), codebook=book)
-
-
-def numbered(plan: Plan, data: PolarsDataset, *, released: bool = True) -> PolarsDataset:
-    """The data with the plan's codebook and the run's own record numbers, where the plan can run on them.
-
-    Where records are not released, a plan need not say what becomes of identifiers.
-
-    Raises
-    ------
-    PlanError, DataError
-        As in `protect`.
-    """
-    frame = plan.dated(data.frame)
-    book = plan.codebook(frame, data.codebook)
-    refuse_together(
-        lambda: plan.check(book, released=released),
-        lambda: plan.check_kinds(frame),
-        lambda: plan.check_roles(frame, data.codebook) if released else None,
-    )
-    if (record := book.the(Role.RECORD)) is not None:
-        unique_record(frame, record, "the data")
-    return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
-
-
-def refuse_together(*checks: Callable[[], None]) -> None:
-    """Raise what several checks find as one error."""
-    problems: list[Problem] = []
-    for check in checks:
-        try:
-            check()
-        except PlanError as error:
-            problems += error.problems
-    if problems:
-        raise PlanError(problems)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was measured of a run.
-
-    Parameters
-    ----------
-    findings
-        Every figure.
-    pair
-        The tables that they are of.
-    how
-        How they were measured, with the model that was taken.
-    keys
-        The released keys that no step masks.
-    intruder
-        What intruders know.
-    """
-
-    findings: Findings
-    pair: Pair
-    how: Measuring
-    keys: tuple[str, ...] = ()
-    intruder: Known | None = field(default=None, repr=False)
-
-
-def measure_run(
-    plan: Plan,
-    ran: Ran[PolarsDataset],
-    how: Measuring,
-    progress: Progress,
-    only: Set[str] | None = None,
-    earlier: Before | None = None,
-    rehearsed: Rehearsed | None = None,
-) -> Measured:
-    """Measure what a run left behind; with `only`, no more than what these measures need.
-
-    Of synthetic copies each is measured by itself, and findings are the means; the pair is the first copy's.
-    """
-    told = ran.disclosure.synthetic
-    if told is None:
-        return _measure_one(plan, ran, pair_of(plan, ran), None, progress, how, only, earlier, rehearsed)
-    measured: list[Measured] = []
-    each = _copies(ran)
-    copies = Copies(tuple(pair_of(plan, copy) for copy in each), told.kind == "partial")
-
-    def of(copy: Ran[PolarsDataset], pair: Pair) -> Callable[[Progress], Findings]:
-        def findings(part: Progress) -> Findings:
-            once = None if measured else rehearsed  # a rehearsal has all copies of its own
-            measured.append(_measure_one(plan, copy, pair, copies, part, how, only, earlier, once))
-            return measured[-1].findings
-
-        return findings
-
-    found = over_copies(list(map(of, each, copies.pairs)), ran.disclosure, progress)
-    first = measured[0]
-    known = [each.intruder for each in measured if each.intruder is not None]
-    return replace(first, findings=by_all_copies(found, known, first.how.intruding, first.how.missing))
-
-
-def _copies(ran: Ran[PolarsDataset]) -> list[Ran[PolarsDataset]]:
-    """The run as if each copy were what it left behind."""
-    tables = zip(*(apart(data, ran.disclosure) for data in (ran.given, ran.before, ran.after)), strict=True)
-    return [replace(ran, given=given, before=before, after=after) for given, before, after in tables]
-
-
-def _measure_one(
-    plan: Plan,
-    ran: Ran[PolarsDataset],
-    pair: Pair,
-    copies: Copies | None,
-    progress: Progress,
-    how: Measuring,
-    only: Set[str] | None,
-    earlier: Before | None,
-    rehearsed: Rehearsed | None,
-) -> Measured:
-    seen = exposed(plan, ran.after.codebook.without(ROW), pair)
-    subject = replace(
-        subject_of(plan, ran, pair, how, seen, only),
-        earlier=() if earlier is None else earlier.releases,
-        rehearsal=None if rehearsed is None else rehearsed.known,
-        copies=copies,
-    )
-    notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
-    found = Findings(notes=notes) + measure(subject, progress, only=only)
-    return Measured(found, pair, subject.how, seen.keys, subject.intruder)
-
-
-def subject_of(
-    plan: Plan, ran: Ran[PolarsDataset], pair: Pair, how: Measuring, seen: Exposed, only: Set[str] | None = None
-) -> Subject:
-    """What measures look at.
-
-    Parameters
-    ----------
-    plan, ran
-        The plan, and what its run left behind.
-    pair
-        The tables side by side, see `pair_of`.
-    how
-        How things are measured, as far as somebody said.
-    seen
-        The classes of the release.
-    only
-        The figures that are asked for; None: all.
-    """
-    if how.attacking is None:
-        how = replace(how, attacking=attacking_for(plan.limits))
-    if how.intruding is None:
-        usual = ("neighbour",) if any(step.masks for step in plan.steps) and pair.aligned else ()
-        how = replace(how, intruding=intruding_for(plan.limits, knowledge(plan.knows), usual))
-    if only is None or not only.isdisjoint({"standardised_difference", "ci_overlap"}):
-        how = _with_model(how, pair)
-    return Subject(
-        _unnumbered(ran.after),
-        given=_unnumbered(ran.given),
-        before=_unnumbered(ran.before),
-        pair=pair,
-        classes=seen.classes,
-        sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
-        disclosure=ran.disclosure,
-        traces=plan.traces,
-        how=replace(how, missing=missing_rule(plan)),
-        unscaled=_unscaled(pair, ran),
-        suppression=ran.suppression,
-        truth=_unnumbered(ran.before).frame.drop(plan.traces.coarsened, strict=False),
-        intruder=_intruder(plan, ran, pair),
-        asked=frozenset(only or ()) | {limit.measure for limit in plan.limits},
-    )
-
-
-def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
-    """What intruders know of the people of the release; None where none of its columns is known to anybody."""
-    keys = keys_of(plan.traces, ran.after.codebook.without(ROW))
-    if not keys and not plan.traces.known:
-        return None
-    raw = ran.before.frame
-    if raw.height != ran.after.frame.height:
-        raw = raw.join(ran.after.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
-    return known_people(plan.traces, pair, pair.codebook, keys, record=pair.record, raw=raw, pairs=PAIRS_OF_RELEASES)
-
-
-def _unnumbered(data: PolarsDataset) -> PolarsDataset:
-    """The data without the run's own numbers of records."""
-    return replace(data, frame=data.frame.drop(ROW), codebook=data.codebook.without(ROW))
-
-
-def pair_of(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
-    """The table as it enters the first masking step beside the result, joined on the run's own record numbers.
-
-    Columns that were coarsened in between, or changed their type, are left out of the first: they cannot be compared.
-    Ids that were replaced in between are those of the release in both.
-    """
-    after = ran.after.frame
-    if (told := ran.disclosure.synthetic) is not None and told.kind == "full":
-        return _of_nobodys(ran)
-    traces = plan.traces
-    other_type = other_types(traces, ran.before.frame.schema, after.schema)
-    left_out = dict.fromkeys((*traces.coarsened, *other_type))
-    before = ran.before.frame.drop(left_out, strict=False)
-    whole, notes = None, []
-    if before.height != after.height:
-        whole = (before.drop(ROW, *traces.replaced, strict=False), after.drop(ROW))
-        before = before.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
-        notes.append("Steps left records out: measures that compare records are of those that are left.")
-    before = _with_released_ids(traces, before, after)
-    if coarse := [n for n in traces.coarsened if n in ran.after.columns]:
-        notes.append(f"{', '.join(coarse)}: coarsened, so left out of every comparison of values.")
-    if changed := [n for n in other_type if n not in traces.coarsened]:
-        notes.append(f"{', '.join(changed)}: of another type than before, so left out of every comparison of values.")
-    book = ran.after.codebook
-    compared = dict.fromkeys((*traces.masked, *traces.comparable))
-    both = [n for n in compared if n in ran.before.frame.columns and n in after.columns]
-    masked = [n for n in both if ran.before.codebook[n].numeric or book[n].numeric]  # codes too, once they are noisy
-    there = [n for n in masked if n in before.columns]
-    columns = tuple(n for n in there if after.schema[n].is_numeric() and _counts(before.schema[n]))
-    if changed := [n for n in masked if n not in columns]:
-        notes.append(
-            f"No attack on {', '.join(changed)} was measured: a later step made it something else than numbers."
-        )
-    by = tuple(n for n in traces.strata if n in after.columns)
-    known = Codebook({**ran.before.codebook, **book}).without(ROW)
-    tables = (before.drop(ROW), after.drop(ROW))
-    return Pair(*tables, known, columns, by, True, book.the(Role.RECORD), tuple(notes), whole)
-
-
-def _of_nobodys(ran: Ran[PolarsDataset]) -> Pair:
-    """The original beside rows that are nobody's."""
-    known = Codebook({**ran.before.codebook, **ran.after.codebook}).without(ROW)
-    before, after = ran.before.frame.drop(ROW), ran.after.frame.drop(ROW)
-    record = known.the(Role.RECORD)
-    return Pair(before, after.select(n for n in after.columns if n != record), known, (), (), False)
-
-
-def _with_released_ids(traces: Traces, before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
-    """The table before with the ids that the release has in the place of its own."""
-    replaced = [n for n in traces.replaced if n in before.columns and n in after.columns]
-    if not replaced:
-        return before
-    given = before.drop(replaced).join(after.select(ROW, *replaced), on=ROW, how="left", maintain_order="left")
-    return given.select(before.columns)
-
-
-def _counts(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype == pl.Boolean
-
-
-def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
-    """What an attacker could rebuild of the masked columns, row by row of the pair."""
-    view = ran.reconstructions.get("unscaled")
-    if view is None:
-        return None
-    better = [n for n in view.columns if n in pair.columns]
-    joined = ran.after.frame.drop(better).join(view, on=ROW, how="left", maintain_order="left")
-    return numbers(joined, pair.columns, pair.codebook)
-
-
-def _with_model(how: Measuring, pair: Pair) -> Measuring:
-    if how.model is None and (usual := _usual_model(pair.tables)) is not None:
-        try:
-            comparison_of(pair.tables, *usual)
-        except (DataError, FormulaError):  # nobody asked for this model, so that it cannot be fitted is no error
-            return how
-        return replace(how, model=usual[0], family=usual[1])
-    return how
-
-
-def _usual_model(tables: Pair) -> tuple[str, Family] | None:
-    return default_model(tables.before, tables.after, tables.codebook)
+    if held(after):
+        return Release(in_release_order(after, plan, draws), report, plan, renderer)
+    return Release(after, report, plan, renderer, told, draws)

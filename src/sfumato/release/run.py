@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Dataset, ask_all, rows, with_codebook
+from sfumato.data.dataset import Dataset, Parted, ask_all, rows, with_codebook
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
 from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
@@ -18,12 +19,14 @@ from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
+from sfumato.engines.hidden_columns import HiddenColumns
 from sfumato.errors import EmptyRelease
 from sfumato.methods.base import Method, Stage, StepDraws
+from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.report.report import StepDone
 
-__all__ = ["Ran", "first_late", "off_memory", "repeat_step", "run_step", "run_steps"]
+__all__ = ["Ran", "carried", "first_late", "off_memory", "repeat_step", "run_plan", "run_step", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
 
@@ -58,6 +61,39 @@ class Ran(Generic[D]):
     disclosure: Disclosure = field(default_factory=Disclosure)
     reconstructions: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
     suppression: Suppression = field(default_factory=Suppression, repr=False)
+
+    @cached_property
+    def sides(self) -> HiddenColumns:
+        """What its records were, and what is released of them, as measures ask for it where rows are not in memory."""
+        given, before, after = (cast(Parted, data) for data in (self.given, self.before, self.after))
+        return HiddenColumns(given, before, after, self.disclosure)
+
+
+def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
+    """Run a plan's steps.
+
+    Parameters
+    ----------
+    plan
+        The plan, bound to the columns.
+    entering
+        The data with the plan's codebook.
+    draws, progress
+        As for `run_steps`.
+    """
+    was = carried(plan) if off_memory(entering) else ()
+    return run_steps(plan.steps, entering, draws, progress, table=plan.table_name, plan=plan.digest, was=was)
+
+
+def carried(plan: Plan) -> tuple[str, ...]:
+    """The columns whose true values travel beside the released ones: those that steps change from the first that masks.
+
+    Examples
+    --------
+    >>> carried(Plan(steps=[{"do": "noise", "columns": ["age"], "sd": 2}]))
+    ('age',)
+    """
+    return plan.traces.late
 
 
 def run_steps(

@@ -10,9 +10,10 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.draws import MAKE_SECRET, Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, SecretError
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
-from sfumato.release.protect import numbered, without_traces
+from sfumato.release.remaining import as_released
 from sfumato.release.run import Ran, run_steps
 from sfumato.release.secret import Secret
 from sfumato.tables.asked import By, asked_tables
@@ -75,7 +76,7 @@ def tabulate(
     [6.5, 5.0, 1.5]
     """
     draws = Watched(bytes(16) if secret is None else secret.value)
-    entering = numbered(plan, data, released=False)
+    entering = entered(plan, data, released=False)
     ran = run_steps(plan.steps, entering, draws, progress, table=plan.table_name, plan=plan.digest)
     columns = {column for table in asked_tables(by) for chain in table for column in chain.columns}
     shown = columns | {n for n in (value, options.get("count"), options.get("weight")) if n}
@@ -87,7 +88,7 @@ def tabulate(
             f"that were drawn anew can be averaged. Make one once ({MAKE_SECRET}), keep it like the data, and give it "
             "every time: --secret-file key, or secret= in Python."
         )
-    records = without_traces(plan, data, entering, ran.after)
+    records = as_released(plan, data, entering, ran.after)
     _refuse_gone({*shown, *_named(options)}, data, records)
     if options.get("record") and secret is not None:
         options["secret"] = secret.value

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence, Set
 
 import polars as pl
 
-from sfumato.data.dataset import Parted
+from sfumato.data.dataset import Parted, rows
 from sfumato.data.hidden import leaving
 from sfumato.data.query import SIZE, Classes, Moments
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import MAKE_SECRET
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.measures.risk.k_anonymity import k_anonymity
 from sfumato.measures.saying import FEW_ALIKE, listed
 from sfumato.methods.base import Method
@@ -88,17 +88,11 @@ def _told_places(plan: Plan, before: Table, after: Table) -> Iterator[str]:
     """As `told_places`; a step that exchanges households sees a whole table, so that it is small enough to be read."""
     if not any(isinstance(step, SwapHouseholds) for step in plan.steps):
         return
-    whole = (
-        data if isinstance(data, PolarsDataset) else PolarsDataset(pl.concat(data.batches()), data.codebook)
-        for data in (before, after)
-    )
-    yield from told_places(plan, *whole)
+    yield from told_places(plan, *(PolarsDataset(rows(data), data.codebook) for data in (before, after)))
 
 
 def _several(data: Table, household: str) -> bool:
     """Whether some household has several records."""
-    if isinstance(data, PolarsDataset):
-        return bool(data.frame[household].drop_nulls().is_duplicated().any())
     sizes = data.map(lambda batch: batch.select(household).drop_nulls()).ask(Classes((household,)))
     return bool((sizes[SIZE] > 1).any())
 
@@ -130,7 +124,7 @@ def _told_by_dates(plan: Plan, after: Table) -> Iterator[str]:
     """Say that dates leave beside what is left of others of the same people, which gives some of these back."""
     steps = [step for step in plan.steps if isinstance(step, CoarsenDate)]
     coarse = dict.fromkeys(n for step in steps for n in step.columns if n in after.codebook)
-    types = after.frame.schema if isinstance(after, PolarsDataset) else after.schema
+    types = after.schema
     fine = [n for n in leaving(after.codebook) if n not in coarse and types[n] in (pl.Date, pl.Datetime)]
     ages = {step.beside: step.columns for step in steps if step.beside in fine}
     for reference, columns in ages.items():
@@ -175,10 +169,6 @@ def _real_number(after: Table) -> Iterator[str]:
 
 def _looks_real(data: Table, record: str) -> bool:
     """Whether ids are text, or numbers far above how many there are."""
-    if isinstance(data, PolarsDataset):
-        ids = data.frame[record]
-        rows, high = ids.len(), float(ids.max() or 0) if ids.dtype.is_numeric() else 0.0  # type: ignore[arg-type]
-        return not ids.dtype.is_numeric() or (rows > 0 and high > _far(rows))
     if not data.schema[record].is_numeric():
         return True
     told = data.ask(Moments((record,))).row(0, named=True)
@@ -191,7 +181,7 @@ def _far(rows: int) -> float:
 
 def _fewest(data: Table, by: Sequence[str], missing: str) -> float:
     """Records of the smallest class; enough where there is none. Off memory a missing value is one of its own."""
-    if isinstance(data, PolarsDataset):
+    if held(data):
         return k_anonymity(data, by, missing=missing) or FEW_ALIKE
     return float(data.ask(Classes(tuple(by)))[SIZE].min() or FEW_ALIKE) if by else FEW_ALIKE  # type: ignore[arg-type]
 

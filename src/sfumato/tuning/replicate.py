@@ -22,12 +22,13 @@ from sfumato.draws import Draws, Purpose, Watched
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import entered
 from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split, within
 from sfumato.release.measure import EFFORT
-from sfumato.release.protect import measure_run, numbered
+from sfumato.release.measured import measure_run
 from sfumato.release.rehearsal import asks_for_rehearsal, rehearse
 from sfumato.release.run import Ran, run_steps
 from sfumato.tuning.averaging import LEVEL, Averaged, Point, averaged, single
@@ -137,7 +138,7 @@ class Replications:
         steps = parameter.plan.steps
         name = steps[parameter.step].name
         self._smooth = name if sum(step.name == name for step in steps) == 1 else None
-        self._data, self._done = self._prepared(numbered(parameter.plan, data), progress)
+        self._data, self._done = self._prepared(entered(parameter.plan, data), progress)
 
     def _prepared(self, data: PolarsDataset, progress: Progress) -> tuple[PolarsDataset, int]:
         """The data after the preparing steps before the tuned one, where these draw nothing; and how many they are."""

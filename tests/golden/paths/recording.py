@@ -17,7 +17,6 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.spill import Spill
 from sfumato.errors import SfumatoError
 from sfumato.measures.measuring import MOST, Measuring
-from sfumato.release.parted.protect import protect_parted
 from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from tests.golden.paths.plans import names, plan_of, table
@@ -41,9 +40,8 @@ def _file_of(name):
 def outcome(name, data, most=MOST):
     """Run a plan on data that an engine holds, and tell everything that came of it."""
     plan, how = plan_of(name), Measuring(most=most)
-    run = protect if isinstance(data, PolarsDataset) else protect_parted
     try:
-        release = run(plan, data, SECRET, how=how)
+        release = protect(plan, data, SECRET, how=how)
         with tempfile.TemporaryDirectory() as folder:
             release.write(Path(folder) / "r", force=True)
             return _told(release.report, Path(folder) / "r")

@@ -109,6 +109,11 @@ class SparkDataset(WithoutFrame):
 
     # questions
 
+    @property
+    def engine(self) -> str:
+        """What it is called where a release or a screen names it."""
+        return "spark"
+
     def ask(self, query: Query) -> pl.DataFrame:
         """Answer a question, see `sfumato.data.query`."""
         return self.ask_all([query])[0]

@@ -9,9 +9,10 @@ from importlib.metadata import version
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split, within
-from sfumato.release.protect import numbered, protect
+from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from sfumato.release.several.joined import joined_refusals
 from sfumato.release.several.links import (
@@ -70,7 +71,7 @@ def protect_tables(
         except DataError as error:
             error.args = (f"Table {name}: {error}",)
             raise
-    released = {name: release.data for name, release in releases.items()}
+    released = {name: release.table for name, release in releases.items()}
     if missing := list(released_problems(plan, released)):
         raise PlanError(missing)
     found = search(plan, released, searching)
@@ -103,7 +104,7 @@ def _refuse_problems(plan: Plan, data: Mapping[str, PolarsDataset]) -> None:
     problems = list(link_problems(plan))
     for name in plan.tables:
         try:
-            numbered(plan.table(name), data[name])
+            entered(plan.table(name), data[name])
         except PlanError as error:
             problems += [
                 Problem(

@@ -15,17 +15,16 @@ from sfumato.measures.measuring import Measuring
 from sfumato.measures.registry import measure_of
 from sfumato.measures.utility import cells_folded, table_ratio
 from sfumato.measures.utility.table_ratio_folded import TOO_MANY_CELLS
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.copies import over_copies
-from sfumato.release.parted.check import entered
-from sfumato.release.parted.measure import everybody_of
-from sfumato.release.parted.run import run_parted
-from sfumato.release.protect import measure_run, numbered
-from sfumato.release.run import run_steps
+from sfumato.release.large import everybody_of
+from sfumato.release.measured import measure_run
+from sfumato.release.run import run_plan, run_steps
 from tests.methods.tables import PEOPLE_BOOK, people
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 SECRET = bytes(range(32))
 COUNTED = {"table_ratio", "replicated_uniques", "disclosive_correct"}
@@ -75,7 +74,7 @@ def plan_of(steps, limits=LIMITS):
 def ran(plan, made):
     entering = entered(plan, made)
     plan = plan.bound(entering.codebook)
-    return plan, run_parted(plan, entering, Draws(SECRET), quiet)
+    return plan, run_plan(plan, entering, Draws(SECRET), quiet)
 
 
 def counted(plan, run):
@@ -90,7 +89,7 @@ def counted(plan, run):
 
 
 def in_memory(plan, frame, only=COUNTED):
-    entering = numbered(plan, PolarsDataset(frame, Codebook()))
+    entering = entered(plan, PolarsDataset(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     done = run_steps(plan.steps, entering, Draws(SECRET), plan=plan.digest)
     return measure_run(plan, done, Measuring(), quiet, only=only).findings

@@ -18,17 +18,17 @@ from sfumato.data.query import COUNT, Counts, Folded, Moments
 from sfumato.data.roles import Role
 from sfumato.data.sketch import Sketch, sketch_of
 from sfumato.draws import PUBLIC
-from sfumato.engines.polars import PolarsDataset
+from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.subject import Subject
+from sfumato.plan.binding import plain_types, refuse_several
 from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
 from sfumato.release.measure import measure, sensitive_categories
 from sfumato.release.named import Named
-from sfumato.release.parted.check import plain_types, refuse_several
 from sfumato.release.prepared import GUESSED, NO_KEYS
 from sfumato.release.run import run_steps
 
@@ -76,7 +76,7 @@ def seen(data: PolarsDataset | Parted) -> tuple[pl.DataFrame, Columns, Codebook,
     frame, columns, codebook, whole
         Records, all or a sample; what tells roles and kinds; what the table says of them; whether these are all.
     """
-    if isinstance(data, PolarsDataset):
+    if held(data):
         return data.frame, data.frame, data.codebook, True
     data, sketch = looked_at(data)
     frame = sampled(data)

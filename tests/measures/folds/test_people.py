@@ -13,12 +13,12 @@ from sfumato.measures.attacking import Attacking
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
+from sfumato.release.large import by_forms, sampled_of
 from sfumato.release.measure import measure
-from sfumato.release.parted.measure import by_forms, sampled_of
-from sfumato.release.parted.run import run_parted
+from sfumato.release.run import run_plan
 from tests.methods.tables import people
-from tests.release.parted.scattered import Scattered
-from tests.release.parted.test_measure import SECRET, STEPS, figures, in_memory, plan_of, refuse_other
+from tests.release.scattered import Scattered
+from tests.release.test_large import SECRET, STEPS, figures, in_memory, plan_of, refuse_other
 
 N = 200  # three batches, the third of six
 NAMES = {"linkage_nearest", "risk1", "risk2", "h_rank"}
@@ -38,7 +38,7 @@ def looked_for(frame, steps, how, most, wanted):
     """What a sample of `most` records tells in memory, and what `wanted` people tell who are looked for among all."""
     entering = Scattered.of(frame, plan_of(steps).codebook(frame, Codebook()))
     plan = plan_of(steps).bound(entering.codebook)
-    ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
+    ran = run_plan(plan, entering, Draws(SECRET.value), quiet)
     subject = sampled_of(plan, ran, ran.sides.sample(most), replace(how, people=wanted), Exposed(()))
     sampled = measure(subject, quiet, only={"linkage_nearest", "risk1", "h_rank"})
     return sampled, by_forms({"people": subject}, quiet)

@@ -5,8 +5,8 @@ import polars as pl
 from sfumato.data.query import Counts, Moments
 from sfumato.engines.opening import open_parted
 from sfumato.engines.parts import Parts
+from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
-from sfumato.release.parted.check import entered
 
 
 def test_a_question_after_the_check_reads_only_its_columns(tmp_path, monkeypatch):

@@ -34,6 +34,10 @@ class Scattered:
         return self.whole.codebook
 
     @property
+    def engine(self) -> str:
+        return "duckdb"
+
+    @property
     def schema(self) -> pl.Schema:
         return self.whole.frame.schema
 

@@ -4,8 +4,8 @@ import pytest
 
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
+from sfumato.plan.passes import check_strata
 from sfumato.plan.plan import Plan
-from sfumato.release.parted.steps import check_strata
 from tests.methods.tables import PEOPLE_BOOK, people
 
 

@@ -16,11 +16,11 @@ from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.errors import DataError, FileError, LimitExceeded, NotInMemory, ReleaseExists
 from sfumato.plan.plan import Plan
 from sfumato.release.package.analysis import open_releases
-from sfumato.release.parted.protect import protect_parted
+from sfumato.release.protect import protect
 from sfumato.release.secret import Secret
 from sfumato.render.html import render
 from tests.methods.tables import people
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 SECRET = Secret(bytes(range(32)))
 VARIABLES = {"id": {"role": "record"}, "x": {"kind": "continuous", "role": "key"}, "house": {"role": "other"}}
@@ -29,9 +29,7 @@ FRAME = people(200)
 
 
 def made(data=None, **more):
-    return protect_parted(
-        Plan(variables=VARIABLES, steps=STEPS, **more), data or Scattered.of(FRAME), SECRET, renderer=render
-    )
+    return protect(Plan(variables=VARIABLES, steps=STEPS, **more), data or Scattered.of(FRAME), SECRET, renderer=render)
 
 
 @pytest.fixture(scope="module")

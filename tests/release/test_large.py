@@ -14,22 +14,22 @@ from sfumato.errors import TooManyGroups
 from sfumato.measures import registry
 from sfumato.measures.folds.asking import TOO_MANY
 from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import entered
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
+from sfumato.release import large as measuring
 from sfumato.release.classes import Exposed
+from sfumato.release.large import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, measure_many
 from sfumato.release.measure import measure
-from sfumato.release.parted import measure as measuring
-from sfumato.release.parted.measure import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, measure_many
-from sfumato.release.parted.protect import protect_parted
-from sfumato.release.parted.run import run_parted
-from sfumato.release.protect import numbered, pair_of, protect, subject_of
-from sfumato.release.run import run_steps
+from sfumato.release.measured import pair_of, subject_of
+from sfumato.release.protect import protect
+from sfumato.release.run import run_plan, run_steps
 from sfumato.release.secret import Secret
 from tests.golden.paths.plans import names
 from tests.golden.paths.recording import recorded
 from tests.methods.tables import PEOPLE_BOOK, people
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 N = 200  # three batches, the third of six
 SECRET = Secret(bytes(range(32)))
@@ -61,7 +61,7 @@ def plan_of(steps):
 
 def in_memory(plan, frame, only, how=None):
     """What measures of records tell of the run in memory, those of these figures; the others take no time."""
-    entering = numbered(plan, PolarsDataset(frame, Codebook()))
+    entering = entered(plan, PolarsDataset(frame, Codebook()))
     plan = plan.bound(entering.codebook)
     ran = run_steps(plan.steps, entering, Draws(SECRET.value), plan=plan.digest)
     subject = subject_of(plan, ran, pair_of(plan, ran), how or Measuring(), Exposed(()))
@@ -81,7 +81,7 @@ def refuse_other(told, expected):
 def test_a_small_table_is_measured_as_in_memory(steps):
     frame, plan = people(N), plan_of(steps)
     memory = protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings
-    parted = protect_parted(plan, Scattered.of(frame), SECRET).report.findings
+    parted = protect(plan, Scattered.of(frame), SECRET).report.findings
     assert set(figures(parted)) == set(figures(memory))
     refuse_other(figures(parted), figures(memory))
     assert set(parted.notes) == set(memory.notes)
@@ -93,7 +93,7 @@ def test_of_a_large_table_what_sums_tell_is_of_all_rows(steps):
     frame, plan = people(N), plan_of(steps)
     memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
-    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    ran = run_plan(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
     found = measure_many(plan.bound(entering.codebook), ran, Measuring(most=80), quiet)
     exact = {key: value for key, value in figures(found).items() if key[0] in EXACT}
     assert {SAMPLED.format(most=80), LEFT_OUT} <= set(found.notes)
@@ -108,7 +108,7 @@ def test_a_sample_hangs_on_ids_alone_and_finds_no_fewer_than_all():
     told = []
     for rows in (frame, frame.reverse()):
         entering = Scattered.of(rows, plan.codebook(rows, Codebook()))
-        ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+        ran = run_plan(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
         told.append(figures(measure_many(plan.bound(entering.codebook), ran, Measuring(most=80), quiet)))
     refuse_other(told[0], told[1])
     key = ("linkage_nearest", None, "overall", None, "nearest")
@@ -122,7 +122,7 @@ def test_what_averages_tell_is_tried_in_whole_strata():
     for name in ("centroids", "noise"):
         plan = plan_of(STEPS[name])
         entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
-        ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+        ran = run_plan(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
         told[name] = measure_many(plan.bound(entering.codebook), ran, Measuring(most=N - 1), quiet)
     assert frame["g"].value_counts()["count"].max() < N - 1
     few, whole = ran.sides.strata(["g"], N - 1), ran.sides.strata(["g"], N)
@@ -143,7 +143,7 @@ def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     plan = plan_of(STEPS["noise"])
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     bound = plan.bound(entering.codebook)
-    ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
+    ran = run_plan(bound, entering, Draws(SECRET.value), quiet)
     assert "u_main" in {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
     theirs = {"propensity": replace(registry.measures()["propensity"], forms={})}
     brought = MappingProxyType({**registry.measures(), **theirs})
@@ -173,7 +173,7 @@ def test_of_too_many_classes_the_smallest_is_told(monkeypatch):
 
     frame = people(N)
     plan = Plan(variables={"id": {"role": "record"}, "h": {"role": "key"}}, steps=[])
-    ran = run_parted(plan, Scattered.of(frame, plan.codebook(frame, Codebook())), Draws(SECRET.value), quiet)
+    ran = run_plan(plan, Scattered.of(frame, plan.codebook(frame, Codebook())), Draws(SECRET.value), quiet)
     ask = Scattered.ask
     monkeypatch.setattr(Scattered, "ask", refuse)
     found = measure_many(plan, ran, Measuring(most=100), quiet)
@@ -189,7 +189,7 @@ def test_each_synthetic_copy_is_measured_by_itself():
     memory = figures(protect(plan, PolarsDataset(frame, Codebook()), SECRET).report.findings)
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     bound = plan.bound(entering.codebook)
-    ran = run_parted(bound, entering, Draws(SECRET.value), quiet)
+    ran = run_plan(bound, entering, Draws(SECRET.value), quiet)
     told = figures(measure_many(bound, ran, Measuring(most=100), quiet))
     assert {"k_anonymity", "table_ratio", "unchanged", "mean"} <= {key[0] for key in told}
     refuse_other(told, memory)
@@ -201,9 +201,9 @@ def test_what_breaks_a_rule_is_told_wherever_copies_are_drawn():
     rules = [{"if": "x > 12", "column": "n", "value": 1}]
     step = {"do": "synthesise", "columns": ["x", "n"], "where": "x > 9", "rules": rules}
     plan = plan_of([step])
-    here = numbered(plan, PolarsDataset(frame, Codebook()))
+    here = entered(plan, PolarsDataset(frame, Codebook()))
     memory = run_steps(plan.bound(here.codebook).steps, here, Draws(SECRET.value), plan=plan.digest).steps[0].notes
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
-    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    ran = run_plan(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
     assert ran.steps[0].notes == memory
     assert any("break this rule" in note for note in memory)

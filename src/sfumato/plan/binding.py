@@ -1,26 +1,27 @@
-"""What must hold before a plan runs on a table that is not in memory, told by counts and by one look at its columns."""
+"""What a plan and its data say of each other, before it runs: types, dates, kinds, roles, ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import polars as pl
 import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.dataset import EachColumn, Parted, with_codebook
+from sfumato.data.dataset import Dataset, EachColumn, Parted, with_codebook
 from sfumato.data.files.infer import infer
 from sfumato.data.files.table import checked, listed
+from sfumato.data.hidden import ROW
 from sfumato.data.query import COUNT, SIZE, Classes, Counts, Folded
 from sfumato.data.roles import Kind, Role
 from sfumato.data.sketch import Sketch, sketch_of
-from sfumato.errors import DataError, PlanError
+from sfumato.engines.polars import PolarsDataset, held
+from sfumato.errors import DataError, PlanError, Problem
 from sfumato.plan.known import merged
 from sfumato.plan.plan import Plan
-from sfumato.release.protect import refuse_together
 
-__all__ = ["NEEDS_RECORD", "entered", "guesses", "plain_types", "refuse_several"]
+__all__ = ["NEEDS_RECORD", "entered", "guesses", "plain_types", "refuse_several", "refuse_together", "unique_record"]
 
 NEEDS_RECORD = (
     "there is no column with the record's id, on which everything that is drawn and put in order hangs where the "
@@ -31,6 +32,33 @@ _SEVERAL = (
     "its own, with pseudonymise under one secret where they must join, or take --engine memory"
 )
 _TYPE = "type"
+
+
+D = TypeVar("D", bound=Dataset)
+
+
+def entered(plan: Plan, data: D, *, released: bool = True) -> D:
+    """The data with the plan's codebook, where the plan can run on them.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    data
+        The table as it was opened. In memory it gets the run's own record numbers.
+    released
+        Whether records are released: if not, a plan need not say what becomes of identifiers.
+
+    Raises
+    ------
+    PlanError
+        Everything that is wrong with the plan for these data.
+    DataError
+        No rows; infinite values; ids that are missing or stand twice.
+    """
+    if held(data):
+        return cast(D, _numbered(plan, data, released))
+    return cast(D, _looked_at(plan, cast(Parted, data)))
 
 
 def refuse_several(plan: Plan) -> None:
@@ -63,8 +91,34 @@ def _plain(batch: pl.DataFrame) -> pl.DataFrame:
     return batch.with_columns(cs.float().fill_nan(None), cs.by_dtype(pl.Null).cast(pl.String))
 
 
-def entered(plan: Plan, data: Parted) -> Parted:
-    """The data with the plan's codebook, where the plan can run on them.
+def _numbered(plan: Plan, data: PolarsDataset, released: bool) -> PolarsDataset:
+    """The data with the plan's codebook and the run's own record numbers."""
+    frame = plan.dated(data.frame)
+    book = plan.codebook(frame, data.codebook)
+    refuse_together(
+        lambda: plan.check(book, released=released),
+        lambda: plan.check_kinds(frame),
+        lambda: plan.check_roles(frame, data.codebook) if released else None,
+    )
+    if (record := book.the(Role.RECORD)) is not None:
+        unique_record(frame, record, "the data")
+    return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
+
+
+def refuse_together(*checks: Callable[[], None]) -> None:
+    """Raise what several checks find as one error."""
+    problems: list[Problem] = []
+    for check in checks:
+        try:
+            check()
+        except PlanError as error:
+            problems += error.problems
+    if problems:
+        raise PlanError(problems)
+
+
+def _looked_at(plan: Plan, data: Parted) -> Parted:
+    """The data with the plan's codebook, of a table that is not in memory: by counts, and one look at its columns.
 
     Parameters
     ----------
@@ -186,3 +240,11 @@ def _sketch_dated(sketch: Sketch, texts: Sequence[str], dates: Mapping[str, str]
         else:
             series[n] = pl.concat([series[n], pl.Series(n, ["no date"])])
     return Sketch(series, sketch.missing, sketch.infinite)
+
+
+def unique_record(frame: pl.DataFrame, record: str, where: str) -> None:
+    """Refuse record ids that are missing or stand twice."""
+    if frame[record].null_count():
+        raise DataError(f"The record column {record!r} of {where} has missing ids. Every record needs one.")
+    if frame[record].n_unique() < frame.height:
+        raise DataError(f"The record column {record!r} of {where} holds an id more than once. Ids must be unique.")

@@ -14,10 +14,10 @@ from sfumato.measures.risk.linkage_people import among_all
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.parted.measure import in_memory, sampled_of
-from sfumato.release.parted.run import run_parted
-from sfumato.release.protect import pair_of
-from tests.release.parted.scattered import Scattered
+from sfumato.release.large import in_memory, sampled_of
+from sfumato.release.measured import pair_of
+from sfumato.release.run import run_plan
+from tests.release.scattered import Scattered
 
 SECRET = bytes(range(32))
 NOISE = {"do": "noise", "columns": ["x", "y"], "by": ["g"], "share": 0.2}
@@ -43,7 +43,7 @@ def told(frame, step, most):
     plan = Plan(variables=variables | {n: {"kind": "continuous"} for n in "xy"}, steps=[step])
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
-    ran = run_parted(plan, entering, Draws(SECRET), quiet)
+    ran = run_plan(plan, entering, Draws(SECRET), quiet)
     subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(people=most), Exposed(()))
     lines = answered([among_all(subject)])[0].findings
     whole = in_memory(ran, ran.sides.whole())

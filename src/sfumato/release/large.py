@@ -26,13 +26,11 @@ from sfumato.measures.registry import measures, ours
 from sfumato.measures.subject import Subject
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, split
-from sfumato.release.classes import Exposed, missing_rule
+from sfumato.release.classes import Exposed, exposed_off_memory, missing_rule
 from sfumato.release.copies import over_copies
 from sfumato.release.earlier import Before
 from sfumato.release.measure import NO_CLASSES, notes_of, sensitive_categories
-from sfumato.release.parted.exposing import exposed_off_memory
-from sfumato.release.parted.run import PartedRun
-from sfumato.release.protect import measure_run, pair_of, subject_of
+from sfumato.release.measured import Measured, measure_run, pair_of, subject_of
 from sfumato.release.run import Ran
 
 __all__ = [
@@ -48,6 +46,7 @@ __all__ = [
     "in_memory",
     "measure_few",
     "measure_many",
+    "measure_off_memory",
     "sampled_of",
 ]
 
@@ -86,9 +85,27 @@ _ASKING = 20.0
 """How long it takes to ask all records, as efforts of measures are counted."""
 
 
+def measure_off_memory(
+    plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progress, earlier: Callable[[], Before | None]
+) -> Measured:
+    """Measure what a run left behind whose rows are not in memory.
+
+    Parameters
+    ----------
+    plan, ran, how, progress
+        The plan as run, what its run left behind, how things are measured, and who is told.
+    earlier
+        Opens earlier releases of the same people; a large table is refused beside them.
+    """
+    few = measure_few(plan, ran, how, progress, earlier=earlier)
+    findings = measure_many(plan, ran, how, progress) if few is None else few
+    refused = (EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier and few is None else ()
+    return Measured(findings, None, how, exposed_off_memory(plan, ran.after).keys, refusals=refused)
+
+
 def measure_few(
     plan: Plan,
-    ran: PartedRun,
+    ran: Ran[Parted],
     how: Measuring,
     progress: Progress,
     earlier: Callable[[], Before | None] = lambda: None,
@@ -108,7 +125,7 @@ def measure_few(
     return None if rows is None else measure_run(plan, in_memory(ran, rows), how, progress, earlier=earlier()).findings
 
 
-def in_memory(ran: PartedRun, rows: Rows) -> Ran[PolarsDataset]:
+def in_memory(ran: Ran[Parted], rows: Rows) -> Ran[PolarsDataset]:
     """A run as one in memory leaves it behind, with so many of its rows.
 
     Parameters
@@ -133,7 +150,7 @@ def in_memory(ran: PartedRun, rows: Rows) -> Ran[PolarsDataset]:
     )
 
 
-def measure_many(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
+def measure_many(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progress) -> Findings:
     """Measure a run of a large table: by questions, by people who are looked for among all records, and by samples.
 
     Parameters
@@ -216,7 +233,7 @@ def _notes(
         yield from (note for note in notes if note != NO_CLASSES or (way == "folded" and not crowded))
 
 
-def everybody_of(plan: Plan, ran: PartedRun, sides: HiddenColumns, how: Measuring, seen: Exposed) -> Subject:
+def everybody_of(plan: Plan, ran: Ran[Parted], sides: HiddenColumns, how: Measuring, seen: Exposed) -> Subject:
     """What measures look at that are told of all records.
 
     Parameters
@@ -244,7 +261,7 @@ def everybody_of(plan: Plan, ran: PartedRun, sides: HiddenColumns, how: Measurin
     )
 
 
-def sampled_of(plan: Plan, ran: PartedRun, rows: Rows, how: Measuring, seen: Exposed) -> Subject:
+def sampled_of(plan: Plan, ran: Ran[Parted], rows: Rows, how: Measuring, seen: Exposed) -> Subject:
     """What measures look at that compare records one by one: some of them, with all behind them.
 
     Parameters
@@ -259,7 +276,7 @@ def sampled_of(plan: Plan, ran: PartedRun, rows: Rows, how: Measuring, seen: Exp
     return replace(subject, classes=(), sensitive=(), sides=ran.sides)
 
 
-def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -> Findings:
+def _of_copies(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progress) -> Findings:
     """What classes, sums and counts tell of synthetic copies: each is measured by itself, as in memory.
 
     Counted together, all copies of a person would make one class of people alike.
@@ -275,7 +292,7 @@ def _of_copies(plan: Plan, ran: PartedRun, how: Measuring, progress: Progress) -
     return over_copies([of(copy) for copy in ran.sides.copies()], ran.disclosure, progress)
 
 
-def _strata(plan: Plan, ran: PartedRun, most: int) -> Rows | None:
+def _strata(plan: Plan, ran: Ran[Parted], most: int) -> Rows | None:
     """A sample of whole strata, of masking steps that have any."""
     by = [n for n in plan.traces.strata if n in ran.after.codebook]
     try:

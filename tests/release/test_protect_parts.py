@@ -17,20 +17,19 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import LimitExceeded, PlanError
 from sfumato.measures.measuring import Measuring
 from sfumato.methods.registry import methods
+from sfumato.plan.binding import entered
 from sfumato.plan.draft import draft_plan
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
+from sfumato.release.large import EARLIER_LEFT_OUT
+from sfumato.release.large_risk import seen
 from sfumato.release.order import in_release_order
-from sfumato.release.parted.assess import seen
-from sfumato.release.parted.check import entered
-from sfumato.release.parted.measure import EARLIER_LEFT_OUT
-from sfumato.release.parted.protect import protect_parted
-from sfumato.release.parted.run import run_parted
-from sfumato.release.protect import numbered, without_traces
-from sfumato.release.run import run_steps
+from sfumato.release.protect import protect
+from sfumato.release.remaining import as_released
+from sfumato.release.run import run_plan, run_steps
 from sfumato.release.secret import Secret
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
-from tests.release.parted.scattered import Scattered
+from tests.release.scattered import Scattered
 
 SECRET = Secret(bytes(range(32)))
 STEPS = [pytest.param([lawful(name)[0]], id=name) for name in methods()]
@@ -72,16 +71,16 @@ def table():
 def in_memory(plan, frame):
     """What the engine in memory releases, without the measures."""
     data = PolarsDataset(frame.with_columns(pl.col("odd").fill_nan(None)), Codebook())
-    entering = numbered(plan, data)
+    entering = entered(plan, data)
     plan = plan.bound(entering.codebook)
     draws = Draws(SECRET.value)
     ran = run_steps(plan.steps, entering, draws, plan=plan.digest)
-    return in_release_order(without_traces(plan, data, entering, ran.after), plan, draws)
+    return in_release_order(as_released(plan, data, entering, ran.after), plan, draws)
 
 
 def in_parts(plan, frame, folder):
-    release = protect_parted(plan, Scattered.of(frame), SECRET)
-    parts = release.write(folder, force=True)
+    release = protect(plan, Scattered.of(frame), SECRET)
+    parts = release.write(folder, force=True).parts
     written = [folder / "data" / part.name for part in parts]
     assert sorted((folder / "data").iterdir()) == written
     return pl.read_parquet(written), release
@@ -104,9 +103,9 @@ def test_what_steps_took_out_is_told_as_in_memory():
         {"do": "suppress_cells", "keys": ["g", "n"], "k": 9},
     ]
     planned = plan(steps)
-    there = run_parted(planned, entered(planned, Scattered.of(table())), Draws(SECRET.value), quiet)
+    there = run_plan(planned, entered(planned, Scattered.of(table())), Draws(SECRET.value), quiet)
     here = run_steps(
-        planned.steps, numbered(planned, PolarsDataset(table(), Codebook())), Draws(SECRET.value), plan=planned.digest
+        planned.steps, entered(planned, PolarsDataset(table(), Codebook())), Draws(SECRET.value), plan=planned.digest
     )
     assert there.suppression == here.suppression
     assert [step.notes for step in there.steps] == [step.notes for step in here.steps]
@@ -115,9 +114,9 @@ def test_what_steps_took_out_is_told_as_in_memory():
 
 def test_true_values_and_what_an_attacker_rebuilds_travel_beside_the_released_ones():
     planned = plan([{"do": "centroids", "columns": ["x", "y"], "by": ["g"], "k": 5}, {"do": "drop", "columns": ["h"]}])
-    there = run_parted(planned, entered(planned, Scattered.of(table())), Draws(SECRET.value), quiet)
+    there = run_plan(planned, entered(planned, Scattered.of(table())), Draws(SECRET.value), quiet)
     here = run_steps(
-        planned.steps, numbered(planned, PolarsDataset(table(), Codebook())), Draws(SECRET.value), plan=planned.digest
+        planned.steps, entered(planned, PolarsDataset(table(), Codebook())), Draws(SECRET.value), plan=planned.digest
     )
     beside = pl.concat(there.after.batches()).sort("id")
     truth = table().sort("id")
@@ -145,12 +144,12 @@ steps:
 
 def same_release(planned, data, folder):
     """Hold a release in parts against the one of the engine in memory."""
-    release = protect_parted(planned, Scattered.of(data.frame, data.codebook), SECRET)
-    parts = release.write(folder, force=True)
-    entering = numbered(planned, data)
+    release = protect(planned, Scattered.of(data.frame, data.codebook), SECRET)
+    parts = release.write(folder, force=True).parts
+    entering = entered(planned, data)
     bound = planned.bound(entering.codebook)
     ran = run_steps(bound.steps, entering, Draws(SECRET.value), plan=bound.digest)
-    same = in_release_order(without_traces(bound, data, entering, ran.after), bound, Draws(SECRET.value))
+    same = in_release_order(as_released(bound, data, entering, ran.after), bound, Draws(SECRET.value))
     made = pl.read_parquet([folder / "data" / part.name for part in parts])
     assert_frame_equal(made, same.frame, check_exact=True)
 
@@ -195,11 +194,11 @@ def test_kinds_and_refusals_are_those_of_the_whole_table():
         }
     )
     planned = Plan(variables={"id": {"role": "record"}, "day": {"kind": "date"}, "place": {"role": "other"}})
-    here = numbered(planned, PolarsDataset(frame, Codebook())).codebook.without(ROW)
+    here = entered(planned, PolarsDataset(frame, Codebook())).codebook.without(ROW)
     assert entered(planned, Scattered.of(frame)).codebook == here
     wrong = Plan(variables={"id": {"role": "record"}, "no day": {"kind": "date"}, "texts": {"kind": "integer"}})
     with pytest.raises(PlanError) as in_memory_told:
-        numbered(wrong, PolarsDataset(frame, Codebook()))
+        entered(wrong, PolarsDataset(frame, Codebook()))
     with pytest.raises(PlanError) as told:
         entered(wrong, Scattered.of(frame))
     assert [p.message for p in told.value.problems] == [p.message for p in in_memory_told.value.problems]

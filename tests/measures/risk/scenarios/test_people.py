@@ -13,11 +13,11 @@ from sfumato.measures.risk.scenarios.people import ERRS
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.parted.measure import by_forms, measure_many, sampled_of
-from sfumato.release.parted.run import run_parted
+from sfumato.release.large import by_forms, measure_many, sampled_of
+from sfumato.release.run import run_plan
 from tests.methods.tables import people
-from tests.release.parted.scattered import Scattered
-from tests.release.parted.test_measure import SECRET, figures, in_memory, plan_of, refuse_other
+from tests.release.scattered import Scattered
+from tests.release.test_large import SECRET, figures, in_memory, plan_of, refuse_other
 
 N = 200  # three batches, the third of six
 LINE = ("match_correct", None, "nearest", None, "neighbour")
@@ -50,7 +50,7 @@ def dated(frame):
 def looked_for(frame, plan, most, wanted):
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
     plan = plan.bound(entering.codebook)
-    ran = run_parted(plan, entering, Draws(SECRET.value), quiet)
+    ran = run_plan(plan, entering, Draws(SECRET.value), quiet)
     subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(people=wanted), Exposed(()))
     return by_forms({"people": subject}, quiet)
 
@@ -118,7 +118,7 @@ def test_a_limit_on_linkers_that_were_not_tried_is_not_met():
 def test_who_errs_is_left_out_and_a_note_says_so():
     frame, plan = people(N), keyed([NOISE], knows={"neighbour": {"error": {"x": 1.0}}})
     entering = Scattered.of(frame, plan.codebook(frame, Codebook()))
-    ran = run_parted(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
+    ran = run_plan(plan.bound(entering.codebook), entering, Draws(SECRET.value), quiet)
     found = measure_many(plan.bound(entering.codebook), ran, Measuring(most=100), quiet)
     assert ERRS in found.notes
     assert not [f for f in found if f.measure == "match_correct"]
