@@ -26,7 +26,7 @@ def main() -> None:
     step = sf.steps.Noise(columns=["smoke", "breastfed", "mould"], variance=0.2)
     plan = sf.Plan(title="Asthma", variables=VARIABLES, steps=[step])
     release = sf.protect(plan, sf.examples.asthma_a(), secret=bytes(range(32)))
-    fit = sf.fit(FORMULA, release.data.frame, release.disclosure, family="probit")
+    fit = sf.fit(FORMULA, release.frame, release.disclosure, family="probit")
     (HERE / "forest.svg").write_bytes(forest_plot(fit, "svg"))
     print(fit.summary())
 

@@ -30,7 +30,7 @@ def protected():
 
 
 def test_values_become_multiples_and_missing_codes_stay():
-    assert sorted(protected().data.frame["pay"]) == [-9, 100, 150, 150]
+    assert sorted(protected().frame["pay"]) == [-9, 100, 150, 150]
 
 
 def test_what_is_left_is_measured_and_said():
