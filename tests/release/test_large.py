@@ -18,9 +18,12 @@ from sfumato.plan.binding import entered
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
-from sfumato.release import large as measuring
+from sfumato.release import forms
+from sfumato.release import measure as measuring
 from sfumato.release.classes import Exposed
-from sfumato.release.large import LEFT_OUT, OTHERS_LEFT_OUT, SAMPLED, STRATA_SAMPLED, measure_many
+from sfumato.release.forms import OTHERS_LEFT_OUT
+from sfumato.release.large import LEFT_OUT, SAMPLED, STRATA_SAMPLED, measure_many
+from sfumato.release.large_risk import risk_parted
 from sfumato.release.measure import measure
 from sfumato.release.measured import pair_of, subject_of
 from sfumato.release.protect import protect
@@ -137,6 +140,24 @@ def test_what_averages_tell_is_tried_in_whole_strata():
     assert note not in told["noise"].notes
 
 
+def brought_by_others(monkeypatch, name):
+    """As if another package brought one of our measures, which says nothing of large tables."""
+    theirs = replace(registry.measures()[name], forms={})
+    brought = MappingProxyType({**registry.measures(), name: theirs})
+    for module in (registry, forms, measuring):
+        monkeypatch.setattr(module, "measures", lambda: brought)
+    monkeypatch.setattr(forms, "ours", lambda: frozenset(registry.figures()) - theirs.names)
+
+
+def test_the_risk_of_one_large_table_leaves_it_out_too(monkeypatch):
+    data = Scattered.of(people(N))
+    brought_by_others(monkeypatch, "below_k")
+    few, many = (risk_parted(data, by=["g", "h"], how=Measuring(most=most)) for most in (N, N - 1))
+    assert {f.measure for f in few} - {f.measure for f in many} == {"below_k"}
+    assert OTHERS_LEFT_OUT.format(figures="below_k") in many.notes
+    assert all(f in few.lines for f in many)
+
+
 def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     """It has no form for large tables: of a sample, a count would pass for one of everybody."""
     frame = people(N)
@@ -145,13 +166,9 @@ def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     bound = plan.bound(entering.codebook)
     ran = run_plan(bound, entering, Draws(SECRET.value), quiet)
     assert "u_main" in {f.measure for f in measure_many(bound, ran, Measuring(most=100), quiet)}
-    theirs = {"propensity": replace(registry.measures()["propensity"], forms={})}
-    brought = MappingProxyType({**registry.measures(), **theirs})
-    monkeypatch.setattr(registry, "measures", lambda: brought)
-    monkeypatch.setattr(measuring, "measures", lambda: brought)
-    monkeypatch.setattr(measuring, "ours", lambda: frozenset(registry.figures()) - theirs["propensity"].names)
+    brought_by_others(monkeypatch, "propensity")
     found = measure_many(bound, ran, Measuring(most=100), quiet)
-    assert not theirs["propensity"].names & {f.measure for f in found}
+    assert not {"u_main", "u_interactions"} & {f.measure for f in found}
     assert OTHERS_LEFT_OUT.format(figures="u_main, u_interactions") in found.notes
     judged = apply_limits(found, [Limit(measure="u_main", at_most=1.0)])
     assert [(f.measure, f.ok) for f in judged if f.measure == "u_main"] == [("u_main", False)]

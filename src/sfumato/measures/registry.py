@@ -37,7 +37,7 @@ def measures() -> MappingProxyType[str, Measure]:
 
 
 def ours() -> frozenset[str]:
-    """Figures of our own measures, for where those of other packages cannot be had yet.
+    """Figures of our own measures, for where it is said which of other packages are left out.
 
     Examples
     --------

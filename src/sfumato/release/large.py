@@ -5,31 +5,30 @@ A small table is brought into memory and measured there. Of a larger one each me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
-from sfumato.data.finding import Finding, Findings
+from sfumato.data.finding import Findings
 from sfumato.data.hidden import leaving
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.sides import Rows
 from sfumato.engines.hidden_columns import HiddenColumns
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import TooManyGroups
-from sfumato.measures.folds.asking import TOO_MANY, Asking, Told, answered
-from sfumato.measures.measure import Measure, Way
+from sfumato.measures.measure import Way
 from sfumato.measures.measuring import PEOPLE, Measuring
-from sfumato.measures.registry import measures, ours
 from sfumato.measures.subject import Subject
 from sfumato.plan.plan import Plan
-from sfumato.progress import Progress, split
+from sfumato.progress import Progress
 from sfumato.release.classes import Exposed, exposed_off_memory, missing_rule
 from sfumato.release.copies import over_copies
 from sfumato.release.earlier import Before
-from sfumato.release.measure import NO_CLASSES, notes_of, sensitive_categories
+from sfumato.release.forms import by_forms, left_out_of_others
+from sfumato.release.measure import sensitive_categories
 from sfumato.release.measured import Measured, measure_run, pair_of, subject_of
 from sfumato.release.run import Ran
 
@@ -38,10 +37,8 @@ __all__ = [
     "EARLIER_LEFT_OUT",
     "LEFT_OUT",
     "NO_SAMPLE",
-    "OTHERS_LEFT_OUT",
     "SAMPLED",
     "STRATA_SAMPLED",
-    "by_forms",
     "everybody_of",
     "in_memory",
     "measure_few",
@@ -73,16 +70,10 @@ EARLIER_LEFT_OUT = (
     "records, whose ids are those of single people. Take `earlier` out of the plan, if nobody has got them"
 )
 """A clause, as refusals are."""
-OTHERS_LEFT_OUT = (
-    "The table is large: {figures} (of another package) cannot be measured of it. A limit on one of them counts as not "
-    "met."
-)
 NO_SAMPLE = (
     "The table is large, and its released records are not those of single people: measures that compare records were "
     "left out. A limit on one of them counts as not met."
 )
-_ASKING = 20.0
-"""How long it takes to ask all records, as efforts of measures are counted."""
 
 
 def measure_off_memory(
@@ -158,79 +149,23 @@ def measure_many(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progres
     plan, ran, how, progress
         As of `measure_few`.
     """
-    others = _left_out_of_others()
+    others = left_out_of_others()
     if ran.disclosure.synthetic is not None:
         return Findings(notes=(*others, NO_SAMPLE)) + _of_copies(plan, ran, how, progress)
     seen = exposed_off_memory(plan, ran.after)
     everybody, sample = everybody_of(plan, ran, ran.sides, how, seen), ran.sides.sample(how.most)
     if sample is None:
-        return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + by_forms({"folded": everybody}, progress)
+        return Findings(notes=(*seen.notes, *others, NO_SAMPLE)) + by_forms({"folded": everybody}, progress).findings
     some, strata = sampled_of(plan, ran, sample, how, seen), _strata(plan, ran, how.most)
     subjects: dict[Way, Subject] = {"folded": everybody, "people": some}
     if strata is not None:
         subjects["strata"] = sampled_of(plan, ran, strata, how, seen)
     subjects["sample"] = some
-    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), LEFT_OUT)
-    return Findings(notes=notes) + by_forms(subjects, progress)
-
-
-def _left_out_of_others() -> tuple[str, ...]:
-    """A note on the measures of other packages that large tables do without; `LEFT_OUT` tells of ours."""
-    brought = [m for m in measures().values() if not m.forms and m.names.isdisjoint(ours())]
-    names = [figure.name for each in brought for figure in each.figures]
-    return (OTHERS_LEFT_OUT.format(figures=", ".join(names)),) if names else ()
-
-
-def by_forms(subjects: Mapping[Way, Subject], progress: Progress) -> Findings:
-    """The findings of all measures by the forms that they have; of a line that several give, the first form's.
-
-    Parameters
-    ----------
-    subjects
-        What is looked at in each form, in the order in which lines stand.
-    progress
-        Called with what is being measured, and the share of it that is done.
-    """
-    ways = [(way, each) for way in subjects for each in measures().values() if way in each.forms]
-    chosen = [(way, each) for way, each in ways if each.can(subjects[way]) and each.wanted(subjects[way])]
-    *parts, asking = split(progress, [*(each.effort for _, each in chosen), _ASKING])
-    looked_at, begun = dict(subjects), []
-    for (way, each), part in zip(chosen, parts, strict=True):
-        part(f"measuring {each.doing}", 0)
-        begun.append(_begun(each, way, looked_at))
-    asking("asking all records", 0)
-    told = answered(begun)
-    lines: dict[tuple[object, ...], Finding] = {}
-    for f in (f for one in told for f in one.findings):
-        lines.setdefault((f.measure, f.variable, f.group, f.at, f.attack), f)
-    found = Findings.together([Findings(tuple(lines.values())), *(Findings(notes=one.findings.notes) for one in told)])
-    return found + Findings(notes=tuple(_notes(looked_at, [way for way, _ in chosen], told, found)))
-
-
-def _begun(each: Measure, way: Way, looked_at: dict[Way, Subject]) -> Findings | Asking:
-    """What a form finds, or asks for; from too many classes on, classes are looked at no more."""
-    subject = looked_at[way]
-    if not each.can(subject):
-        return Findings()
-    try:
-        return each.forms[way](subject)
-    except TooManyGroups:
-        looked_at[way] = replace(subject, classes=(), sensitive=())
-        return Findings(notes=(TOO_MANY,))
-
-
-def _notes(
-    looked_at: Mapping[Way, Subject], ways: Sequence[Way], told: Sequence[Told], found: Findings
-) -> Iterator[str]:
-    """How things were measured, and what could not be."""
-    crowded = TOO_MANY in found.notes
-    if any(way == "people" and one.asked for way, one in zip(ways, told, strict=True)):
-        yield AMONG_ALL
-    if any(way == "strata" and one.findings for way, one in zip(ways, told, strict=True)):
-        yield STRATA_SAMPLED.format(most=looked_at["strata"].how.most)
-    for way, subject in looked_at.items():
-        notes = notes_of(subject, Findings() if crowded else found)
-        yield from (note for note in notes if note != NO_CLASSES or (way == "folded" and not crowded))
+    told = by_forms(subjects, progress)
+    tried = (STRATA_SAMPLED.format(most=how.most),) if "strata" in told.found else ()
+    among = (AMONG_ALL,) if "people" in told.asked else ()
+    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT, *among)
+    return Findings(notes=notes) + told.findings
 
 
 def everybody_of(plan: Plan, ran: Ran[Parted], sides: HiddenColumns, how: Measuring, seen: Exposed) -> Subject:
@@ -285,7 +220,10 @@ def _of_copies(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progress)
     def of(copy: HiddenColumns) -> Callable[[Progress], Findings]:
         def findings(part: Progress) -> Findings:
             seen = exposed_off_memory(plan, copy.after)
-            return Findings(notes=seen.notes) + by_forms({"folded": everybody_of(plan, ran, copy, how, seen)}, part)
+            return (
+                Findings(notes=seen.notes)
+                + by_forms({"folded": everybody_of(plan, ran, copy, how, seen)}, part).findings
+            )
 
         return findings
 

@@ -27,6 +27,7 @@ from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import classes_of, exposed
+from sfumato.release.forms import by_forms, left_out_of_others
 from sfumato.release.measure import measure, sensitive_categories
 from sfumato.release.named import Named
 from sfumato.release.prepared import GUESSED, NO_KEYS
@@ -39,8 +40,8 @@ SAMPLED = 50_000
 _PLACE, _TIMES = "sfumato:place", "sfumato:occurrence"
 
 
-def looked_at(data: Parted) -> tuple[Parted, Sketch]:
-    """The data as readers of files give them, and what is known of the columns.
+def looked_at(data: Parted) -> tuple[Parted, Sketch, int]:
+    """The data as readers of files give them, what is known of the columns, and how many rows there are.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def looked_at(data: Parted) -> tuple[Parted, Sketch]:
     if sketch.infinite:
         infinite = [n for n in sketch.columns if n in sketch.infinite]
         raise DataError(f"Infinite values in {listed(infinite)}. Replace them by missing values or by finite ones.")
-    return data, sketch
+    return data, sketch, int(answers[0].item(0, COUNT))
 
 
 SAMPLE_OF = (
@@ -78,9 +79,9 @@ def seen(data: PolarsDataset | Parted) -> tuple[pl.DataFrame, Columns, Codebook,
     """
     if held(data):
         return data.frame, data.frame, data.codebook, True
-    data, sketch = looked_at(data)
+    data, sketch, many = looked_at(data)
     frame = sampled(data)
-    whole = int(data.ask(Counts(())).item(0, COUNT)) == frame.height
+    whole = many == frame.height
     return frame, frame if whole else sketch, data.codebook, whole
 
 
@@ -145,7 +146,7 @@ def risk_parted(
     plan, named = plan or Plan(), named or Named()
     refuse_several(plan)
     progress("looking at the columns", 0)
-    data, sketch = looked_at(data)
+    data, sketch, many = looked_at(data)
     book = plan.codebook(sketch, data.codebook)
     if plan.steps:
         plan.check(book, released=False)
@@ -173,7 +174,11 @@ def risk_parted(
     sensitive = named.sensitive or sensitive_categories(data.codebook)
     how = replace(how or Measuring(), together=len(named.sensitive) > 1)
     asked = frozenset(limit.measure for limit in plan.limits)
-    found = measure(Subject(data, classes=classes, sensitive=sensitive, how=how, asked=asked), progress, "risk")
+    subject = Subject(data, classes=classes, sensitive=sensitive, how=how, asked=asked)
+    if many > how.most:
+        found = Findings(notes=left_out_of_others()) + by_forms({"folded": subject}, progress, "risk").findings
+    else:
+        found = measure(subject, progress, "risk")
     found = Findings(notes=notes) + found
     return apply_limits(found, plan.limits) if plan.limits else found
 

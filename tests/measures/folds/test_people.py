@@ -13,7 +13,8 @@ from sfumato.measures.attacking import Attacking
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.large import by_forms, sampled_of
+from sfumato.release.forms import by_forms
+from sfumato.release.large import sampled_of
 from sfumato.release.measure import measure
 from sfumato.release.run import run_plan
 from tests.methods.tables import people
@@ -41,7 +42,7 @@ def looked_for(frame, steps, how, most, wanted):
     ran = run_plan(plan, entering, Draws(SECRET.value), quiet)
     subject = sampled_of(plan, ran, ran.sides.sample(most), replace(how, people=wanted), Exposed(()))
     sampled = measure(subject, quiet, only={"linkage_nearest", "risk1", "h_rank"})
-    return sampled, by_forms({"people": subject}, quiet)
+    return sampled, by_forms({"people": subject}, quiet).findings
 
 
 NOISE = {"do": "noise", "columns": ["x", "y"]}

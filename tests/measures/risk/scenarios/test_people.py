@@ -13,7 +13,8 @@ from sfumato.measures.risk.scenarios.people import ERRS
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.classes import Exposed
-from sfumato.release.large import by_forms, measure_many, sampled_of
+from sfumato.release.forms import by_forms
+from sfumato.release.large import measure_many, sampled_of
 from sfumato.release.run import run_plan
 from tests.methods.tables import people
 from tests.release.scattered import Scattered
@@ -52,7 +53,7 @@ def looked_for(frame, plan, most, wanted):
     plan = plan.bound(entering.codebook)
     ran = run_plan(plan, entering, Draws(SECRET.value), quiet)
     subject = sampled_of(plan, ran, ran.sides.sample(most), Measuring(people=wanted), Exposed(()))
-    return by_forms({"people": subject}, quiet)
+    return by_forms({"people": subject}, quiet).findings
 
 
 TRIED = {
