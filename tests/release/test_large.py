@@ -1,6 +1,8 @@
 """What is measured of rows that are not in memory is what the memory engine measures."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 import pytest
@@ -138,6 +140,12 @@ def test_what_averages_tell_is_tried_in_whole_strata():
     note = STRATA_SAMPLED.format(most=N - 1)
     assert note in told["centroids"].notes
     assert note not in told["noise"].notes
+
+
+def test_the_loop_over_forms_knows_no_measure():
+    text = Path(forms.__file__).read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    assert not {*re.findall(r"\w+", text)} & {*registry.figures()}
 
 
 def brought_by_others(monkeypatch, name):

@@ -1,12 +1,19 @@
 """A release as it is written."""
 
 import json
+import pickle
 
+import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.data.codebook import Codebook
+from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
+from sfumato.release.protect import protect
+from sfumato.release.release import Release
+from sfumato.release.secret import Secret
 from tests.release.test_protect import FRAME, SECRET, plan
 
 
@@ -31,7 +38,7 @@ def test_a_limit_that_does_not_hold_stops_the_writing(tmp_path):
 def test_the_folder_reads_back(release, tmp_path):
     release.write(tmp_path / "r")
     again = sf.read(next((tmp_path / "r").glob("data.*")))
-    assert again.frame.equals(release.data.frame)
+    assert again.frame.equals(release.frame)
     assert Plan.load(tmp_path / "r" / "plan.yaml") == plan()
     package = json.loads((tmp_path / "r" / "datapackage.json").read_text())
     assert package["sfumato"]["plan"] == plan().digest
@@ -44,3 +51,20 @@ def test_a_refused_release_is_written_only_by_force_and_says_why(tmp_path):
         refused.write(tmp_path / "r")
     refused.write(tmp_path / "r", force=True)
     assert "Nothing protects smoker" in (tmp_path / "r" / "report.html").read_text()
+
+
+def test_a_release_in_memory_does_not_carry_the_secret():
+    frame = pl.DataFrame({"id": range(40), "x": [i % 7 + 0.5 for i in range(40)]})
+    plan = Plan(variables={"id": {"role": "record"}}, steps=[{"do": "noise", "columns": ["x"], "sd": 1}])
+    secret = b"known to nobody, 4711 times over"
+    release = protect(plan, PolarsDataset(frame, Codebook()), Secret(secret))
+    assert secret not in pickle.dumps(release)
+    assert pickle.loads(pickle.dumps(release)).frame.equals(release.frame)
+
+
+def test_the_old_name_of_releases_in_parts_is_kept_for_a_version():
+    with pytest.warns(DeprecationWarning, match="PartedRelease is Release"):
+        from sfumato.release.release import PartedRelease
+    assert PartedRelease is Release
+    with pytest.raises(ImportError):
+        from sfumato.release.release import AnotherRelease  # noqa: F401
