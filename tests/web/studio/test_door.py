@@ -4,6 +4,7 @@ import pytest
 
 from sfumato.web.studio import door
 from sfumato.web.studio.door import Keys, of_another_user
+from tests.parts import needs
 from tests.web.studio.conftest import HERE, PORT
 
 COOKIE = f"sfumato_studio_{PORT}"
@@ -43,6 +44,7 @@ def test_without_the_cookie_nothing_is_had(visit, path):
     assert visit.stranger().get(path).status_code == 403
 
 
+@needs("vendor")
 def test_files_are_had_with_it(visit):
     page = visit.client.get("/data").text
     style = page.partition('<link rel="stylesheet" href="')[2].partition('"')[0]

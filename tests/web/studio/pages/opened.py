@@ -18,10 +18,8 @@ from sfumato.web.studio.jobs import Job, Jobs
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import Studio
 from sfumato.web.studio.tasks import TASKS, Work
-from tests.parts import needs
 
 PORT = 8765
-needs_vendor = needs("vendor")
 PLAN = """\
 sfumato: 1
 title: Small

@@ -16,9 +16,8 @@ import sfumato as sf
 from sfumato import steps
 from sfumato.cli.app import app
 from sfumato.web.studio.archive import packed
-from tests.web.studio.pages.opened import looking, needs_vendor, words
+from tests.web.studio.pages.opened import looking, words
 
-pytestmark = needs_vendor
 MODEL = {"response": "y", "by": "x", "family": "linear"}
 
 

@@ -12,9 +12,8 @@ import pytest
 import sfumato as sf
 from sfumato.web.studio.jobs import Job
 from sfumato.web.studio.tasks import KEPT_BACK
-from tests.web.studio.pages.opened import PLAN, looking, needs_vendor, words
+from tests.web.studio.pages.opened import PLAN, looking, words
 
-pytestmark = needs_vendor
 MODEL = {"model": "age ~ dose", "family": "linear"}
 QUERY = urlencode(MODEL)
 

@@ -10,9 +10,7 @@ from sfumato.release.secret import Secret
 from sfumato.web.studio.application import serve
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import SEVERAL, Studio
-from tests.parts import needs
 
-pytestmark = needs("vendor")
 PORT = 8765
 ODD = '<b>"odd"</b>'
 PLAN = """sfumato: 1

@@ -5,9 +5,9 @@ import pytest
 from sfumato.api.read import read
 from sfumato.errors import SfumatoError
 from sfumato.web.studio.uploads import _named
-from tests.web.studio.pages.test_data import folder, opened, pytestmark, rows, shown
+from tests.web.studio.pages.test_data import folder, opened, rows, shown
 
-__all__ = ["folder", "opened", "pytestmark"]
+__all__ = ["folder", "opened"]
 
 
 def sent(page, name, content, **fields):

@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.web.studio.pages.opened import PLAN, looking, needs_vendor, words
-
-pytestmark = needs_vendor
+from tests.web.studio.pages.opened import PLAN, looking, words
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 
 from sfumato.cli.app import app
 from sfumato.web.studio.jobs import Job
-from tests.web.studio.pages.opened import PLAN, looking, needs_vendor, words
+from tests.web.studio.pages.opened import PLAN, looking, words
 
-pytestmark = needs_vendor
 KEY = bytes(range(32))
 
 

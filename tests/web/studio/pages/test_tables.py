@@ -17,9 +17,8 @@ from sfumato.cli.app import app
 from sfumato.release.secret import Secret
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.tabling import FIELDS, Chosen
-from tests.web.studio.pages.opened import looking, needs_vendor, words
+from tests.web.studio.pages.opened import looking, words
 
-pytestmark = needs_vendor
 KEY = bytes(range(40))
 TREE = "code,parent\na1,a\na2,a\nb1,b\nb2,b\na,\nb,\n"
 ASKED = {"by1": "town", "by2": "ill", "n": "3"}

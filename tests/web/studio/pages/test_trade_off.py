@@ -7,9 +7,7 @@ from html import unescape
 import pytest
 
 from sfumato.web.studio.pages.trade_off import _pictures
-from tests.web.studio.pages.opened import looking, needs_vendor, words
-
-pytestmark = needs_vendor
+from tests.web.studio.pages.opened import looking, words
 
 
 @pytest.fixture
