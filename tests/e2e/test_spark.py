@@ -106,6 +106,7 @@ def machines(here):
     (here / "conf").mkdir()
     (here / "events").mkdir()
     told = f"spark.eventLog.enabled true\nspark.eventLog.dir file://{here}/events\nspark.eventLog.compress false\n"
+    told += "spark.task.maxFailures 2\n"  # a worker that fails begins anew, which takes longest
     (here / "conf" / "spark-defaults.conf").write_text(told)
     with spark_cluster.cluster(here / "cluster") as made:
         yield made

@@ -22,8 +22,9 @@ import pytest
 
 from sfumato.examples import cohort
 from tests.e2e.command import SFUMATO, begun, serving, sfumato
+from tests.parts import needs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs("vendor")]
 
 COLUMNS = ("id", "name", "nhs_number", "email", "sex", "region", "smoker", "height", "bmi", "comment")
 PLAN = """sfumato: 1
