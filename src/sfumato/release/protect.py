@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import replace
 from importlib.metadata import version
 from typing import cast
@@ -21,7 +21,7 @@ from sfumato.release.classes import refusals
 from sfumato.release.earlier import Before
 from sfumato.release.large import measure_off_memory
 from sfumato.release.measure import EFFORT
-from sfumato.release.measured import measure_run
+from sfumato.release.measured import Measured, measure_run
 from sfumato.release.order import in_release_order
 from sfumato.release.rehearsal import asks_for_rehearsal, rehearse
 from sfumato.release.release import Release
@@ -99,9 +99,28 @@ def protect(
     else:
         parts = cast(Ran[Parted], replace(ran, after=after))
         measured = measure_off_memory(plan, parts, how, measuring, earlier)
+    if pictures:
+        drawing("drawing pictures", 0)
+    report = _report(plan, secret, ran, entering, after, measured, drawn, pictures)
+    if held(after):
+        return Release(in_release_order(after, plan, draws), report, plan, renderer)
+    return Release(after, report, plan, renderer, told, draws)
+
+
+def _report(
+    plan: Plan,
+    secret: Secret,
+    ran: Ran[Table],
+    entering: Table,
+    after: Table,
+    measured: Measured,
+    drawn: Set[str],
+    pictures: bool,
+) -> Report:
+    """What was done and measured, with limits applied, and what speaks against the release."""
     findings = apply_limits(measured.findings, plan.limits)
-    drawing("drawing pictures", 0)
-    report = Report(
+    leaves = after.codebook.only(leaving(after.codebook))
+    return Report(
         title=plan.title,
         created=datetime.date.today(),
         version=version("sfumato"),
@@ -111,10 +130,7 @@ def protect(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=(
-            *refusals(plan, after.codebook.only(leaving(after.codebook)), measured.keys, findings),
-            *measured.refusals,
-        ),
+        refusals=(*refusals(plan, leaves, measured.keys, findings), *measured.refusals),
         warnings=(
             *warnings_of(plan, entering, after, measured.keys, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
@@ -123,6 +139,3 @@ def protect(
         access=plan.access,
         consent=plan.consent,
     )
-    if held(after):
-        return Release(in_release_order(after, plan, draws), report, plan, renderer)
-    return Release(after, report, plan, renderer, told, draws)
