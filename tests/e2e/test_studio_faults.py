@@ -22,8 +22,9 @@ from sfumato.web.studio.pages import ROUTERS as PAGES
 from sfumato.web.studio.routes import ROUTERS
 from tests.e2e.command import SFUMATO
 from tests.e2e.test_studio import PATIENCE, PLAN, ended, folder, running, waited
+from tests.parts import needs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs("vendor")]
 
 __all__ = ["folder"]
 

@@ -14,6 +14,7 @@ from sfumato.web.studio.application import _largest, serve
 from sfumato.web.studio.routes import data
 from sfumato.web.studio.source import Source
 from sfumato.web.studio.studio import Studio
+from tests.parts import needs
 from tests.web.studio.entered import entered
 
 VALUE = "Braund, Mr. Owen"
@@ -91,6 +92,7 @@ def test_bodies_are_bounded_but_those_of_files():
 
 
 @pytest.mark.slow
+@needs("vendor")
 def test_a_page_of_a_thousand_variables_is_packed_and_what_is_saved_is_not(tmp_path):
     names = [f"answer_{i}" for i in range(1000)]
     pl.DataFrame({name: [1, 2, 2, 3] for name in names}).write_csv(tmp_path / "broad.csv")
