@@ -22,9 +22,9 @@ BARS = {"noise": 3.5, "centroids": 4.5}
 
 def rows() -> list[tuple[str, str, str, bool]]:
     """What was measured, the figure, the bar, and whether it holds; nothing where Spark or Java is not there."""
-    from tests.e2e import spark_cluster
+    from tests.parts import missing
 
-    if spark_cluster.missing():
+    if missing("java") or missing("spark"):
         return []
     table(ROWS)
     found = []

@@ -120,6 +120,8 @@ def opened(here, machines):
     with pytest.MonkeyPatch.context() as patch, spark_cluster.error_output(here / "driver.log"):
         patch.setenv("SPARK_CONF_DIR", str(here / "conf"))
         patch.setenv("SFUMATO_DEBUG", "1")  # so that Java is heard
+        for name, value in spark_cluster.QUICK.items():
+            patch.setenv(name, value)
         data = open_parts(in_parts(odd(), here / "odd", 700), machines.address, temp=str(here))
         yield data
         data.close()
