@@ -60,6 +60,14 @@ class Remembered:
             self._answers[query] = self._part(query) if self._is_part(query) else self.data.ask(query)
         return self._answers[query]
 
+    def knows(self, query: Query) -> bool:
+        """Whether a question was answered already."""
+        return query in self._answers
+
+    def learn(self, query: Query, answer: pl.DataFrame) -> None:
+        """Keep an answer that was had together with others."""
+        self._answers[query] = answer
+
     def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
         """What is worked out from the answers, worked out once.
 

@@ -93,10 +93,12 @@ def answered(told: Sequence[Findings | Asking]) -> list[Told]:
 
 
 def _in_one_pass(questions: Sequence[Question]) -> list[pl.DataFrame]:
-    """Answers in the order of the questions, each table asked once."""
-    tables = {id(question.of): question.of for question in questions}
-    out: dict[int, pl.DataFrame] = {}
-    for name, data in tables.items():
-        mine = [i for i, question in enumerate(questions) if id(question.of) == name]
-        out |= zip(mine, ask_all(data, [questions[i].query for i in mine]), strict=True)
-    return [out[i] for i in range(len(questions))]
+    """Answers in the order of the questions, each table asked once, and each question of it once."""
+    asked: dict[int, dict[Query, None]] = {}
+    for question in questions:
+        asked.setdefault(id(question.of), {})[question.query] = None
+    known: dict[int, dict[Query, pl.DataFrame]] = {}
+    for data in {id(question.of): question.of for question in questions}.values():
+        queries = list(asked[id(data)])
+        known[id(data)] = dict(zip(queries, ask_all(data, queries), strict=True))
+    return [known[id(question.of)][question.query] for question in questions]

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.query import Folded
+from sfumato.data.query import Folded, Moments
 from sfumato.measures.folds.asking import Question
-from sfumato.measures.folds.reading import as_released, reader, remembered, scales
+from sfumato.measures.folds.reading import as_released, learnt, reader, remembered, scales
 from sfumato.measures.subject import Subject
 
 __all__ = ["NO_SPREAD", "moves", "rounded", "spread"]
@@ -43,6 +43,7 @@ def moves(subject: Subject, columns: Sequence[str], kinds: Callable[[Floats, Flo
     """
     sides = subject.everybody
     was, now = reader(sides, columns, sides.true), reader(sides, columns, as_released)
+    yield from learnt(sides, Moments(tuple(columns)))
     middle, sd = scales(remembered(sides)[0], columns)
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:

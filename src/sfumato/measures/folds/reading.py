@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset, Parted
 from sfumato.data.pair import numbers
-from sfumato.data.query import Moments
+from sfumato.data.query import Moments, Query
 from sfumato.data.remembered import Remembered
 from sfumato.data.sides import Sides
 from sfumato.measures.folds.asking import Question
@@ -27,6 +27,7 @@ __all__ = [
     "as_released",
     "compared",
     "is_number",
+    "learnt",
     "reader",
     "rebuilt",
     "remembered",
@@ -110,6 +111,16 @@ def compared(subject: Subject) -> tuple[str, ...]:
 def remembered(sides: Sides) -> tuple[Remembered, Remembered]:
     """All records before and after, which answer a question once."""
     return sides.once(("remembered", id(sides.after)), lambda: (Remembered(sides.before), Remembered(sides.after)))
+
+
+def learnt(sides: Sides, *queries: Query) -> Generator[Sequence[Question], Sequence[pl.DataFrame], None]:
+    """Have both sides know the answers to these questions, which are asked together with those of others."""
+    both = zip((sides.before, sides.after), remembered(sides), strict=True)
+    asked = [(data, known, query) for data, known in both for query in queries if not known.knows(query)]
+    if asked:
+        answers = yield [Question(data, query) for data, _, query in asked]
+        for (_, known, query), answer in zip(asked, answers, strict=True):
+            known.learn(query, answer)
 
 
 def scales(data: Dataset, columns: Sequence[str]) -> tuple[Floats, Floats]:

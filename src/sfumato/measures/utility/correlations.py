@@ -14,10 +14,10 @@ from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.query import Folded
+from sfumato.data.query import Folded, Moments
 from sfumato.measures.folds.asking import Asking, Question
 from sfumato.measures.folds.moves import NO_SPREAD, rounded
-from sfumato.measures.folds.reading import compared, remembered, scales
+from sfumato.measures.folds.reading import compared, learnt, remembered, scales
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
@@ -91,6 +91,7 @@ def _folded(subject: Subject) -> Asking:
     if len(columns) < 2:
         return Findings()
     sides = subject.everybody
+    yield from learnt(sides, Moments(columns))
     scaled = [scales(data, columns) for data in remembered(sides)]
     asked = [
         Question(data, _products(columns, sides.codebook, *scale))

@@ -9,7 +9,8 @@ from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Moments
-from sfumato.measures.folds.reading import compared, remembered
+from sfumato.measures.folds.asking import Asking
+from sfumato.measures.folds.reading import compared, learnt, remembered
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
@@ -74,8 +75,11 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.before, subject.after, subject.two.columns)
 
 
-def _folded(subject: Subject) -> Findings:
-    return findings(*remembered(subject.everybody), compared(subject))
+def _folded(subject: Subject) -> Asking:
+    """Of all records, by sums over parts."""
+    if columns := compared(subject):
+        yield from learnt(subject.everybody, Moments(columns))
+    return findings(*remembered(subject.everybody), columns)
 
 
 MEASURE = Measure(

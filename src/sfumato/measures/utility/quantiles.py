@@ -8,7 +8,8 @@ from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Quantiles
-from sfumato.measures.folds.reading import compared, remembered
+from sfumato.measures.folds.asking import Asking
+from sfumato.measures.folds.reading import compared, learnt, remembered
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
@@ -76,8 +77,11 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.before, subject.after, subject.two.columns)
 
 
-def _folded(subject: Subject) -> Findings:
-    return findings(*remembered(subject.everybody), compared(subject))
+def _folded(subject: Subject) -> Asking:
+    """Of all records, digit by digit over parts."""
+    columns = compared(subject)
+    yield from learnt(subject.everybody, *(Quantiles(name, PROBS) for name in columns))
+    return findings(*remembered(subject.everybody), columns)
 
 
 MEASURE = Measure(
