@@ -18,11 +18,8 @@ from typing import Any
 import pytest
 
 from tests.running.junit import JUnit
+from tests.running.limits import LONG
 from tests.running.once import is_once, plants
-
-LONG = {"slow": 300, "browser": 300, "nightly": 1200}
-"""Seconds after which a test of these marks is taken for stuck; `timeout` in pyproject.toml is for all others."""
-
 
 COLLECTED: pytest.StashKey[dict[str, str | None]] = pytest.StashKey()
 """Of every test that was collected: the smaller case that stands in for it by day, where it is nightly."""

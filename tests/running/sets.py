@@ -8,7 +8,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.running.plugin import LONG
+from tests.running.limits import LONG
 from tests.running.run import Run
 from tests.running.tree import added_files
 from tests.running.verdict import Failure, judge, worth_trying_again

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.plugin import LONG
+from tests.running.limits import LONG
 from tests.running.run import Ended, Run
 from tests.running.sets import run_set, surroundings
 
@@ -148,3 +148,9 @@ def _has(language):
         language.lower().replace("-", "")
         in subprocess.run(["locale", "-a"], capture_output=True, text=True).stdout.lower()
     )
+
+
+def test_it_begins_with_python_alone():
+    """A bare machine has no pytest, and nothing else of others, before the run has installed it."""
+    code = "import tests.running.__main__"
+    assert subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True).stderr == ""
