@@ -49,7 +49,8 @@ def keys(plan, book=BOOK, after=TABLE, columns=("age", "bmi")):
 
 
 def test_keys_of_any_kind_count_and_other_roles_do_not():
-    assert exposed(Plan(), BOOK).classes == (Classes("keys", KEYS),)
+    everything = Classes("released", ("w", *KEYS, "ill", "note"))
+    assert exposed(Plan(), BOOK).classes == (Classes("keys", KEYS), everything)
 
 
 def test_a_key_that_a_step_masks_does_not_count():
@@ -71,6 +72,7 @@ def test_strata_are_those_of_masking_steps():
     assert exposed(plan, BOOK).classes == (
         Classes("keys", ("sex", "born", "class")),
         Classes("strata", ("sex", "note")),
+        Classes("released", ("w", "sex", "born", "class", "ill", "note")),
     )
 
 

@@ -62,7 +62,7 @@ def test_the_original_is_left_alone():
 def test_measures_are_of_masked_columns_within_their_strata(release):
     found = release.report.findings
     assert [f.variable for f in found.select("delta")] == ["bmi", "height"]
-    assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled"}
+    assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled", "released"}
     assert found.of("k_anonymity", group="strata").value == FRAME["sex"].value_counts()["count"].min()
     assert found.of("k_anonymity", group="keys").value == FRAME.group_by("sex", "smoker").len()["len"].min()
     # baseline is the unprotected table: everybody's own values are released

@@ -7,12 +7,15 @@ from os import PathLike
 from typing import Any
 
 from sfumato.api.read import read_whole
+from sfumato.api.risk import CROSSWALK_OF_TWO
 from sfumato.data.finding import Findings
+from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
+from sfumato.release.crosswalk import by_crosswalk
 from sfumato.release.package.papers import papers_of
 from sfumato.release.package.renaming import as_planned
 from sfumato.release.pairing import Align
@@ -35,6 +38,7 @@ def compare(
     model: str | None = None,
     family: Family | None = None,
     secret: bytes | Secret | None = None,
+    crosswalk: Any = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure what a protected table still says.
@@ -53,6 +57,11 @@ def compare(
     told = None
     if (papers := papers_of(second)) is not None and papers.disclosure.synthetic is not None:
         second, told = as_planned(second, papers)
+    chosen = plan_for(plan, table, second, first)
+    if crosswalk is not None:
+        if record is None:
+            raise DataError(CROSSWALK_OF_TWO)
+        first, chosen = by_crosswalk(first, chosen or Plan(), record, read_whole(crosswalk, "A crosswalk").frame)
     return assess.compare(
         first,
         second,
@@ -60,7 +69,7 @@ def compare(
         by=by,
         record=record,
         align=align,
-        plan=plan_for(plan, table, second, first),
+        plan=chosen,
         how=Measuring(model=model, family=family),
         disclosure=told,
         secret=Secret.known(secret),

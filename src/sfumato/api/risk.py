@@ -27,6 +27,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release import assess
 from sfumato.release.classes import missing_rule
+from sfumato.release.crosswalk import by_crosswalk
 from sfumato.release.earlier import refuse_without
 from sfumato.release.large_risk import risk_parted
 from sfumato.release.named import Named
@@ -38,6 +39,10 @@ from sfumato.release.several.choose import plan_for
 
 __all__ = ["risk"]
 
+CROSSWALK_OF_TWO = (
+    "A crosswalk joins an original with its release: give both, and the column with the record's id (--record, "
+    "record=)."
+)
 _BOTH = (
     "Comparing a table with another, or with earlier releases",
     "`protect` measures a release as it makes it; else compare a part of both, read with --engine memory "
@@ -80,6 +85,7 @@ def risk(
     w1: float = 0.01,
     w2: float = 0.05,
     secret: bytes | Secret | None = None,
+    crosswalk: Any = None,
     progress: Progress = quiet,
 ) -> Findings:
     """Measure the risk of a table, or of a protected table against its original.
@@ -169,6 +175,8 @@ def risk(
     secret
         The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined; by
         default that of `SFUMATO_SECRET`.
+    crosswalk
+        In its place: ids before and after they were replaced, a table of two columns, as `read` takes it.
 
     Examples
     --------
@@ -210,6 +218,11 @@ def risk(
         if record is None and align in (None, "none") and plan is None and disclosure is None:
             record = record_of_both(papers, first, second)
         disclosure = told if disclosure is None else disclosure
+    if crosswalk is not None:
+        if second is None or record is None:
+            raise DataError(CROSSWALK_OF_TWO)
+        told_ids = read_whole(crosswalk, "A crosswalk").frame
+        first, plan = by_crosswalk(first, plan or Plan(), record, told_ids)
     past = opened_before(earlier, truth, plan, None if second is None else first)
     if past is not None and record is not None:
         refuse_without(record, (first if second is None else second).frame, past)

@@ -16,6 +16,7 @@ from sfumato.cli.options import (
     Cap,
     Columns,
     Control,
+    Crosswalk,
     Decimal,
     Delimiter,
     Encoding,
@@ -117,6 +118,7 @@ def risk(
     w1: W1 = 0.01,
     w2: W2 = 0.05,
     secret_file: SecretFile = None,
+    crosswalk: Crosswalk = None,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -185,6 +187,7 @@ def risk(
             w1=w1,
             w2=w2,
             secret=Secret.known(secret_file),
+            crosswalk=crosswalk,
             progress=progress,
         )
     if records is not None:
@@ -204,6 +207,7 @@ def compare(
     model: Model = None,
     family: Family = None,
     secret_file: SecretFile = None,
+    crosswalk: Crosswalk = None,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -233,6 +237,7 @@ def compare(
             model=model,
             family=family,
             secret=Secret.known(secret_file),
+            crosswalk=crosswalk,
             progress=progress,
         )
     finish(found, json)

@@ -218,6 +218,10 @@ MaxStratum = Annotated[
 W1 = Annotated[float, typer.Option(min=0, max=100, help="Width of the boxes of risk1.")]
 W2 = Annotated[float, typer.Option(min=0, max=100, help="Radius within which others hide a record of risk1 (risk2).")]
 Model = Annotated[str | None, typer.Option(help="The user's model, for instance 'asthma ~ bmi + C(sex)'.")]
+Crosswalk = Annotated[
+    Path | None,
+    typer.Option(help="File with the ids before and after they were replaced, as protect --crosswalk writes it."),
+]
 Family = Annotated[Literal["linear", "logistic", "probit"] | None, typer.Option(help="Family of the model.")]
 
 

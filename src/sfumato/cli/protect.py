@@ -47,6 +47,10 @@ def protect(
     internal_report: Annotated[
         Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
     ] = None,
+    crosswalk: Annotated[
+        Path | None,
+        typer.Option(help="Where to write ids before and after they were replaced, for the custodian alone."),
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing release.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although a limit is exceeded.")] = False,
     dry_run: Annotated[
@@ -84,12 +88,15 @@ def protect(
     from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
     from sfumato.progress import split
+    from sfumato.release.crosswalk import refuse_crosswalk
     from sfumato.release.package.parts import refuse_target
     from sfumato.release.secret import Secret
 
     steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
     refuse_target(out, overwrite)
-    refuse_same(internal_report, path_of(data), plan, secret_file)
+    for path in (internal_report, crosswalk):
+        refuse_same(path, path_of(data), plan, secret_file)
+    refuse_crosswalk(crosswalk, Path(out), overwrite=overwrite)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
     with closing_all(open_tables(steps, plan, data, reading)) as tables:
         name = tables.engine if isinstance(tables, Dataset) else "memory"
@@ -101,7 +108,7 @@ def protect(
             release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
             writing("writing the release", 0)
             try:
-                notes, parts = written(release, out, overwrite, force, internal_report)
+                notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
             except LimitExceeded as error:
                 tell(release, None, (), json, name, 0)
                 raise error from None

@@ -23,6 +23,9 @@ from sfumato.release.several.release import TablesRelease
 __all__ = ["closing_all", "open_tables", "rehearsed", "tell", "written"]
 
 
+ONE_CROSSWALK = (
+    "--crosswalk is of a plan of one table: protect each table of several with a plan of its own to get one."
+)
 Tables = PolarsDataset | Parted | Mapping[str, PolarsDataset]
 
 
@@ -81,14 +84,21 @@ def closing_all(tables: Tables) -> Iterator[Tables]:
 
 
 def written(
-    release: Release | TablesRelease, out: str, overwrite: bool, force: bool, internal: Path | None
+    release: Release | TablesRelease,
+    out: str,
+    overwrite: bool,
+    force: bool,
+    internal: Path | None,
+    crosswalk: Path | None = None,
 ) -> tuple[tuple[str, ...], int]:
     """Write a release; give what is to be said of it, and in how many parts it is."""
     if isinstance(release, Release):
-        notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal)
+        notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal, crosswalk=crosswalk)
         return notes, len(notes.parts)
     if has_scheme(out):
         raise FileError(NO_ADDRESS)
+    if crosswalk is not None:
+        raise FileError(ONE_CROSSWALK)
     return release.write(out, overwrite=overwrite, force=force, internal_report=internal), len(release.tables)
 
 

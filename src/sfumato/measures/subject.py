@@ -25,10 +25,25 @@ from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import Progress, quiet
 
-__all__ = ["KEYS", "KEYS_AND_OTHERS", "STRATA", "Classes", "Subject", "weight_of"]
+__all__ = [
+    "EVERYTHING",
+    "KEYS",
+    "KEYS_AND_OTHERS",
+    "RELEASED",
+    "STRATA",
+    "WIDE",
+    "Classes",
+    "Outsider",
+    "Subject",
+    "weight_of",
+]
 
 KEYS, STRATA = "keys", "strata"
 """Groups of class measures: over all released keys that no step masks, and over the strata of masking steps."""
+RELEASED, EVERYTHING = "released", "everything"
+"""And over every released column that leaves as it was, but for what the plan says is unknown; and over that too."""
+WIDE = frozenset({RELEASED, EVERYTHING})
+"""Groups of so many columns that single classes are not told of: nearly each would be one person."""
 KEYS_AND_OTHERS = "keys and others"
 """Group of measures of one sensitive variable: over the keys and all other sensitive variables."""
 
@@ -53,13 +68,32 @@ class Classes:
     Parameters
     ----------
     group
-        `keys` or `strata`: the `group` of the findings.
+        `keys`, `strata`, `released` or `everything`: the `group` of the findings.
     by
         The columns.
     """
 
     group: str
     by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outsider:
+    """Somebody who knows of a person all that is released and not said to be unknown.
+
+    Parameters
+    ----------
+    group
+        `released` or `everything`: the `group` of the findings.
+    by
+        Columns that leave as they were, which he looks up.
+    masked
+        Columns that were masked, whose true values he knows.
+    """
+
+    group: str
+    by: tuple[str, ...]
+    masked: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,6 +138,8 @@ class Subject:
         All synthetic copies of the release, of which `after` is one; None where nothing is synthetic.
     asked
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
+    knowing
+        Outsiders who know all that leaves, and true values of what was masked.
     progress
         What a measure of several long parts tells before each of them.
     """
@@ -126,13 +162,15 @@ class Subject:
     rehearsal: Known | None = field(default=None, repr=False)
     copies: Copies | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
+    knowing: tuple[Outsider, ...] = ()
     progress: Progress = field(default=quiet, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("after", "given", "before"):
             data = getattr(self, name)
             if data is not None and not isinstance(data, Remembered):
-                together = dict.fromkeys(n for c in self.classes for n in c.by) | dict.fromkeys(self.sensitive)
+                few = (c for c in self.classes if c.group not in WIDE)  # combinations of all columns are too many
+                together = dict.fromkeys(n for c in few for n in c.by) | dict.fromkeys(self.sensitive)
                 there = tuple(n for n in together if n in data.codebook) if self.classes else ()
                 object.__setattr__(self, name, Remembered(data, there, weight_of(data.codebook)))
 
@@ -176,7 +214,7 @@ class Subject:
             "pair": self.pair is not None or self.sides is not None,
             "columns": self._of_all or (self.pair is not None and bool(self.pair.columns)),
             KEYS: KEYS in groups,
-            STRATA: STRATA in groups,
+            STRATA: bool(groups & {STRATA, *WIDE}),
             "sensitive": bool(self.sensitive),
             "disclosure": True,  # an empty one says that nothing is disclosed
             "suppression": self.suppression is not None,
@@ -219,8 +257,8 @@ class Subject:
                 yield Classes(KEYS_AND_OTHERS, (*keys, *(n for n in free if n != name))), name
 
     def each_once(self) -> Iterable[tuple[Classes, bool]]:
-        """Each group of classes, and whether its single classes have been told of by an earlier one."""
+        """Each group of classes, and whether its single classes are not to be told of, or were by an earlier one."""
         told: set[frozenset[str]] = set()
         for classes in self.classes:
-            yield classes, frozenset(classes.by) in told
+            yield classes, classes.group in WIDE or frozenset(classes.by) in told
             told.add(frozenset(classes.by))

@@ -100,6 +100,8 @@ def _numbered(plan: Plan, data: PolarsDataset, released: bool) -> PolarsDataset:
         lambda: plan.check_kinds(frame),
         lambda: plan.check_roles(frame, data.codebook) if released else None,
     )
+    if released:
+        plan.refuse_betrayal(PolarsDataset(frame, book))
     if (record := book.the(Role.RECORD)) is not None:
         unique_record(frame, record, "the data")
     return PolarsDataset(frame.with_row_index(ROW), book, data.suffix)
@@ -162,6 +164,7 @@ def _looked_at(plan: Plan, data: Parted) -> Parted:
         lambda: plan.check_kinds(sketch),
         lambda: plan.check_roles(sketch, data.codebook),
     )
+    plan.refuse_betrayal(with_codebook(data, book))
     if record is not None:
         _refuse_ids(record, sketch, answers[-1])
     return with_codebook(data, book)

@@ -13,6 +13,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.intruding import Intruding, Knowledge
 from sfumato.measures.registry import failed_measures, figures, measure_of
+from sfumato.measures.subject import WIDE
 from sfumato.plug_ins import and_left_out
 
 __all__ = ["Limit", "apply_limits", "attacking_for", "intruding_for", "no_measure", "unmeasured"]
@@ -60,7 +61,9 @@ class Limit(Described):
         return self
 
     def binds(self, finding: Finding) -> bool:
-        """Whether it speaks of a finding."""
+        """Whether it speaks of a finding; of those who know all that leaves (`WIDE`) only if it names their group."""
+        if finding.group in WIDE and self.group is None:
+            return False
         narrowing = ("variable", "group", "at", "attack")
         return finding.measure == self.measure and all(
             getattr(self, n) in (None, getattr(finding, n)) for n in narrowing

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.dataset import Dataset
 from sfumato.data.described import Described
 from sfumato.data.detectors import looks_identifying
 from sfumato.data.files.hierarchies import HierarchyFiles, digest
@@ -32,7 +33,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Columns, Facts, sniff_kinds
 from sfumato.data.problems import problems_of
 from sfumato.data.roles import Kind, Role
-from sfumato.data.traces import Traces
+from sfumato.data.traces import Traces, keys_of
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.measures.earlier import MOST_EARLIER
@@ -47,6 +48,7 @@ from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
 from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
 from sfumato.plan.traces import traces_of
+from sfumato.plan.unknown import BETRAYS, Unknown, betrayed, unknown_problems
 
 __all__ = ["FORMAT", "EarlierRelease", "Plan"]
 
@@ -76,6 +78,8 @@ class Plan(Described):
     knows
         By scenario what its intruder knows, where that is not every key, exactly: `neighbour`, `cross_match`, `trawl`,
         `claim`.
+    unknown
+        Released columns that nobody outside knows of anybody, and why: the custodian's word, which is published.
     order
         `input`: records leave in the order of the input, which may tell who is who. Else they leave in an order of
         their own, keyed on record and plan; without a record column, sorted by what is released of them.
@@ -83,7 +87,7 @@ class Plan(Described):
         Earlier releases of the same people, newest first, each with the true values that it was made from: what they
         tell beside this one is measured (`differencing`). Not part of the plan as run, nor of its digest.
     tables
-        In place of `variables`, `steps` and `limits`: for each table its file and these three.
+        In place of `variables`, `steps`, `limits`, `knows` and `unknown`: for each table its file and these.
     links
         Links between tables that the release keeps; every other one that is found stops it.
     access
@@ -108,6 +112,7 @@ class Plan(Described):
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
     knows: dict[Scenario, Knows] = Field(default_factory=dict)
+    unknown: tuple[Unknown, ...] = ()
     order: Literal["input"] | None = None
     earlier: tuple[EarlierRelease, ...] = Field(default=(), max_length=MOST_EARLIER)
     tables: dict[str, TablePlan] = Field(default_factory=dict)
@@ -126,8 +131,9 @@ class Plan(Described):
 
     @model_validator(mode="after")
     def _one_table_or_several(self) -> Self:
-        if self.tables and (self.variables or self.steps or self.limits or self.knows or self.earlier):
-            said = "variables, steps, limits, knows"
+        own = (self.variables, self.steps, self.limits, self.knows, self.unknown, self.earlier)
+        if self.tables and any(own):
+            said = "variables, steps, limits, knows, unknown"
             raise ValueError(f"with `tables`, what is said of one table ({said}) stands in the table")
         known = f"tables: {', '.join(self.tables) or 'none'}"
         for link in self.links:
@@ -215,6 +221,8 @@ class Plan(Described):
             values["limits"] = [limit.model_dump(exclude_none=True) for limit in self.limits]
         if self.knows:
             values["knows"] = {name: plain(each.model_dump(exclude_defaults=True)) for name, each in self.knows.items()}
+        if self.unknown:
+            values["unknown"] = [plain(each.model_dump()) for each in self.unknown]
         return values
 
     def table(self, name: str) -> Plan:
@@ -241,6 +249,7 @@ class Plan(Described):
             steps=own.steps,
             limits=own.limits,
             knows=own.knows,
+            unknown=own.unknown,
             order=self.order,
             access=self.access_of(name),
             consent=self.consent,
@@ -259,7 +268,8 @@ class Plan(Described):
         plan
             A plan of it alone, as `table` gives it.
         """
-        own = {"variables": plan.variables, "steps": plan.steps, "limits": plan.limits, "knows": plan.knows}
+        said = ("variables", "steps", "limits", "knows", "unknown")
+        own = {name: getattr(plan, name) for name in said}
         tables = self.tables | {name: self.tables[name].model_copy(update=own)}
         return self.model_copy(update={"tables": tables}).beside(self)
 
@@ -468,7 +478,23 @@ class Plan(Described):
         for name, knows in self.knows.items():
             wrong = knows_problems(knows, book, codebook)
             problems += [self._problem(p, "knows", name, place=f"knows, {name}") for p in wrong]
+        known = {*keys_of(self.traces, book), *self.traces.strata}
+        for i, each in enumerate(self.unknown):
+            wrong = unknown_problems(each, book, codebook, known, ordered=self.order == "input")
+            problems += [self._problem(p, "unknown", i, place=f"unknown {i + 1}") for p in wrong]
         if problems:
+            raise PlanError(problems)
+
+    def refuse_betrayal(self, data: Dataset) -> None:
+        """Refuse reasons for `unknown` that hold a value of an identifier or id of the data: they are published.
+
+        Raises
+        ------
+        PlanError
+            It does not repeat the value.
+        """
+        told = betrayed(self.unknown, data)
+        if problems := [self._problem(BETRAYS, "unknown", i, place=f"unknown {i + 1}") for i in told]:
             raise PlanError(problems)
 
     def _variable_problems(self, codebook: Codebook) -> Iterator[Problem]:
@@ -551,6 +577,7 @@ _EMPTY: dict[str, Any] = {
     "steps": (),
     "limits": (),
     "knows": {},
+    "unknown": (),
     "title": "Untitled",
     "earlier": (),
     "tables": {},
@@ -561,7 +588,7 @@ _EMPTY: dict[str, Any] = {
 def _where(path: Sequence[str | int]) -> str:
     if len(path) > 2 and path[0] == "tables":
         return f"table {path[1]}, {_where(path[2:])}"
-    kind = {"steps": "step", "limits": "limit"}.get(str(path[0])) if len(path) > 1 else None
+    kind = {"steps": "step", "limits": "limit", "unknown": "unknown"}.get(str(path[0])) if len(path) > 1 else None
     if kind is not None and isinstance(path[1], int):
         return ", ".join([f"{kind} {path[1] + 1}", *map(str, path[2:])])
     return ", ".join(map(str, path))

@@ -13,6 +13,7 @@ from sfumato.measures.intruding import Scenario
 from sfumato.plan.knows import Knows
 from sfumato.plan.limits import Limit
 from sfumato.plan.step import AnyStep
+from sfumato.plan.unknown import Unknown
 
 __all__ = ["ACCESS", "MOST_TABLES", "TAKEN", "Access", "DeclaredLink", "TablePlan", "refuse_names"]
 
@@ -34,7 +35,7 @@ class TablePlan(Described):
     file
         Name of the data file, in the folder that is given to `protect` (by default the plan's own). One file may stand
         in several tables.
-    variables, steps, limits, knows
+    variables, steps, limits, knows, unknown
         As in a plan of one table.
     access
         How the released table is accessed, where that is not as the plan says: `open`, `safeguarded` (registered users)
@@ -53,6 +54,7 @@ class TablePlan(Described):
     steps: tuple[SerializeAsAny[AnyStep], ...] = ()
     limits: tuple[Limit, ...] = ()
     knows: dict[Scenario, Knows] = Field(default_factory=dict)
+    unknown: tuple[Unknown, ...] = ()
     access: Access | None = None
 
     @model_validator(mode="before")

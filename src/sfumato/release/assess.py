@@ -23,7 +23,7 @@ from sfumato.measures.risk.attackers.error_law import laws
 from sfumato.measures.risk.h_rank.h_rank import HRank
 from sfumato.measures.risk.h_rank.h_rank import h_rank as measure_h_rank
 from sfumato.measures.risk.scenarios.copies import by_all_copies
-from sfumato.measures.subject import Subject
+from sfumato.measures.subject import WIDE, Subject
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
@@ -161,12 +161,13 @@ def risk(
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
     keys = named.keys or keys
     sensitive = named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns)
+    wide = [c for c in seen.classes if c.group in WIDE and tables.plan.steps]  # what leaves as it was, the plan tells
     subject = Subject(
         with_record(after, record),
         given=tables.before,
         before=tables.before,
         pair=pair,
-        classes=classes_of(keys, strata),
+        classes=(*classes_of(keys, strata), *wide),
         sensitive=sensitive,
         disclosure=disclosure or Disclosure(),
         how=how,
@@ -174,6 +175,7 @@ def risk(
         truth=None if earlier is None else earlier.truth,
         intruder=_intruder(tables, pair, record, named, control, told),
         asked=frozenset(limit.measure for limit in tables.plan.limits),
+        knowing=seen.knowing if tables.plan.steps else (),
     )
     found = measure(subject, progress, "risk")
     if also is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -12,18 +13,32 @@ from sfumato.data.dataset import Parted
 from sfumato.data.finding import Findings
 from sfumato.data.hidden import WAS, leaving
 from sfumato.data.pair import Pair
-from sfumato.data.query import Folded
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
+from sfumato.data.traces import keys_of
+from sfumato.errors import TooManyGroups
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.registry import measure_of
 from sfumato.measures.risk.unchanged import unchanged
-from sfumato.measures.subject import KEYS, STRATA, Classes
+from sfumato.measures.subject import EVERYTHING, KEYS, RELEASED, STRATA, WIDE, Classes, Outsider
 from sfumato.plan.plan import Plan
+from sfumato.plan.unknown import IDS, unknown_columns
+from sfumato.report.report import Assumed
 
-__all__ = ["Exposed", "classes_of", "exposed", "exposed_off_memory", "missing_rule", "refusals"]
+__all__ = [
+    "Exposed",
+    "assumed",
+    "beyond_chance",
+    "classes_of",
+    "exposed",
+    "exposed_off_memory",
+    "left_alone",
+    "missing_rule",
+    "refusals",
+]
 
 _MOST_LEFT = 0.5
-"""A number that masking left as it was in more than this share of the records counts as released."""
+"""What masking left as it was in more than this share of the records (of categories: beyond chance) is released."""
 _NO_PART = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
 
 HARDLY_MASKED = (
@@ -48,13 +63,22 @@ class Exposed:
     Parameters
     ----------
     classes
-        Groups of classes: of keys, of strata.
+        Groups of classes: of keys, of strata, and of all that leaves as it was (`released`, `everything`).
     notes
         What is to be said of how they were chosen.
+    released
+        Columns that leave as they were, whatever their role, but for ids and for what the plan says is unknown.
+    knowing
+        Who knows these columns, and the true values of what was masked.
+    others
+        What `columns: others` of the plan's `unknown` stands for.
     """
 
     classes: tuple[Classes, ...]
     notes: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    knowing: tuple[Outsider, ...] = ()
+    others: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -88,18 +112,99 @@ def exposed(
     pair
         The table before and after masking, to see what masking left as it was.
     shares
-        Or the share of the values of numeric keys that it left so, where that was counted.
+        Or how much of each masked column it left so, where that was counted, see `left_alone`.
     """
     traces = plan.traces
-    places = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
-    compared = () if pair is None or not pair.aligned else tuple(n for n in traces.masked if n not in places)
-    left = tuple(n for n in compared if pair is not None and _left(pair, codebook, n))
-    left += tuple(n for n in traces.masked if n not in places and (shares or {}).get(n, 0) > _MOST_LEFT)
+    compared = () if pair is None or not pair.aligned else traces.masked
+    told = dict(shares or {}) | {n: left_alone(pair, n) for n in compared if pair is not None and n in codebook}
+    left = {n for n, share in told.items() if share > _MOST_LEFT}
+    moved = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
     known = [n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys]
-    keys = [n for n in known if n not in traces.masked or n in left]
+    as_was = tuple(n for n in known if n in left and n not in moved and codebook[n].numeric)
+    keys = [n for n in known if n not in traces.masked or n in as_was]
     strata = [n for n in traces.strata if n in codebook and codebook[n].role not in _NO_PART]
-    notes = (HARDLY_MASKED.format(columns=", ".join(left)),) if left else ()
-    return Exposed(classes_of(keys, strata), notes)
+    notes = (HARDLY_MASKED.format(columns=", ".join(as_was)),) if as_was else ()
+    return _with_all_that_leaves(plan, codebook, left, Exposed(classes_of(keys, strata), notes))
+
+
+def _with_all_that_leaves(plan: Plan, codebook: Codebook, left: Set[str], seen: Exposed) -> Exposed:
+    """The groups of those who know every column that leaves as it was, whatever its role."""
+    traces = plan.traces
+    named = {n for step in plan.steps if step.replaces for n in step.changes}  # nobody outside knows the new names
+    people = [n for n in codebook if codebook[n].role not in (*IDS, Role.IDENTIFIER) and n not in named]
+    looked_up = {*keys_of(traces, codebook), *traces.strata}
+    others = tuple(n for n in people if n not in looked_up)
+    unknown = set(unknown_columns(plan.unknown, others))
+    free = [n for n in people if n not in traces.masked or n in left]
+    released = tuple(n for n in free if n not in unknown)
+    masked = [n for n in people if n in traces.masked]
+    knowing = [Outsider(RELEASED, released, tuple(n for n in masked if n not in unknown))]
+    groups = [Classes(RELEASED, released)] if set(released) > set(seen.keys) else []
+    if unknown:
+        knowing.append(Outsider(EVERYTHING, tuple(free), tuple(masked)))
+        groups += [Classes(EVERYTHING, tuple(free))] if set(free) > set(released) else []
+    classes = (*seen.classes, *groups)
+    return replace(seen, classes=classes, released=released, knowing=tuple(knowing), others=others)
+
+
+def assumed(plan: Plan, seen: Exposed) -> Assumed:
+    """Who was taken to know what, for the documentation; what is still open is no statement.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    seen
+        The classes of its release.
+    """
+    said = tuple((each.of(seen.others), each.because) for each in plan.unknown if each.decided)
+    return Assumed(seen.keys, seen.released, said)
+
+
+def left_alone(pair: Pair, column: str) -> float:
+    """How much of a masked column masking left as it was: the share of its values; of categories beyond chance.
+
+    Of categories it is Cohen's kappa (1960, doi:10.1177/001316446002000104): exchanged at random, two values in three
+    of a column of two categories may stay, and nobody can tell which.
+
+    Parameters
+    ----------
+    pair
+        The table before and after, aligned.
+    column
+        A column; 0 where one of the tables lacks it.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"sex": ["f", "f", "m", "m"]})
+    >>> left_alone(Pair(frame, frame[[0, 2, 1, 3]], Codebook(), aligned=True), "sex")
+    0.0
+    """
+    if column not in pair.before.columns or column not in pair.after.columns:
+        return 0.0
+    share = unchanged(pair.before, pair.after, column, pair.codebook)
+    if share is None:
+        return 0.0
+    if column in pair.codebook and pair.codebook[column].numeric and pair.before.schema[column].is_numeric():
+        return share
+    margins = (side[column].cast(pl.String).value_counts(name="n") for side in (pair.before, pair.after))
+    return beyond_chance(share, *margins)
+
+
+def beyond_chance(share: float, before: pl.DataFrame, after: pl.DataFrame) -> float:
+    """Cohen's kappa of a share of agreement, where categories (first column) were so frequent (`n`) before and after.
+
+    Examples
+    --------
+    >>> margin = pl.DataFrame({"sex": ["f", "m"], "n": [1, 1]})
+    >>> beyond_chance(0.75, margin, margin)
+    0.5
+    """
+    name = before.columns[0]
+    both = before.drop_nulls(name).join(after.drop_nulls(name), on=name, suffix=" after")
+    total = math.prod(int(side.drop_nulls(name)["n"].sum()) for side in (before, after))
+    chance = float((both["n"].cast(pl.Float64) * both["n after"].cast(pl.Float64)).sum()) / total if total else 0.0
+    return (share - chance) / (1 - chance) if chance < 1 else share
 
 
 def exposed_off_memory(plan: Plan, after: Parted) -> Exposed:
@@ -113,9 +218,28 @@ def exposed_off_memory(plan: Plan, after: Parted) -> Exposed:
         The released data, with true values beside them in hidden columns.
     """
     book = after.codebook.only(leaving(after.codebook))
-    asked = [n for n in plan.traces.masked if n in book and book[n].role == Role.KEY and f"{WAS}{n}" in after.schema]
-    shares = _shares_left(after, [n for n in asked if book[n].numeric and after.schema[f"{WAS}{n}"].is_numeric()])
+    asked = [n for n in plan.traces.masked if n in book and f"{WAS}{n}" in after.schema]
+    amounts = [n for n in asked if book[n].numeric and after.schema[f"{WAS}{n}"].is_numeric()]
+    shares = _shares_left(after, amounts)
+    for n in asked:
+        if n not in amounts:
+            shares[n] = _category_left(after, n)
     return exposed(plan, book, shares=shares)
+
+
+def _category_left(after: Parted, column: str) -> float:
+    """How much of the categories of a masked column stayed beyond chance; all of it where there are too many."""
+    try:
+        counts = after.ask(Counts((f"{WAS}{column}", column)))
+    except TooManyGroups:
+        return 1.0
+    known = counts.select(pl.col(f"{WAS}{column}", column).cast(pl.String), pl.col(COUNT).alias("n")).drop_nulls()
+    total = int(known["n"].sum())
+    if not total:
+        return 0.0
+    same = int(known.filter(pl.col(f"{WAS}{column}") == pl.col(column))["n"].sum()) / total
+    margins = [known.group_by(pl.col(n).alias("value")).agg(pl.col("n").sum()) for n in (f"{WAS}{column}", column)]
+    return beyond_chance(same, *margins)
 
 
 def _shares_left(after: Parted, columns: Sequence[str]) -> dict[str, float]:
@@ -150,16 +274,6 @@ def missing_rule(plan: Plan) -> str:
     return str(rules[-1]) if rules and rules[-1] is not None else CATEGORY
 
 
-def _left(pair: Pair, codebook: Codebook, column: str) -> bool:
-    """Whether masking left a number that is a key as it was in most records."""
-    if column not in pair.before.columns or column not in codebook or codebook[column].role != Role.KEY:
-        return False
-    if not pair.codebook[column].numeric or not pair.before.schema[column].is_numeric():
-        return False
-    share = unchanged(pair.before, pair.after, column, pair.codebook)
-    return share is not None and share > _MOST_LEFT
-
-
 def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Findings) -> tuple[str, ...]:
     """Why a release is refused although no limit is exceeded: nothing was measured, or a key is left to itself.
 
@@ -180,7 +294,7 @@ def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Find
         Each a clause that says what to do; it names columns only.
     """
     told = []
-    if not any(f.value is not None and _of_risk(f.measure) for f in findings):
+    if not any(f.value is not None and f.group not in WIDE and _of_risk(f.measure) for f in findings):
         told.append(NO_RISK)
     coarsened = {n for step in plan.steps if step.coarsens and not step.stays_comparable for n in step.changes}
     strata = plan.traces.strata

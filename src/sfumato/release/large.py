@@ -91,7 +91,7 @@ def measure_off_memory(
     few = measure_few(plan, ran, how, progress, earlier=earlier)
     findings = measure_many(plan, ran, how, progress) if few is None else few
     refused = (EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier and few is None else ()
-    return Measured(findings, None, how, exposed_off_memory(plan, ran.after).keys, refusals=refused)
+    return Measured(findings, None, how, exposed_off_memory(plan, ran.after), refusals=refused)
 
 
 def measure_few(

@@ -52,8 +52,8 @@ class Measured:
         The tables that they are of, where these are in memory.
     how
         How they were measured, with the model that was taken.
-    keys
-        The released keys that no step masks.
+    seen
+        The classes of the release, and who knows what.
     intruder
         What intruders know.
     refusals
@@ -63,7 +63,7 @@ class Measured:
     findings: Findings
     pair: Pair | None
     how: Measuring
-    keys: tuple[str, ...] = ()
+    seen: Exposed
     intruder: Known | None = field(default=None, repr=False)
     refusals: tuple[str, ...] = ()
 
@@ -128,7 +128,7 @@ def _measure_one(
     )
     notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
     found = Findings(notes=notes) + measure(subject, progress, only=only)
-    return Measured(found, pair, subject.how, seen.keys, subject.intruder)
+    return Measured(found, pair, subject.how, seen, subject.intruder)
 
 
 def subject_of(
@@ -162,6 +162,7 @@ def subject_of(
         before=_unnumbered(ran.before),
         pair=pair,
         classes=seen.classes,
+        knowing=seen.knowing,
         sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
         disclosure=ran.disclosure,
         traces=plan.traces,

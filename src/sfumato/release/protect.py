@@ -17,7 +17,8 @@ from sfumato.plan.binding import entered, guesses
 from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
-from sfumato.release.classes import refusals
+from sfumato.release.classes import assumed, refusals
+from sfumato.release.crosswalk import crosswalk_of
 from sfumato.release.earlier import Before
 from sfumato.release.large import measure_off_memory
 from sfumato.release.measure import EFFORT
@@ -103,7 +104,9 @@ def protect(
         drawing("drawing pictures", 0)
     report = _report(plan, secret, ran, entering, after, measured, drawn, pictures)
     if held(after):
-        return Release(in_release_order(after, plan, draws), report, plan, renderer)
+        assert held(entering), "what leaves in memory was there from the beginning"
+        crosswalk = crosswalk_of(plan, entering, cast(PolarsDataset, ran.after))
+        return Release(in_release_order(after, plan, draws), report, plan, renderer, crosswalk=crosswalk)
     return Release(after, report, plan, renderer, told, draws)
 
 
@@ -130,12 +133,13 @@ def _report(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=(*refusals(plan, leaves, measured.keys, findings), *measured.refusals),
+        refusals=(*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals),
         warnings=(
-            *warnings_of(plan, entering, after, measured.keys, secret, drawn),
+            *warnings_of(plan, entering, after, measured.seen.keys, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
         ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if pictures and measured.pair else (),
         access=plan.access,
         consent=plan.consent,
+        assumed=assumed(plan, measured.seen),
     )

@@ -23,6 +23,7 @@ from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError, LimitExceeded, NotInMemory
 from sfumato.plan.limits import unmeasured
 from sfumato.plan.plan import Plan
+from sfumato.release.crosswalk import refuse_crosswalk, writing_crosswalk
 from sfumato.release.order import by_hidden_columns
 from sfumato.release.package.datapackage import ForeignKey, Resource, datapackage
 from sfumato.release.package.folder import whole_folder
@@ -89,6 +90,8 @@ class Release:
     draws
         Where rows are not in memory: the keyed draws, for the order in which they are written. It holds the secret; a
         release in memory, which may be pickled, is in order already and has none.
+    crosswalk
+        Old and new ids, where a step replaced those of records and rows are in memory; the custodian's.
     """
 
     data: PolarsDataset | Parted
@@ -97,6 +100,7 @@ class Release:
     renderer: Renderer | None = field(default=None, repr=False)
     guesses: tuple[str, ...] = ()
     draws: Draws | None = field(default=None, repr=False)
+    crosswalk: pl.DataFrame | None = field(default=None, repr=False)
 
     @property
     def table(self) -> PolarsDataset:
@@ -139,6 +143,7 @@ class Release:
         overwrite: bool = False,
         force: bool = False,
         internal_report: str | PathLike[str] | None = None,
+        crosswalk: str | PathLike[str] | None = None,
     ) -> Notes:
         """Write the release folder: the data, `datapackage.json`, `report.html` and `plan.yaml`.
 
@@ -158,6 +163,8 @@ class Release:
         internal_report
             Path for the custodian's report, which shows confidential values. It is written even where a limit does
             not hold, since it shows why.
+        crosswalk
+            Path for old and new ids, two columns, which its owner alone may read.
 
         Returns
         -------
@@ -175,11 +182,15 @@ class Release:
         if held(self.data) and has_scheme(folder):
             raise FileError(NO_ADDRESS)
         refuse_target(folder, overwrite)
+        refuse_crosswalk(crosswalk, Path(folder), overwrite=overwrite)
         here = local_folder(folder)
         write_internal(internal_report, [] if here is None else [here], self.report, self.renderer)
         if not self.ok and not force:
             raise LimitExceeded(not_met(self.report))
-        return self._write_file(Path(folder), overwrite) if held(self.data) else self._write_parts(folder, overwrite)
+        with writing_crosswalk(crosswalk, self.crosswalk):
+            return (
+                self._write_file(Path(folder), overwrite) if held(self.data) else self._write_parts(folder, overwrite)
+            )
 
     def _write_file(self, folder: Path, overwrite: bool) -> Notes:
         """Write a table in memory."""
@@ -201,7 +212,8 @@ class Release:
         book = released.codebook.only(columns)
 
         def documents(parts: Sequence[str]) -> dict[str, bytes]:
-            package = self._package(Resource("data", tuple(parts), types, book, self.disclosure))
+            known = self.report.assumed.to_plain()
+            package = self._package(Resource("data", tuple(parts), types, book, self.disclosure, known=known))
             return self._documents(package)
 
         return Notes((), write_release(folder, data, order, documents, overwrite=overwrite))
@@ -238,7 +250,9 @@ class Release:
 
     def as_written(self) -> Report:
         """The report, by the names that columns have in the data file."""
-        return replace(self.report, disclosure=renamed_disclosure(self.disclosure, self.written_names))
+        names = self.written_names
+        disclosure = renamed_disclosure(self.disclosure, names)
+        return replace(self.report, disclosure=disclosure, assumed=self.report.assumed.renamed(names))
 
     def resource(self, name: str = "data", foreign_keys: Sequence[ForeignKey] = ()) -> Resource:
         """Describe the data file, by the names that columns have in it."""
@@ -252,6 +266,7 @@ class Release:
             disclosure=renamed_disclosure(self.disclosure, names),
             names={new: old for old, new in names.items()},
             foreign_keys=foreign_keys,
+            known=self.report.assumed.renamed(names).to_plain(),
         )
 
     def write_data(self, folder: Path, name: str = "data") -> tuple[str, ...]:

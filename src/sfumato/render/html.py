@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.registry import figures
 from sfumato.measures.saying import capital
+from sfumato.measures.subject import WIDE
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
 from sfumato.report.advice import Advice, advice_on
@@ -289,7 +290,8 @@ def _families(report: Report) -> list[_Family]:
 
 def _table(findings: Findings, measure: str, internal: bool) -> _Table:
     word = words.word(measure)
-    shown, folded = words.fold(list(findings.select(measure)), _MOST_GROUPS)
+    lines = sorted(findings.select(measure), key=lambda f: f.group not in WIDE)  # who knows most comes first
+    shown, folded = words.fold(lines, _MOST_GROUPS)
     changed = not internal and word.published == "change"
     what = word.what
     if changed:

@@ -8,7 +8,7 @@ from sfumato.data.finding import Finding
 from sfumato.measures.measure import FAMILIES
 from sfumato.measures.registry import figure as word
 from sfumato.measures.registry import measure_of
-from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
+from sfumato.measures.subject import EVERYTHING, KEYS, KEYS_AND_OTHERS, RELEASED, STRATA, WIDE
 from sfumato.report.picture import (
     Boxes,
     Coefficients,
@@ -41,6 +41,8 @@ GROUPS: Mapping[str, str] = {
     KEYS: "released keys, none masked",
     STRATA: "strata of the masking steps",
     KEYS_AND_OTHERS: "keys and the other sensitive variables",
+    RELEASED: "all columns that leave as they were",
+    EVERYTHING: "these and what is said to be unknown",
     "all": "whole file",
     "overall": "attacker knows no group",
     "stratum": "attacker knows the group",
@@ -89,7 +91,7 @@ def of_what(line: Finding) -> str:
     """
     said, family = word(line.measure), family_of(line.measure)
     parts = [line.variable] if line.variable else []
-    if line.group in (KEYS, STRATA, KEYS_AND_OTHERS):
+    if line.group in (KEYS, STRATA, KEYS_AND_OTHERS, *WIDE):
         parts += [said.whole, GROUPS[line.group]]
     elif line.group is not None and not (parts and said.of == "pair") and _of_a_part(line):
         named = family in ("linkage", "tables") or line.measure == "differencing"

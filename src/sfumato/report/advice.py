@@ -14,7 +14,8 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
 from sfumato.measures.measure import Complaint, Measure
 from sfumato.measures.registry import figure, measures
-from sfumato.measures.saying import listed
+from sfumato.measures.saying import listed, percent
+from sfumato.measures.subject import EVERYTHING, RELEASED, WIDE
 from sfumato.plan.limits import unmeasured
 from sfumato.report.remedy import Edit, Methods, sampled
 from sfumato.report.report import Report, StepDone
@@ -93,11 +94,12 @@ def advice(
     >>> advice(found).to_try[0][:45]
     'Everyone in at least one group has the same s'
     """
+    told = Findings(tuple(f for f in findings if f.group not in WIDE or f.ok is not None), findings.notes)
     fraction = sampled(disclosure)
     methods = Methods(disclosure, "additive" if findings.select("h_rank") else "averaged", tuple(steps))
-    risk = list(_said(findings, fraction, of_risk=True))
-    loss = list(_said(findings, fraction, of_risk=False))
-    complaints = [(m, c) for m in measures().values() for c in m.complain(findings, fraction)]
+    risk = [*_said(told, fraction, of_risk=True), *_of_all_that_leaves(findings)]
+    loss = list(_said(told, fraction, of_risk=False))
+    complaints = [(m, c) for m in measures().values() for c in m.complain(told, fraction)]
     tried = tuple(_to_try(findings, methods, [c for _, c in complaints], published))
     return Advice(
         risk=" ".join([*risk, _CAVEAT]) if risk else _NO_RISK,
@@ -119,6 +121,15 @@ def _said(findings: Findings, fraction: float, *, of_risk: bool) -> Iterator[str
     for measure in measures().values():
         if measure.of_risk == of_risk and (sentence := measure.say(findings, fraction)):
             yield sentence
+
+
+def _of_all_that_leaves(findings: Findings) -> Iterator[str]:
+    """How many people are alone by all columns that leave as they were: most plans bound their keys alone."""
+    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None}
+    if RELEASED in alone:
+        yield f"By all columns that leave as they were {percent(alone[RELEASED])} of the people are alone."
+    if EVERYTHING in alone:
+        yield f"By these and by what is said to be unknown {percent(alone[EVERYTHING])} of the people are alone."
 
 
 def _limited(findings: Findings, measure: Measure) -> bool:

@@ -15,7 +15,7 @@ from sfumato.kernels.grid import significant
 from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
 from sfumato.measures.risk.linkers.linkers import LINKERS
-from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA
+from sfumato.measures.subject import EVERYTHING, KEYS, KEYS_AND_OTHERS, RELEASED, STRATA
 from sfumato.report.picture import Coefficients
 from sfumato.report.report import Report, StepDone, TablesReport
 
@@ -27,6 +27,8 @@ _GROUPS = frozenset(
         KEYS,
         STRATA,
         KEYS_AND_OTHERS,
+        RELEASED,
+        EVERYTHING,
         "all",
         "sd",
         "overall",

@@ -13,7 +13,7 @@ from sfumato.data.finding import Findings
 if TYPE_CHECKING:
     from sfumato.report.picture import Picture
 
-__all__ = ["Renderer", "Report", "StepDone", "TablesReport"]
+__all__ = ["Assumed", "Renderer", "Report", "StepDone", "TablesReport"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,44 @@ class StepDone:
 
 
 @dataclass(frozen=True)
+class Assumed:
+    """Who was taken to know what: on this the figures stand, so it is published with them.
+
+    Parameters
+    ----------
+    keys
+        Released columns that an intruder may know, none of them masked.
+    released
+        All columns that leave as they were and are not said to be unknown.
+    unknown
+        What the custodian says that nobody outside knows: columns, and the reason.
+
+    Examples
+    --------
+    >>> told = Assumed(("sex",), ("sex", "town"), ((("q1",), "asked by us alone, and never told"),))
+    >>> told.renamed({"q1": "Q_1"}).to_plain()["unknown"][0]["columns"]
+    ['Q_1']
+    """
+
+    keys: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    unknown: tuple[tuple[tuple[str, ...], str], ...] = ()
+
+    def renamed(self, names: Mapping[str, str]) -> Assumed:
+        """The same by the names that columns have in the data file."""
+
+        def of(columns: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(names.get(n, n) for n in columns)
+
+        return Assumed(of(self.keys), of(self.released), tuple((of(n), because) for n, because in self.unknown))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        told = [{"columns": list(columns), "because": because} for columns, because in self.unknown]
+        return {"keys": list(self.keys), "released": list(self.released), "unknown": told}
+
+
+@dataclass(frozen=True)
 class Report:
     """A run of a plan: what was done, what was measured, and whether the limits hold.
 
@@ -88,6 +126,8 @@ class Report:
         Whether confidential values may be in it.
     access, consent
         How the release is accessed, and what people agreed to, as the plan says.
+    assumed
+        Who was taken to know what.
     """
 
     title: str
@@ -105,6 +145,7 @@ class Report:
     internal: bool = True
     access: str | None = None
     consent: str | None = None
+    assumed: Assumed = field(default_factory=Assumed)
 
     @property
     def ok(self) -> bool:
@@ -114,7 +155,8 @@ class Report:
     def to_plain(self) -> dict[str, Any]:
         """The JSON form of what was measured: every finding, why it is refused, and notes."""
         figures = self.findings.to_plain()
-        return {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"]}
+        assumed = {name: told for name, told in self.assumed.to_plain().items() if name != "keys"}
+        return {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"], **assumed}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from sfumato.engines.duckdb import DuckDBDataset
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.measure import FAMILIES, Better, Face, Figure, Form, Measure, Published
 from sfumato.measures.registry import figures
-from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA, Subject
+from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, STRATA, WIDE, Subject
 from sfumato.plan.conditions import parse_condition, parse_figure
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
@@ -109,7 +109,7 @@ class MeasureLaws:
         released = set(SUBJECTS[self.case]().subject().after.codebook)
         for f in self.found:
             said = self._said(f)
-            single = self.measure.needs >= {KEYS, STRATA} and f.group not in (KEYS, STRATA, KEYS_AND_OTHERS)
+            single = self.measure.needs >= {KEYS, STRATA} and f.group not in (KEYS, STRATA, KEYS_AND_OTHERS, *WIDE)
             hold(single or not _planted(f.group), f"{f.measure}: a group is named by a value")
             hold(said.of != "column" or f.variable is None or f.variable in released, f"{f.measure}: no such column")
             hold(said.of == "coefficient" or not _planted(f.variable), f"{f.measure}: a variable is named by a value")

@@ -17,7 +17,7 @@ from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import NO_CLASS, has_columns, patterns
 from sfumato.measures.saying import FEW_ALIKE, value_of, with_value
-from sfumato.measures.subject import Classes, Subject
+from sfumato.measures.subject import WIDE, Classes, Subject
 
 __all__ = ["MEASURE", "class_label", "class_sizes", "findings", "k_anonymity"]
 
@@ -137,7 +137,9 @@ def _compute(subject: Subject) -> Findings:
 def _smallest(findings: Findings) -> float | None:
     """Size of the smallest group; where only single groups are told of, of these."""
     single = [
-        f for f in findings.select("class_size") if f.value is not None and f.group not in (None, "keys", "strata")
+        f
+        for f in findings.select("class_size")
+        if f.value is not None and f.group not in (None, "keys", "strata", *WIDE)
     ]
     return min((value_of(line) for line in with_value(findings, "k_anonymity") or single), default=None)
 

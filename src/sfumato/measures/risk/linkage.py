@@ -275,7 +275,11 @@ def _nearest_lines(before: Floats, after: Floats, groups: list[tuple[str, Ints |
 
 
 def _compute(subject: Subject) -> Findings:
-    return findings(subject.two, unscaled=subject.unscaled)
+    """By what was masked alone; then by those who know all that leaves beside it."""
+    from sfumato.measures.risk.linkage_released import released_findings
+
+    masked = findings(subject.two, unscaled=subject.unscaled) if subject.two.columns else Findings()
+    return masked + released_findings(subject)
 
 
 def _say(findings: Findings, fraction: float) -> str | None:
@@ -309,16 +313,19 @@ def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
 
 
 def _among_all(subject: Subject) -> Asking:
+    """By what was masked among all records; by those who know all that leaves among those sampled, which is easier."""
     from sfumato.measures.risk.linkage_people import among_all
+    from sfumato.measures.risk.linkage_released import released_findings
 
-    return among_all(subject)
+    masked = (yield from among_all(subject)) if subject.two.columns else Findings()
+    return masked + released_findings(subject)
 
 
 MEASURE = Measure(
     family="linkage",
     place=20,
     doing="linkage",
-    needs=frozenset({"pair", "columns"}),
+    needs=frozenset({"pair"}),
     figures=(
         Figure(
             "linkage_nearest",

@@ -67,6 +67,8 @@ class Resource:
         What the plan calls columns that have another name in the data file, by their name there.
     foreign_keys
         Declared links to other resources.
+    known
+        Who was taken to know what of its people, as plain values.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Resource:
     disclosure: Disclosure
     names: Mapping[str, str] = field(default_factory=dict)
     foreign_keys: Sequence[ForeignKey] = ()
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
         """The table for programs."""
@@ -106,7 +109,8 @@ class Resource:
     def own(self) -> dict[str, Any]:
         """What only sfumato reads of it."""
         names = {"names": dict(self.names)} if self.names else {}
-        return {"disclosure": self.disclosure.to_plain(), "codebook": self.codebook.to_plain(), **names}
+        known = {"known": dict(self.known)} if self.known else {}
+        return {"disclosure": self.disclosure.to_plain(), "codebook": self.codebook.to_plain(), **names, **known}
 
 
 class Packed(Protocol):
