@@ -16,6 +16,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.methods.anonymise.method import Anonymise
 from sfumato.plan.plan import Plan
+from sfumato.plan.unknown import Unknown
 from sfumato.progress import Progress, quiet
 from sfumato.release.anonymising import Anonymisation, search, with_step
 from sfumato.release.several.choose import plan_for
@@ -29,6 +30,7 @@ def anonymise(
     *,
     hierarchies: str | PathLike[str] | Mapping[str, Hierarchy] | None = None,
     plan: Plan | str | PathLike[str] | None = None,
+    unknown: Sequence[Unknown | Mapping[str, Any]] = (),
     progress: Progress = quiet,
     **asked: Any,
 ) -> Anonymisation:
@@ -47,6 +49,8 @@ def anonymise(
         Folder with a file for each key, or the hierarchies by key. A key without one stays or becomes `*`.
     plan
         What is done before: its steps run first, its limits stay.
+    unknown
+        What nobody outside knows, beside what the plan says of that: `{"columns": [...], "because": "..."}`.
     progress
         Called with what is being done and the share of the work that is done.
     **asked
@@ -79,15 +83,21 @@ def anonymise(
     given = dict(hierarchies) if isinstance(hierarchies, Mapping) else {}
     files = None if hierarchies is None or given else HierarchyFiles(folder=fspath(hierarchies))  # type: ignore[arg-type]
     try:
+        said = tuple(Unknown.model_validate(each) for each in unknown)
+    except ValidationError as error:
+        raise DataError("; ".join(f"unknown: {told}" for _, told in plain_errors(error, list(unknown)))) from None
+    try:
         step = Anonymise(keys=tuple(keys), hierarchies=files, **asked)
     except ValidationError as error:
         found = plain_errors(error, {"keys": keys, **asked})
-        said = (": ".join([*map(str, path), sentence]) for path, sentence in found)
-        raise DataError("; ".join(said)) from None
+        told = (": ".join([*map(str, path), sentence]) for path, sentence in found)
+        raise DataError("; ".join(told)) from None
     table = read_whole(data, "Searching for the best codings")
-    if unknown := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
-        raise DataError(f"There is no column {', '.join(map(repr, unknown))}. Columns: {', '.join(table.columns)}.")
-    return search(table, with_step(plan_for(plan, None, table) or Plan(title=_title(table)), step, given), progress)
+    if strange := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
+        raise DataError(f"There is no column {', '.join(map(repr, strange))}. Columns: {', '.join(table.columns)}.")
+    before = plan_for(plan, None, table) or Plan(title=_title(table))
+    stated = before.model_copy(update={"unknown": (*before.unknown, *said)}).beside(before)
+    return search(table, with_step(stated, step, given), progress)
 
 
 def _title(table: PolarsDataset) -> str:

@@ -65,6 +65,16 @@ def anonymise(
     ] = None,
     local: Annotated[bool, typer.Option("--local", help="Recode locally, which loses less.")] = False,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which the best found is taken.")] = None,
+    unknown: Annotated[
+        str | None,
+        typer.Option(
+            help="Released columns that nobody outside knows of anybody, with commas between; or others: all but keys, "
+            "strata and ids. Needs --because."
+        ),
+    ] = None,
+    because: Annotated[
+        str | None, typer.Option(help="Why nobody knows them, one line of 20 to 300 characters, which is published.")
+    ] = None,
     plan: Annotated[Path | None, typer.Option(help="Plan whose variables, steps and limits come first.")] = None,
     out: Annotated[Path | None, typer.Option(help="Release folder; without it nothing is written.")] = None,
     recoding: Annotated[
@@ -105,6 +115,7 @@ def anonymise(
         "l": l, "l_kind": l_kind, "l_c": l_c, "t": t, "t_kind": t_kind, "alpha": alpha, "beta": beta,
         "beta_kind": beta_kind, "delta": delta, "risk_average": risk_average, "uniques_sample": uniques_sample,
         "attribute_weights": _weights(attribute_weights), "local": local, "time_limit": time_limit,
+        "unknown": _said_unknown(unknown, because),
     }  # fmt: skip
     table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
     known = names(keys)
@@ -140,6 +151,17 @@ def _weights(text: str | None) -> dict[str, float]:
     return found
 
 
+def _said_unknown(columns: str | None, because: str | None) -> list[dict[str, Any]]:
+    """What the options say that nobody outside knows, as a plan has it."""
+    from sfumato.errors import DataError
+
+    if columns is None and because is None:
+        return []
+    if columns is None or because is None:
+        raise DataError("--unknown COLUMNS and --because TEXT go together: what nobody outside knows, and why.")
+    return [{"columns": columns if columns == "others" else names(columns), "because": because}]
+
+
 def _release(
     found: Anonymisation,
     table: PolarsDataset,
@@ -161,9 +183,10 @@ def _release(
         try:
             notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
         except LimitExceeded as error:
-            say([*release.report.warnings, str(error)])
+            say([*release.report.assumed.sentences(), *release.report.warnings, str(error)])
             return {"release": None, "ok": False}
-    say([*release.report.warnings, *notes, f"Release written: {out} (open report.html there)"])
+    said = (*release.report.assumed.sentences(), *release.report.warnings)
+    say([*said, *notes, f"Release written: {out} (open report.html there)"])
     return {"release": str(out), "ok": release.ok}
 
 

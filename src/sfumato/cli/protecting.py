@@ -149,8 +149,9 @@ def tell(
 
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
-            say([f"{name}: {warning}" for warning in one.report.warnings])
-    say([*(release.guesses if isinstance(release, Release) else ()), *release.report.warnings, *notes])
+            say([f"{name}: {said}" for said in (*one.report.warnings, *one.report.assumed.sentences())])
+    own = (*release.guesses, *release.report.assumed.sentences()) if isinstance(release, Release) else ()
+    say([*own, *release.report.warnings, *notes])
     if as_json:
         place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
         print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))

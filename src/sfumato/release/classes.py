@@ -134,7 +134,7 @@ def _with_all_that_leaves(plan: Plan, codebook: Codebook, left: Set[str], seen: 
     people = [n for n in codebook if codebook[n].role not in (*IDS, Role.IDENTIFIER) and n not in named]
     looked_up = {*keys_of(traces, codebook), *traces.strata}
     others = tuple(n for n in people if n not in looked_up)
-    unknown = set(unknown_columns(plan.unknown, others))
+    unknown = set(unknown_columns(plan.unknown, others, decided=True))
     free = [n for n in people if n not in traces.masked or n in left]
     released = tuple(n for n in free if n not in unknown)
     masked = [n for n in people if n in traces.masked]

@@ -84,6 +84,11 @@ class Assumed:
 
         return Assumed(of(self.keys), of(self.released), tuple((of(n), because) for n, because in self.unknown))
 
+    def sentences(self) -> tuple[str, ...]:
+        """What nobody outside is said to know, and why, a sentence each."""
+        said = "Nobody outside is taken to know {columns}: {because}"
+        return tuple(said.format(columns=", ".join(columns), because=why) for columns, why in self.unknown)
+
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
         told = [{"columns": list(columns), "because": because} for columns, because in self.unknown]
