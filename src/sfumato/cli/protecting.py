@@ -149,9 +149,12 @@ def tell(
 
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
-            say([f"{name}: {said}" for said in (*one.report.warnings, *one.report.assumed.sentences())])
-    own = (*release.guesses, *release.report.assumed.sentences()) if isinstance(release, Release) else ()
-    say([*own, *release.report.warnings, *notes])
+            own = (*one.report.warnings, *one.report.assumed.sentences(), *filter(None, [one.report.to_decide]))
+            say([f"{name}: {said}" for said in own])
+    first: tuple[str, ...] = ()
+    if isinstance(release, Release):
+        first = (*release.guesses, *release.report.assumed.sentences(), *filter(None, [release.report.to_decide]))
+    say([*first, *release.report.warnings, *notes])
     if as_json:
         place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
         print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))

@@ -10,7 +10,7 @@ from sfumato.errors import TooManyGroups
 from sfumato.measures.folds.asking import TOO_MANY, Asking, answered
 from sfumato.measures.measure import Face, Measure, Way
 from sfumato.measures.registry import measures, ours
-from sfumato.measures.subject import Subject
+from sfumato.measures.subject import WIDE, Subject
 from sfumato.progress import Progress, split
 from sfumato.release.measure import NO_CLASSES, notes_of
 
@@ -93,6 +93,10 @@ def _begun(each: Measure, way: Way, looked_at: dict[Way, Subject]) -> Findings |
     try:
         return each.forms[way](subject)
     except TooManyGroups:
+        narrow = tuple(c for c in subject.classes if c.group not in WIDE)
+        if narrow != subject.classes:  # combinations of all columns are the first to be too many
+            looked_at[way] = replace(subject, classes=narrow)
+            return _begun(each, way, looked_at)
         looked_at[way] = replace(subject, classes=(), sensitive=())
         return Findings(notes=(TOO_MANY,))
 

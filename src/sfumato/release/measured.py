@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -22,12 +23,12 @@ from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.scenarios.copies import by_all_copies
-from sfumato.measures.subject import Subject
+from sfumato.measures.subject import RELEASED, Classes, Subject
 from sfumato.measures.utility.model import comparison_of
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import attacking_for, intruding_for
 from sfumato.plan.plan import Plan
-from sfumato.progress import Progress
+from sfumato.progress import Progress, quiet
 from sfumato.release.classes import Exposed, exposed, missing_rule
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.default_model import default_model
@@ -58,6 +59,8 @@ class Measured:
         What intruders know.
     refusals
         Why the release is refused, whatever limits say.
+    again
+        Measures group `released` once more as if nobody knew some columns.
     """
 
     findings: Findings
@@ -66,6 +69,7 @@ class Measured:
     seen: Exposed
     intruder: Known | None = field(default=None, repr=False)
     refusals: tuple[str, ...] = ()
+    again: Callable[[Sequence[str]], Findings] = field(default=lambda _: Findings(), repr=False)
 
 
 def measure_run(
@@ -128,7 +132,19 @@ def _measure_one(
     )
     notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
     found = Findings(notes=notes) + measure(subject, progress, only=only)
-    return Measured(found, pair, subject.how, seen, subject.intruder)
+    named = frozenset(limit.measure for limit in plan.limits)
+    return Measured(found, pair, subject.how, seen, subject.intruder, again=partial(_without, subject, seen, named))
+
+
+def _without(subject: Subject, seen: Exposed, only: Set[str], unknown: Sequence[str]) -> Findings:
+    """Figures of those who know all that leaves but some columns."""
+    left = set(unknown)
+    by = tuple(n for n in seen.released if n not in left)
+    knowing = [replace(each, by=by, masked=tuple(n for n in each.masked if n not in left)) for each in seen.knowing]
+    told = tuple(each for each in knowing if each.group == RELEASED)
+    classes = (Classes(RELEASED, by),) if by else ()
+    found = measure(replace(subject, classes=classes, knowing=told), quiet, only=only)
+    return Findings(tuple(f for f in found if f.group == RELEASED))
 
 
 def subject_of(

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import cast
 
 from sfumato.data.dataset import Parted
-from sfumato.data.hidden import leaving
+from sfumato.data.hidden import ROW, leaving
 from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.measures.measuring import Measuring
@@ -29,6 +29,7 @@ from sfumato.release.release import Release
 from sfumato.release.remaining import as_released
 from sfumato.release.run import Ran, run_plan
 from sfumato.release.secret import Secret
+from sfumato.release.verdict import judge, open_columns, open_ids, undecided_words
 from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
@@ -123,6 +124,9 @@ def _report(
     """What was done and measured, with limits applied, and what speaks against the release."""
     findings = apply_limits(measured.findings, plan.limits)
     leaves = after.codebook.only(leaving(after.codebook))
+    against = (*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals)
+    ids = open_ids(plan, entering.codebook, leaves, _rows(entering))
+    judged = judge(measured.findings, plan.limits, against, open_columns(plan, measured.seen, ids), ids, measured.again)
     return Report(
         title=plan.title,
         created=datetime.date.today(),
@@ -133,7 +137,7 @@ def _report(
         plan_yaml=plan.to_yaml(),
         fingerprint=secret.fingerprint,
         repeatable=secret.repeatable,
-        refusals=(*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals),
+        refusals=against,
         warnings=(
             *warnings_of(plan, entering, after, measured.seen.keys, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
@@ -142,4 +146,12 @@ def _report(
         access=plan.access,
         consent=plan.consent,
         assumed=assumed(plan, measured.seen),
+        verdict=judged.verdict,
+        undecided=judged.undecided,
+        to_decide=undecided_words(judged, ids),
     )
+
+
+def _rows(entering: Table) -> PolarsDataset | None:
+    """The table without the run's own numbers of records, where it is in memory."""
+    return replace(entering, frame=entering.frame.drop(ROW)) if held(entering) else None

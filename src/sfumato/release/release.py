@@ -136,6 +136,16 @@ class Release:
         """Whether every limit of the plan holds."""
         return self.report.ok
 
+    @property
+    def verdict(self) -> str:
+        """Whether limits are met by whoever knows all that leaves: `holds`, `undecided` or `exceeded`."""
+        return self.report.verdict
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns that nobody may know, where the release holds only then."""
+        return self.report.undecided
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -212,7 +222,7 @@ class Release:
         book = released.codebook.only(columns)
 
         def documents(parts: Sequence[str]) -> dict[str, bytes]:
-            known = self.report.assumed.to_plain()
+            known = self.report.known()
             package = self._package(Resource("data", tuple(parts), types, book, self.disclosure, known=known))
             return self._documents(package)
 
@@ -252,7 +262,10 @@ class Release:
         """The report, by the names that columns have in the data file."""
         names = self.written_names
         disclosure = renamed_disclosure(self.disclosure, names)
-        return replace(self.report, disclosure=disclosure, assumed=self.report.assumed.renamed(names))
+        undecided = tuple(names.get(n, n) for n in self.undecided)
+        return replace(
+            self.report, disclosure=disclosure, assumed=self.report.assumed.renamed(names), undecided=undecided
+        )
 
     def resource(self, name: str = "data", foreign_keys: Sequence[ForeignKey] = ()) -> Resource:
         """Describe the data file, by the names that columns have in it."""
@@ -266,7 +279,7 @@ class Release:
             disclosure=renamed_disclosure(self.disclosure, names),
             names={new: old for old, new in names.items()},
             foreign_keys=foreign_keys,
-            known=self.report.assumed.renamed(names).to_plain(),
+            known=self.as_written().known(),
         )
 
     def write_data(self, folder: Path, name: str = "data") -> tuple[str, ...]:

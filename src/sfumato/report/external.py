@@ -100,6 +100,7 @@ def external(report: Report) -> Report:
         findings=_findings(report.findings, _coefficient_names(report)),
         plan_yaml="",
         warnings=(),
+        to_decide="",
         pictures=pictures,
         internal=False,
     )

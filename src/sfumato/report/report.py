@@ -133,6 +133,13 @@ class Report:
         How the release is accessed, and what people agreed to, as the plan says.
     assumed
         Who was taken to know what.
+    verdict
+        `holds`, `undecided` or `exceeded`: whether the release keeps to its limits also for whoever knows all that
+        leaves, only if nobody knows some columns, or not at all.
+    undecided
+        These columns.
+    to_decide
+        What the custodian is told of them, with the lines for the plan; never published.
     """
 
     title: str
@@ -151,17 +158,26 @@ class Report:
     access: str | None = None
     consent: str | None = None
     assumed: Assumed = field(default_factory=Assumed)
+    verdict: str = "holds"
+    undecided: tuple[str, ...] = ()
+    to_decide: str = ""
 
     @property
     def ok(self) -> bool:
         """Whether every limit of the plan holds, and nothing else speaks against the release."""
         return self.findings.ok and not self.refusals
 
+    def known(self) -> dict[str, Any]:
+        """Who was taken to know what, and what came of it, as the release's description has it."""
+        return {**self.assumed.to_plain(), "verdict": self.verdict, "undecided": list(self.undecided)}
+
     def to_plain(self) -> dict[str, Any]:
         """The JSON form of what was measured: every finding, why it is refused, and notes."""
         figures = self.findings.to_plain()
         assumed = {name: told for name, told in self.assumed.to_plain().items() if name != "keys"}
-        return {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"], **assumed}
+        judged = {"verdict": self.verdict, "undecided": list(self.undecided)}
+        told = {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"]}
+        return told | judged | assumed
 
 
 @dataclass(frozen=True)

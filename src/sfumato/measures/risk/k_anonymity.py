@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -21,6 +22,10 @@ from sfumato.measures.subject import WIDE, Classes, Subject
 
 __all__ = ["MEASURE", "class_label", "class_sizes", "findings", "k_anonymity"]
 
+TOO_WIDE = (
+    "There are too many combinations of all columns that leave to look at each of them: the size of the smallest class "
+    "was measured, and all other measures of these classes were left out."
+)
 _SIZE = "sfumato:size"  # no column of the data can bear this name
 
 
@@ -172,9 +177,17 @@ def _folded(subject: Subject) -> Findings:
     try:
         return _compute(subject)
     except TooManyGroups:
-        sizes = [(each.group, subject.after.ask(Sizes(each.by))[SIZE].min()) for each in subject.classes]
-    lines = [Finding("k_anonymity", group=group, value=float(k)) for group, k in sizes if isinstance(k, int)]
-    return Findings(tuple(lines), (TOO_MANY,))
+        narrow = tuple(each for each in subject.classes if each.group not in WIDE)
+    if len(narrow) < len(subject.classes):
+        wide = [each for each in subject.classes if each.group in WIDE]
+        return _folded(replace(subject, classes=narrow)) + Findings(_by_size(subject, wide), (TOO_WIDE,))
+    return Findings(_by_size(subject, narrow), (TOO_MANY,))
+
+
+def _by_size(subject: Subject, classes: Sequence[Classes]) -> tuple[Finding, ...]:
+    """The smallest class of each group, counted without the classes' names."""
+    sizes = [(each.group, subject.after.ask(Sizes(each.by))[SIZE].min()) for each in classes]
+    return tuple(Finding("k_anonymity", group=group, value=float(k)) for group, k in sizes if isinstance(k, int))
 
 
 MEASURE = Measure(

@@ -1,0 +1,204 @@
+"""The verdict on a release: whether it holds for somebody who knows all that leaves, or only if nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Findings
+from sfumato.data.profile import profile
+from sfumato.data.roles import Role
+from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.subject import KEYS, RELEASED
+from sfumato.plan.limits import Limit, apply_limits
+from sfumato.plan.plan import Plan
+from sfumato.plan.unknown import IDS, ORDER, unknown_columns
+from sfumato.release.classes import Exposed
+
+__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "undecided_words"]
+
+Verdict = Literal["holds", "exceeded", "undecided"]
+MOST_NAMED = 3
+_TO_COPY = """unknown:
+  - {{columns: [{columns}], because: "?"}}"""
+_NEW_IDS = "{{do: pseudonymise, columns: [{columns}], scope: table, format: number}}"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict.
+
+    Parameters
+    ----------
+    verdict
+        `holds`: every limit is met by whoever knows all that leaves, and nothing else stands against the release.
+        `undecided`: that would be so if nobody knew the open columns. `exceeded`: not even then.
+    undecided
+        The open columns, where that is the verdict.
+    """
+
+    verdict: Verdict
+    undecided: tuple[str, ...] = ()
+
+
+def open_ids(plan: Plan, entering: Codebook, released: Codebook, rows: PolarsDataset | None = None) -> tuple[str, ...]:
+    """Ids that leave as they were and of which the plan does not say by name that nobody knows them.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    entering, released
+        What is known of the variables before the first step, and of the released ones.
+    rows
+        The table before the first step, where it is in memory: a column whose role is `other` and which `init` would
+        take for the id of records or households is one.
+
+    Returns
+    -------
+    tuple of str
+        `order` among them where the plan keeps the order of the input, which is an id too.
+    """
+    replaced = {n for step in plan.steps if step.replaces for n in step.changes}
+    ids = [n for n in released if released[n].role in IDS and n not in replaced]
+    if rows is not None:
+        ids += [n for n in _like_ids(plan, entering, released, rows) if n not in replaced]
+    ids += [ORDER] if plan.order == "input" else []
+    named = set(unknown_columns(plan.unknown, (), decided=True))
+    return tuple(n for n in dict.fromkeys(ids) if n not in named)
+
+
+def _like_ids(plan: Plan, entering: Codebook, released: Codebook, rows: PolarsDataset) -> list[str]:
+    changed = set(plan.traces.masked) | set(plan.traces.late)
+    plain = [n for n in released if n in entering and released[n].role == Role.OTHER and n not in changed]
+    if not plain:
+        return []
+    known = Codebook({n: entering[n] for n in plain})
+    has_record = bool(entering.with_role(Role.RECORD))
+    guesses = profile(rows.frame.select(plain), known)
+    wanted = (Role.HOUSEHOLD,) if has_record else IDS  # a number of its own for each record is the id, if none is said
+    return [g.name for g in guesses if g.variable.role in wanted]
+
+
+def open_columns(plan: Plan, seen: Exposed, ids: Sequence[str]) -> tuple[str, ...]:
+    """Columns on which a decision may be wanting: released ones that are no keys or strata, ids, those of a `"?"`.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    seen
+        The classes of its release.
+    ids
+        From `open_ids`.
+    """
+    asked = unknown_columns(plan.unknown, seen.others, decided=False)
+    beside = [n for n in seen.released if n in seen.others]
+    return tuple(dict.fromkeys((*ids, *beside, *asked)))
+
+
+def judge(
+    findings: Findings,
+    limits: Sequence[Limit],
+    refusals: Sequence[str],
+    left_open: Sequence[str],
+    ids: Sequence[str],
+    again: Callable[[Sequence[str]], Findings],
+) -> Judged:
+    """Give the verdict on a release.
+
+    Parameters
+    ----------
+    findings
+        Every figure, limits not applied.
+    limits
+        Of the plan.
+    refusals
+        What stands against the release whatever its limits say.
+    left_open
+        From `open_columns`.
+    ids
+        From `open_ids`.
+    again
+        Measures group `released` once more as if nobody knew these columns; called only where it decides.
+
+    Examples
+    --------
+    >>> from sfumato.data.finding import Finding
+    >>> found = [Finding("uniques_sample", group=g, value=v) for g, v in (("keys", 0.0), ("released", 0.2))]
+    >>> judge(Findings(tuple(found)), [], [], ["town"], [], lambda left: Findings())
+    Judged(verdict='undecided', undecided=('town',))
+    """
+    if refusals:
+        return Judged("exceeded")
+    if _keeps(findings, limits) and not ids and not _singles_out(findings):
+        return Judged("holds")
+    if not left_open:
+        return Judged("exceeded")
+    known = Findings(tuple(f for f in findings if f.group != RELEASED)) + again(left_open)
+    return Judged("undecided", tuple(left_open)) if _keeps(known, limits) else Judged("exceeded")
+
+
+def _keeps(findings: Findings, limits: Sequence[Limit]) -> bool:
+    """Whether all limits are met by whoever knows all that leaves; a limit that names no group binds them too."""
+    bound = [limit if limit.group else limit.model_copy(update={"group": RELEASED}) for limit in limits]
+    there = [b for b, limit in zip(bound, limits, strict=True) if limit.group or any(b.binds(f) for f in findings)]
+    return apply_limits(findings, limits).ok and apply_limits(findings, there).ok
+
+
+def _singles_out(findings: Findings) -> bool:
+    """Whether what leaves beside the keys singles out a person whom the keys do not."""
+    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None}
+    return alone.get(RELEASED, 0.0) > alone.get(KEYS, 0.0)
+
+
+def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
+    """Say that a release holds only if nobody knows some columns, with the lines of a plan in which that is decided.
+
+    Parameters
+    ----------
+    judged
+        The verdict.
+    ids
+        From `open_ids`.
+
+    Returns
+    -------
+    str
+        Empty for another verdict. The reason in the lines is `"?"`: it is the custodian's to give.
+
+    Examples
+    --------
+    >>> print(undecided_words(Judged("undecided", ("town", "kids")), ()))
+    Undecided: holds only if nobody knows town and kids. Say so in the plan, with the reason in place of "?":
+    unknown:
+      - {columns: [town, kids], because: "?"}
+    """
+    if judged.verdict != "undecided":
+        return ""
+    told = judged.undecided
+    few, more = told[:MOST_NAMED], len(told) - MOST_NAMED
+    listed = (
+        f"{', '.join(few)} and {more} more"
+        if more > 0
+        else " and ".join([", ".join(few[:-1]), few[-1]][len(few) < 2 :])
+    )
+    said = f"Undecided: holds only if nobody knows {listed}. "
+    columns = [n for n in told if n not in ids]
+    lines = [_TO_COPY.format(columns=", ".join(map(_quoted, columns)))] if columns else []
+    replaceable = [n for n in ids if n != ORDER]
+    new = (
+        f"Give new ids by a last step: {_NEW_IDS.format(columns=', '.join(map(_quoted, replaceable)))}"
+        if replaceable
+        else ""
+    )
+    if lines:
+        said += 'Say so in the plan, with the reason in place of "?":'
+    return "\n".join(each for each in (said.strip(), *lines, new) if each)
+
+
+def _quoted(name: str) -> str:
+    """A column's name as YAML takes it within brackets."""
+    return name if name.replace("_", "a").isalnum() and not name.isdigit() else '"' + name.replace('"', '\\"') + '"'
