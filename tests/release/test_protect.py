@@ -167,15 +167,6 @@ def test_ids_must_be_unique_and_there():
 
 
 @pytest.mark.usefixtures("few_measures")
-def test_ids_that_look_real_are_warned_of():
-    def warned(frame):
-        return " ".join(sf.protect(plan(), frame, secret=SECRET).report.warnings)
-
-    assert "does not look like" not in warned(FRAME)
-    assert "does not look like" in warned(FRAME.with_columns(id=pl.col("id") + 9_434_765_870))
-
-
-@pytest.mark.usefixtures("few_measures")
 def test_keys_that_nothing_protects_are_refused_until_a_limit_speaks_of_them():
     refused = sf.protect(plan(limits=()), FRAME, secret=SECRET)
     (said,) = refused.report.refusals

@@ -24,32 +24,6 @@ FRAME = pl.DataFrame(
 )
 
 
-def warnings(frame=FRAME, **town):
-    plan = sf.Plan(
-        variables=VARIABLES | {"town": VARIABLES["town"] | town},
-        steps=[sf.steps.Centroids(columns=["bmi"], by=["sex"], k=5)],
-    )
-    return sf.protect(plan, frame, secret=SECRET).report.warnings
-
-
-def test_categories_that_no_figure_counts_are_told_where_they_would_tell_people_apart():
-    (said,) = warnings()
-    assert "town" in said
-    assert "role other" in said
-    assert "zq" not in said
-    assert warnings(FRAME.with_columns(town=pl.lit("a"))) == ()
-
-
-def test_where_keys_alone_tell_people_apart_the_limits_say_so():
-    assert warnings(role="key") == ()
-
-
-def test_a_record_column_that_looks_real_is_told():
-    same = FRAME.with_columns(pl.col("id") + 9_434_765_870, town=pl.lit("a"))
-    (said,) = warnings(same)
-    assert "does not look like" in said
-
-
 def open_release(**more):
     plan = sf.Plan(
         variables=VARIABLES | {"bmi": {"role": "sensitive", "kind": "continuous"}, "town": {"role": "identifier"}},

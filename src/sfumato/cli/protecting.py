@@ -175,6 +175,8 @@ def tell(
 def _tables(release: TablesRelease) -> dict[str, Any]:
     return {
         "tables": {name: {"ok": one.ok, **one.report.to_plain()} for name, one in release.tables.items()},
+        "verdict": release.verdict,
+        "undecided": list(release.undecided),
         "links": [link.to_plain() for link in release.links.links],
         "refusals": list(release.report.refusals),
         "notes": list(release.links.notes),

@@ -139,7 +139,7 @@ def _report(
         repeatable=secret.repeatable,
         refusals=against,
         warnings=(
-            *warnings_of(plan, entering, after, measured.seen.keys, secret, drawn),
+            *warnings_of(plan, entering, after, secret, drawn),
             *(warning for step in ran.steps for warning in step.warnings),
         ),
         pictures=draw_pictures(measured.pair, measured.how, measured.findings) if pictures and measured.pair else (),

@@ -138,7 +138,8 @@ def judge(
     if not left_open:
         return Judged("exceeded")
     known = Findings(tuple(f for f in findings if f.group != RELEASED)) + again(left_open)
-    return Judged("undecided", tuple(left_open)) if _keeps(known, limits) else Judged("exceeded")
+    speaking = [x for x in limits if x.group != RELEASED or any(x.binds(f) for f in known)]  # of nothing: nobody knows
+    return Judged("undecided", tuple(left_open)) if _keeps(known, speaking) else Judged("exceeded")
 
 
 def _keeps(findings: Findings, limits: Sequence[Limit]) -> bool:

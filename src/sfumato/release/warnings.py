@@ -8,31 +8,26 @@ import polars as pl
 
 from sfumato.data.dataset import Parted, rows
 from sfumato.data.hidden import leaving
-from sfumato.data.query import SIZE, Classes, Moments
-from sfumato.data.roles import Kind, Role
+from sfumato.data.query import SIZE, Classes
+from sfumato.data.roles import Role
 from sfumato.draws import MAKE_SECRET
-from sfumato.engines.polars import PolarsDataset, held
-from sfumato.measures.risk.k_anonymity import k_anonymity
-from sfumato.measures.saying import FEW_ALIKE, listed
+from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.saying import listed
 from sfumato.methods.base import Method
 from sfumato.methods.coarsen_date import CoarsenDate
 from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
-from sfumato.release.classes import missing_rule
 from sfumato.release.places import told_places
 from sfumato.release.secret import Secret
 
 __all__ = ["warnings_of"]
 
-_CATEGORIES = (Kind.CATEGORICAL, Kind.ORDINAL, Kind.GEOGRAPHIC)
 _MOST_NAMED = 10
 Table = PolarsDataset | Parted
 
 
-def warnings_of(
-    plan: Plan, before: Table, after: Table, keys: Sequence[str], secret: Secret, drawn: Set[str]
-) -> Iterator[str]:
+def warnings_of(plan: Plan, before: Table, after: Table, secret: Secret, drawn: Set[str]) -> Iterator[str]:
     """Give the warnings.
 
     Parameters
@@ -43,8 +38,6 @@ def warnings_of(
         The table as it enters.
     after
         The released table.
-    keys
-        Its keys that no step masks.
     secret
         What draws were keyed with.
     drawn
@@ -52,13 +45,10 @@ def warnings_of(
     """
     yield from _lost_secret(secret, drawn - {step.name for step in plan.steps if step.replaces})
     yield from _lost_pseudonyms(secret, [step for step in plan.steps if step.replaces and step.name in drawn])
-    if not any(after.codebook.the(Role.RECORD) in step.changes for step in plan.steps if step.replaces):
-        yield from _real_number(after)
     yield from _one_household(plan, before)
     yield from _told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
-    yield from _alone_by_others(plan, after, keys)
     yield from _without_consent(plan, after)
 
 
@@ -155,51 +145,6 @@ def _told_by_derived(plan: Plan, after: Table) -> Iterator[str]:
                 f"{listed(told)} was computed from {listed(step.columns)} before {step.name} changed it, and leaves "
                 f"as it is: it may give exact values back. Compute it afterwards, or protect it too."
             )
-
-
-def _real_number(after: Table) -> Iterator[str]:
-    """Say that the released ids may be numbers that others know."""
-    record = after.codebook.the(Role.RECORD)
-    if record is not None and record in after.codebook and _looks_real(after, record):
-        yield (
-            f"The record column {record!r} is released and does not look like a mere running number. If it is a number "
-            "from the real world (a hospital, pupil or insurance number), drop it before anybody receives the release."
-        )
-
-
-def _looks_real(data: Table, record: str) -> bool:
-    """Whether ids are text, or numbers far above how many there are."""
-    if not data.schema[record].is_numeric():
-        return True
-    told = data.ask(Moments((record,))).row(0, named=True)
-    return bool(told["n"]) and told["high"] > _far(told["n"])
-
-
-def _far(rows: int) -> float:
-    return 100 * rows + 10_000
-
-
-def _fewest(data: Table, by: Sequence[str], missing: str) -> float:
-    """Records of the smallest class; enough where there is none. Off memory a missing value is one of its own."""
-    if held(data):
-        return k_anonymity(data, by, missing=missing) or FEW_ALIKE
-    return float(data.ask(Classes(tuple(by)))[SIZE].min() or FEW_ALIKE) if by else FEW_ALIKE  # type: ignore[arg-type]
-
-
-def _alone_by_others(plan: Plan, after: Table, keys: Sequence[str]) -> Iterator[str]:
-    """Say that categories of role other, which no figure counts, would tell people apart."""
-    book, missing = after.codebook, missing_rule(plan)
-    categories = [n for n in book.with_role(Role.OTHER) if book[n].kind in _CATEGORIES]
-    masked = plan.traces.masked
-    others = [n for n in categories if n not in masked and n not in keys]
-    if not others or _fewest(after, keys, missing) < FEW_ALIKE:
-        return
-    if _fewest(after, (*keys, *others), missing) < FEW_ALIKE:
-        named = others if len(others) <= _MOST_NAMED else [*others[:_MOST_NAMED], "others"]
-        yield (
-            f"Some people would be nearly alone if an intruder also knew {listed(named)} (role other: they leave as "
-            "they are, and no figure counts them). Give role key to those that can be known of people."
-        )
 
 
 def _without_consent(plan: Plan, after: Table) -> Iterator[str]:

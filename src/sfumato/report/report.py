@@ -221,6 +221,21 @@ class TablesReport:
         """Whether every table may leave, and nothing speaks against their leaving together."""
         return all(report.ok for report in self.tables.values()) and not self.refusals
 
+    @property
+    def verdict(self) -> str:
+        """The worst of the tables' verdicts; `exceeded` where something stands against their leaving together."""
+        found = {report.verdict for report in self.tables.values()}
+        if self.refusals or "exceeded" in found:
+            return "exceeded"
+        return "undecided" if "undecided" in found else "holds"
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns that nobody may know, where the release holds only then, as `table.column`."""
+        if self.verdict != "undecided":
+            return ()
+        return tuple(f"{name}.{column}" for name, report in self.tables.items() for column in report.undecided)
+
 
 def _common(said: Set[str | None]) -> str | None:
     return next(iter(said)) if len(said) == 1 else None

@@ -53,6 +53,16 @@ class TablesRelease:
         """Whether every table keeps its limits, and nothing links them but what the plan declares."""
         return self.report.ok
 
+    @property
+    def verdict(self) -> str:
+        """The worst of the tables' verdicts, see `Release.verdict`."""
+        return self.report.verdict
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The columns that nobody may know, as `table.column`, where the release holds only then."""
+        return self.report.undecided
+
     def folders(self, folder: str | PathLike[str]) -> dict[Path, tuple[str, ...]]:
         """The folders that are written, the most open first, with the tables in each.
 
