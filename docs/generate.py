@@ -543,6 +543,10 @@ _KEYS = {
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
+    "verdict": "`holds`, `undecided` or `exceeded`, for whoever knows all that leaves as it was",
+    "undecided": "the columns that nobody may know, where that is the verdict",
+    "released": "columns that leave as they were and are not said to be unknown",
+    "unknown": "what nobody outside is said to know: `columns`, and `because`",
     "links": "for each link the two `tables`, the `columns`, the `share` of the first table's records that take part, "
     "and whether it is the `row_order`, which the columns show; the exit status is 1 where there is one",
     "check-links notes": "where not all sets of columns could be tried",

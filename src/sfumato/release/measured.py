@@ -60,7 +60,7 @@ class Measured:
     refusals
         Why the release is refused, whatever limits say.
     again
-        Measures group `released` once more as if nobody knew some columns.
+        Measures group `released` once more as if nobody knew some columns; None where that is not done.
     """
 
     findings: Findings
@@ -69,7 +69,7 @@ class Measured:
     seen: Exposed
     intruder: Known | None = field(default=None, repr=False)
     refusals: tuple[str, ...] = ()
-    again: Callable[[Sequence[str]], Findings] = field(default=lambda _: Findings(), repr=False)
+    again: Callable[[Sequence[str]], Findings] | None = field(default=None, repr=False)
 
 
 def measure_run(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from importlib.metadata import version
 from typing import cast
 
 from sfumato.data.dataset import Parted
+from sfumato.data.finding import Findings
 from sfumato.data.hidden import ROW, leaving
 from sfumato.draws import Watched
 from sfumato.engines.polars import PolarsDataset, held
@@ -126,7 +127,9 @@ def _report(
     leaves = after.codebook.only(leaving(after.codebook))
     against = (*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals)
     ids = open_ids(plan, entering.codebook, leaves, _rows(entering))
-    judged = judge(measured.findings, plan.limits, against, open_columns(plan, measured.seen, ids), ids, measured.again)
+    judged = judge(
+        measured.findings, plan.limits, against, open_columns(plan, measured.seen, ids), ids, measured.again or _nothing
+    )
     return Report(
         title=plan.title,
         created=datetime.date.today(),
@@ -150,6 +153,11 @@ def _report(
         undecided=judged.undecided,
         to_decide=undecided_words(judged, ids),
     )
+
+
+def _nothing(unknown: Sequence[str]) -> Findings:
+    """What is found where nothing is measured again: off memory, where it would be all once more."""
+    return Findings()
 
 
 def _rows(entering: Table) -> PolarsDataset | None:
