@@ -11,6 +11,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.profile import profile
 from sfumato.data.roles import Role
 from sfumato.engines.polars import PolarsDataset
+from sfumato.measures.saying import listed
 from sfumato.measures.subject import KEYS, RELEASED
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
@@ -180,13 +181,8 @@ def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
     if judged.verdict != "undecided":
         return ""
     told = judged.undecided
-    few, more = told[:MOST_NAMED], len(told) - MOST_NAMED
-    listed = (
-        f"{', '.join(few)} and {more} more"
-        if more > 0
-        else " and ".join([", ".join(few[:-1]), few[-1]][len(few) < 2 :])
-    )
-    said = f"Undecided: holds only if nobody knows {listed}. "
+    more = [f"{len(told) - MOST_NAMED} more"] if told[MOST_NAMED:] else []
+    said = f"Undecided: holds only if nobody knows {listed([*told[:MOST_NAMED], *more])}. "
     columns = [n for n in told if n not in ids]
     lines = [_TO_COPY.format(columns=", ".join(map(_quoted, columns)))] if columns else []
     replaceable = [n for n in ids if n != ORDER]

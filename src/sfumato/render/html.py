@@ -31,6 +31,8 @@ _SHARED = Path(__file__).parents[1] / "web" / "static"
 """Where `tokens.css` is: colours and type that the report has in common with pages of the web."""
 _MOST_GROUPS = 40
 _FORCED = "The data were released all the same, by the custodian's decision."
+_OPEN = "Columns that leave as they were tell people apart, and the plan does not say whether others know them."
+_TOGETHER = "The figures of those who know all that leaves as it was stand first below."
 _STOPPED = "The data are not released unless the custodian insists."
 
 
@@ -150,6 +152,8 @@ def _verdict(report: Report, said: Advice) -> _Verdict:
     headline = {0: "No limits were set", 1: "The limit holds", 2: "Both limits hold"}.get(
         len(limits), f"All {len(limits)} limits hold"
     )
+    if beyond := words.beyond_limits(report.verdict, report.undecided):
+        return _Verdict("warn", beyond, _OPEN if report.undecided else _TOGETHER, limits)
     if said.high:
         headline += ", but a risk is high that no limit speaks of"
         return _Verdict("warn", headline, f"{'. '.join(said.high)}.", limits)

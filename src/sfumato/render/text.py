@@ -148,6 +148,8 @@ def _verdict(report: Report, said: Advice) -> Text:
         told += [f"Refused: {refusal}." for refusal in report.refusals]
         return plain_text(" ".join(told), style="bold red")
     verdict = "All limits hold" if any(f.ok for f in findings) else "No limits were set"
+    if beyond := words.beyond_limits(report.verdict, report.undecided):
+        return plain_text(f"{beyond}.", style="bold yellow")
     if said.high:
         return plain_text(f"{verdict}, but no limit speaks of this: {'; '.join(said.high)}.", style="bold yellow")
     return plain_text(f"{verdict}.", style="bold green" if any(f.ok for f in findings) else "bold")

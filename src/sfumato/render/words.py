@@ -8,6 +8,7 @@ from sfumato.data.finding import Finding
 from sfumato.measures.measure import FAMILIES
 from sfumato.measures.registry import figure as word
 from sfumato.measures.registry import measure_of
+from sfumato.measures.saying import listed
 from sfumato.measures.subject import EVERYTHING, KEYS, KEYS_AND_OTHERS, RELEASED, STRATA, WIDE
 from sfumato.report.picture import (
     Boxes,
@@ -26,6 +27,7 @@ __all__ = [
     "GROUPS",
     "PROMISE",
     "badness",
+    "beyond_limits",
     "bound",
     "family_of",
     "figure",
@@ -72,11 +74,26 @@ GROUPS: Mapping[str, str] = {
 }
 """Groups that are no single stratum, decile or class."""
 
+_MOST_NAMED = 3
 PROMISE = (
     "sfumato promises that the steps above were run as described and that each figure was measured as its explanation "
     "says. It does not promise that nobody can be recognised: each risk holds for the attack it names, attackers may "
     "know more or do better, and what is released cannot be called back."
 )
+
+
+def beyond_limits(verdict: str, undecided: Sequence[str]) -> str:
+    """The headline on a release whose limits hold for the keys, and not for all that leaves; else empty.
+
+    Examples
+    --------
+    >>> beyond_limits("undecided", ["town", "kids", "rent", "car"])
+    'Undecided: holds only if nobody outside knows town, kids, rent and 1 more'
+    """
+    if verdict == "undecided":
+        few = [*undecided[:_MOST_NAMED], *([f"{len(undecided) - _MOST_NAMED} more"] if undecided[_MOST_NAMED:] else [])]
+        return f"Undecided: holds only if nobody outside knows {listed(few)}"
+    return "" if verdict == "holds" else "Limits hold for the keys, but not for somebody who knows all that leaves"
 
 
 def of_what(line: Finding) -> str:

@@ -21,6 +21,8 @@ steps:
   - {do: noise, columns: [dose], sd: 2.0}
 limits:
   - {measure: k_anonymity, at_least: BOUND}
+unknown:
+  - {columns: [id], because: "numbers drawn for this file alone"}
 """
 SECRET = bytes(range(32))
 ROWS = ["id,age,dose", *(f"{i},{20 + i % 4},{i * 3 % 11}.5" for i in range(60))]

@@ -31,6 +31,8 @@ steps:
   - {do: centroids, columns: [age, dose], k: 3, grouping: mdav}
 limits:
   - {measure: linkage_nearest, at_most: 0.9}
+unknown:
+  - {columns: [id], because: "numbers drawn for this file alone"}
 """
 
 
