@@ -257,7 +257,7 @@ class Release:
     def write_data(self, folder: Path, name: str = "data") -> tuple[str, ...]:
         """Write the data file, and tell what its format could not hold."""
         data = self.table
-        table = Table(data.frame, data.codebook, data.suffix, label=data.label)
+        table = Table(data.frame, data.codebook, data.suffix, label=self.plan.title)
         return write_table(table, folder / self._file(name))
 
     def _repr_html_(self) -> str:
