@@ -18,7 +18,7 @@ from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import as_texts
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
-from sfumato.data.suppression import Suppression
+from sfumato.data.suppression import Emptying, Suppression
 from sfumato.draws import sortable
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
 from sfumato.kernels.classes.cell_suppression import suppress_cells
@@ -173,6 +173,11 @@ class SuppressCells(Method):
     def suppressed(self, states: tuple[Any, ...]) -> Suppression:
         """The values that went."""
         return Suppression(cells=states[0].cells)
+
+    @property
+    def empties(self) -> Emptying:
+        """What holds on all keys; `subsets` and `caps` are passed over."""
+        return Emptying(self.keys, self.k, self.by)
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many values went, and whom no way was found for."""
