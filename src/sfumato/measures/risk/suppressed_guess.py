@@ -42,7 +42,7 @@ def findings(emptied: Iterable[Emptied]) -> Findings:
 
     References
     ----------
-    Wong, Fu, Wang & Pei (2007), Minimality attack in privacy preserving data publishing, VLDB, 543–554; the same (2009),
+    Wong, Fu, Wang & Pei (2007), Minimality attack in privacy preserving data publishing, VLDB, 543–554; and (2009),
     Anonymization-based attacks in privacy-preserving data publishing, doi:10.1145/1538909.1538910.
     """
     found = [guessed(each) for each in emptied]
