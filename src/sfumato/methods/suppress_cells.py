@@ -16,6 +16,7 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import Suppressed
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import as_texts
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Emptying, Suppression
@@ -191,8 +192,11 @@ class SuppressCells(Method):
         if not states[0].below:
             return ()
         return (
-            f"suppress_cells left some records that fewer than {self.k} match: caps, or strata of fewer records, left "
-            "no way. Allow larger caps, use fewer columns in by, or leave such strata out (suppress_strata).",
+            Publishable(
+                f"suppress_cells left some records that fewer than {self.k} match: caps, or strata of fewer records, "
+                "left no way.",
+                "Allow larger caps, use fewer columns in by, or leave such strata out (suppress_strata).",
+            ),
         )
 
 

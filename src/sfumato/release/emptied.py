@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from sfumato.data.hidden import CELLS, ROW
+from sfumato.data.publishable import Publishable
 from sfumato.data.suppression import Emptied
 from sfumato.measures.saying import listed
 from sfumato.plan.plan import Plan
@@ -33,7 +34,8 @@ def emptied_of(
     views
         What the run kept, by name: keys as they entered such steps, with the numbers of the records.
     """
-    found, notes = [], []
+    found: list[Emptied] = []
+    notes: list[str] = []
     for i, step in enumerate(plan.steps):
         rule = step.empties
         if rule is None or CELLS.format(i) not in views:
@@ -41,7 +43,7 @@ def emptied_of(
         columns = (*rule.keys, *rule.by)
         later = {n for each in plan.steps[i + 1 :] for n in each.changes}
         if changed := [n for n in columns if n in later or n not in after.columns]:
-            notes.append(CHANGED.format(step=step.name, keys=listed(rule.keys), columns=listed(changed)))
+            notes.append(Publishable(CHANGED.format(step=step.name, keys=listed(rule.keys), columns=listed(changed))))
             continue
         was = views[CELLS.format(i)].unique(ROW)
         both = after.select(ROW).join(was, on=ROW, how="left", maintain_order="left")

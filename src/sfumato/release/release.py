@@ -18,6 +18,7 @@ from sfumato.data.files import Table, write_table, written_names
 from sfumato.data.files.address import has_scheme, local_folder
 from sfumato.data.files.atomic import replacing
 from sfumato.data.hidden import leaving
+from sfumato.data.publishable import published
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError, LimitExceeded, NotInMemory
@@ -217,6 +218,7 @@ class Release:
             plan_digest=self.plan.digest,
             access=self.plan.access,
             consent=self.plan.consent,
+            warnings=published(self.report.warnings),
         )
 
     def _documents(self, package: bytes) -> dict[str, bytes]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.hierarchy import as_texts
+from sfumato.data.publishable import Publishable
 from sfumato.data.suppression import Emptied
 from sfumato.kernels.classes.minimality import Guessed, guess_suppressed
 from sfumato.measures.confidence import wilson
@@ -23,7 +24,7 @@ __all__ = ["ATTACK", "MEASURE", "NO_SINGLE_GAP", "findings", "guessed"]
 Ints = NDArray[np.int64]
 
 ATTACK = "minimality"
-NO_SINGLE_GAP = (
+NO_SINGLE_GAP = Publishable(
     "No record lost a single value of its keys, so that none was guessed from the rule by which values went."
 )
 
