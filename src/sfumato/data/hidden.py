@@ -18,7 +18,7 @@ WAS = f"{HIDDEN}was:"
 VIEW = f"{HIDDEN}view:"
 """Prefix of the columns in which what an attacker could compute travels: then the view's name, a colon, the column."""
 
-CELLS = "cells of step {}"
+CELLS = "cells-{}"
 """Name of the view of keys as they entered a step that takes single values out of them, with the step's number."""
 
 
