@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 import sfumato as sf
 from sfumato.api.draft import draft
 from sfumato.data.codebook import Codebook
-from sfumato.data.hidden import ROW, VIEW, WAS
+from sfumato.data.hidden import CELLS, ROW, VIEW, WAS
 from sfumato.data.profile import profile
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
@@ -125,6 +125,30 @@ def test_true_values_and_what_an_attacker_rebuilds_travel_beside_the_released_on
     view = here.reconstructions["unscaled"].sort(ROW)
     for n in ("x", "y"):
         assert beside[f"{VIEW}unscaled:{n}"].equals(view[n])
+
+
+def test_values_that_go_travel_beside_those_that_are_left():
+    """As they were when the step took some out, after what others had made of them; and so the figure is the same."""
+    steps = [
+        {"do": "recode", "columns": ["n"], "band": [30, 40, 50]},
+        {"do": "suppress_cells", "keys": ["g", "n"], "k": 30},
+    ]
+    planned = plan(steps)
+    there = run_plan(planned, entered(planned, Scattered.of(table())), Draws(SECRET.value), quiet)
+    here = run_steps(
+        planned.steps, entered(planned, PolarsDataset(table(), Codebook())), Draws(SECRET.value), plan=planned.digest
+    )
+    view = here.reconstructions[CELLS.format(1)].sort(ROW)
+    beside = pl.concat(there.after.batches()).sort("id")
+    assert beside.select(f"{VIEW}{CELLS.format(1)}:{n}" for n in ("g", "n")).rows() == view.select("g", "n").rows()
+    assert view["n"].null_count() < here.after.frame["n"].null_count()
+    assert not [n for n in here.after.columns if n.startswith(VIEW)]
+    told = [
+        protect(planned, of(table()), SECRET).report.findings.select("suppressed_guess")
+        for of in (Scattered.of, lambda frame: PolarsDataset(frame, Codebook()))
+    ]
+    assert told[0] == told[1]
+    assert told[0].lines[0].value is not None
 
 
 TITANIC = """sfumato: 1

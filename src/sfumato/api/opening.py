@@ -244,4 +244,4 @@ def _in_memory(place: Any, papers: Papers | None, codebook: Codebook | None) -> 
 def _of_file(table: Any, path: Path, codebook: Codebook | None) -> PolarsDataset:
     """The table of a release in one file."""
     known = Codebook({**table.codebook, **(codebook or {})})
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, label=table.label)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)

@@ -126,7 +126,7 @@ def read(
         )
     known = Codebook({**table.codebook, **(codebook or {})})
     path = Path(source) if isinstance(source, str | PathLike) else None
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, label=table.label)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)
 
 
 def read_or_open(source: Any) -> PolarsDataset | Parted:

@@ -1,11 +1,56 @@
-"""How much steps have suppressed, records and cells of each column, and what they could not protect."""
+"""How much steps have suppressed, records and cells of each column, by which rule, and what they could not protect."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Suppression"]
+import polars as pl
+
+__all__ = ["Emptied", "Emptying", "Suppression"]
+
+
+@dataclass(frozen=True)
+class Emptying:
+    """The rule by which a step takes out single values of keys. Everybody may know it.
+
+    Parameters
+    ----------
+    keys
+        The columns that may lose values.
+    k
+        So many records match every record afterwards, a gap matching any value.
+    by
+        Columns within whose combinations they match.
+
+    Examples
+    --------
+    >>> Emptying(("age", "sex"), 3).by
+    ()
+    """
+
+    keys: tuple[str, ...]
+    k: int
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Emptied:
+    """Keys of the same records before a step took values out of them, and as they are released. Confidential.
+
+    Parameters
+    ----------
+    rule
+        What the step did.
+    before
+        The keys as they entered the step.
+    after
+        The released keys and strata of the same records, in the same order.
+    """
+
+    rule: Emptying
+    before: pl.DataFrame = field(repr=False)
+    after: pl.DataFrame = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,6 @@ class PolarsDataset:
         Most rows in a batch of `map`; all at once if None.
     source
         The file that it was read from, where it is one: a release's papers lie beside it.
-    label
-        What that file calls itself, where its format has a label of the whole file.
 
     Examples
     --------
@@ -60,7 +58,6 @@ class PolarsDataset:
     notes: tuple[str, ...] = ()
     batch_rows: int | None = None
     source: Path | None = None
-    label: str | None = None
 
     def __post_init__(self) -> None:
         if list(self.codebook) != self.frame.columns:

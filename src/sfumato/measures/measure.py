@@ -39,14 +39,16 @@ Need = Literal[
     "sensitive",
     "disclosure",
     "suppression",
+    "cells",
     "model",
     "earlier",
     "intruder",
     "control",
 ]
 """What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
-do); columns that nobody must learn; what the release discloses; what steps took out; the user's model; earlier
-releases; what intruders know of the people; people of the same kind who are not in the release."""
+do); columns that nobody must learn; what the release discloses; what steps took out; the values in cells that they
+emptied; the user's model; earlier releases; what intruders know of the people; people of the same kind who are not in
+the release."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Way = Literal["memory", "folded", "people", "strata", "sample"]

@@ -16,7 +16,7 @@ from sfumato.data.pair import Pair
 from sfumato.data.remembered import Remembered
 from sfumato.data.roles import Role
 from sfumato.data.sides import Sides
-from sfumato.data.suppression import Suppression
+from sfumato.data.suppression import Emptied, Suppression
 from sfumato.data.traces import Traces, keys_of
 from sfumato.errors import DataError
 from sfumato.measures.copies import Copies
@@ -126,6 +126,8 @@ class Subject:
         What an attacker could rebuild of the pair's columns.
     suppression
         How many records and cells steps took out; None where no steps are known.
+    emptied
+        Keys that steps took single values out of, before and after, of each such step.
     earlier
         Earlier releases of the same people, newest first.
     truth
@@ -156,6 +158,7 @@ class Subject:
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     suppression: Suppression | None = field(default=None, repr=False)
+    emptied: tuple[Emptied, ...] = field(default=(), repr=False)
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
     truth: pl.DataFrame | None = field(default=None, repr=False)
     intruder: Known | None = field(default=None, repr=False)
@@ -218,6 +221,7 @@ class Subject:
             "sensitive": bool(self.sensitive),
             "disclosure": True,  # an empty one says that nothing is disclosed
             "suppression": self.suppression is not None,
+            "cells": bool(self.emptied),
             "model": self.how.model is not None,
             "earlier": bool(self.earlier) and self.truth is not None,
             "intruder": self.intruder is not None or (self._of_all and self._knows),

@@ -21,7 +21,7 @@ from sfumato.data.disclosure import Disclosed
 from sfumato.data.files.named import NamedFile, files_in
 from sfumato.data.query import Query
 from sfumato.data.roles import Role
-from sfumato.data.suppression import Suppression
+from sfumato.data.suppression import Emptying, Suppression
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
 
@@ -240,6 +240,11 @@ class Method(Described):
     def suppressed(self, states: tuple[Any, ...]) -> Suppression:
         """How many records and cells it took out. Confidential."""
         return Suppression()
+
+    @property
+    def empties(self) -> Emptying | None:
+        """The rule by which it takes out single values of keys, where it does; whoever knows it may guess some back."""
+        return None
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What the custodian should know of how it went. May hold counts."""

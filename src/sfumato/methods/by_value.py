@@ -12,6 +12,7 @@ from pydantic import Field
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.hierarchy import as_texts
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
@@ -158,7 +159,9 @@ class ByValue(Method):
             )
         if lost:
             told.append(
-                f"{self.name}: most values of {', '.join(lost)} were no {self.fitting} and became missing. Is it the "
-                "right column, and the right parameters?"
+                Publishable(
+                    f"{self.name}: most values of {', '.join(lost)} were no {self.fitting} and became missing.",
+                    "Is it the right column, and the right parameters?",
+                )
             )
         return tuple(told)

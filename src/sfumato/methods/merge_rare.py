@@ -13,6 +13,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.hierarchy import Hierarchy, as_texts, text_of
 from sfumato.data.holding import holding
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.errors import DataError
@@ -182,8 +183,11 @@ class MergeRare(Method):
         if not single:
             return ()
         return (
-            f"merge_rare: all categories of {', '.join(single)} became one, for too few records have any other "
-            f"(min_count {self.min_count}). Leave the column out, or recode it by hand.",
+            Publishable(
+                f"merge_rare: all categories of {', '.join(single)} became one, for too few records have any other "
+                f"(min_count {self.min_count}).",
+                "Leave the column out, or recode it by hand.",
+            ),
         )
 
 

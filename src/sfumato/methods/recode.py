@@ -17,6 +17,7 @@ from sfumato.data.error_model import Bounds
 from sfumato.data.files.hierarchies import HierarchyFolder
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.holding import holding
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Kind
 from sfumato.draws import shortest
@@ -285,8 +286,10 @@ class Recode(Method):
         if not fewer or not isinstance(self.band, Bands):
             return ()
         return (
-            f"recode: {', '.join(fewer)} has fewer than {self.band.n} bands: of those that were asked for some had "
-            f"fewer than {max(self.band.k, 1)} records or equal ends, and were merged.",
+            Publishable(
+                f"recode: {', '.join(fewer)} has fewer than {self.band.n} bands: of those that were asked for some had "
+                f"fewer than {max(self.band.k, 1)} records or equal ends, and were merged."
+            ),
         )
 
 

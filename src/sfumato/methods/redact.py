@@ -14,6 +14,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.entities import KINDS, Entity, found
 from sfumato.data.presidio import KINDS_OF_PRESIDIO, found_more, need_presidio
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import Counts
 from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.methods.texts import refuse_no_text, text_problems, there
@@ -22,7 +23,9 @@ __all__ = ["Redact"]
 
 _INSTEAD = "drop leaves numbers out, pseudonymise replaces ids"
 
-NAMES_ARE_LEFT = "redact: it finds what has a form, not names of people and places. Read what is left before release."
+NAMES_ARE_LEFT = Publishable(
+    "redact: it finds what has a form, not names of people and places.", "Read what is left before release."
+)
 """What is said to the custodian of every run."""
 
 

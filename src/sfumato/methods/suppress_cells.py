@@ -16,9 +16,10 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import Suppressed
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import as_texts
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.roles import Role
-from sfumato.data.suppression import Suppression
+from sfumato.data.suppression import Emptying, Suppression
 from sfumato.draws import sortable
 from sfumato.kernels.classes.cell_suppression import Suppression as Blanked
 from sfumato.kernels.classes.cell_suppression import suppress_cells
@@ -174,6 +175,11 @@ class SuppressCells(Method):
         """The values that went."""
         return Suppression(cells=states[0].cells)
 
+    @property
+    def empties(self) -> Emptying:
+        """What holds on all keys; `subsets` and `caps` are passed over."""
+        return Emptying(self.keys, self.k, self.by)
+
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """How many values went, and whom no way was found for."""
         told = ", ".join(f"{n} {count}" for n, count in states[0].cells.items())
@@ -186,8 +192,11 @@ class SuppressCells(Method):
         if not states[0].below:
             return ()
         return (
-            f"suppress_cells left some records that fewer than {self.k} match: caps, or strata of fewer records, left "
-            "no way. Allow larger caps, use fewer columns in by, or leave such strata out (suppress_strata).",
+            Publishable(
+                f"suppress_cells left some records that fewer than {self.k} match: caps, or strata of fewer records, "
+                "left no way.",
+                "Allow larger caps, use fewer columns in by, or leave such strata out (suppress_strata).",
+            ),
         )
 
 

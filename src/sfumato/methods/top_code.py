@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Coarsened
 from sfumato.data.holding import holding
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, WEIGHT, Counts
 from sfumato.data.roles import Kind, Role
 from sfumato.draws import shortest
@@ -379,11 +380,13 @@ class TopCode(Method):
         moved = [n for n, one in learned.items() if any(c.moved for c in one.used)]
         small = [n for n, one in learned.items() if one.small]
         lone = [n for n, one in learned.items() if any(c.lone for c in one.used)]
-        told = []
+        told: list[str] = []
         if moved:
             told.append(
-                f"top_code: fewer than {self.k} records reach a cut of {', '.join(moved)}, so it was moved to where "
-                f"{self.k} do. What is disclosed is the cut that was used."
+                Publishable(
+                    f"top_code: fewer than {self.k} records reach a cut of {', '.join(moved)}, so it was moved to "
+                    f"where {self.k} do. What is disclosed is the cut that was used."
+                )
             )
         if lone:
             told.append(
@@ -392,8 +395,10 @@ class TopCode(Method):
             )
         if small:
             told.append(
-                f"top_code: a group of {', '.join(self.by)} has fewer values of {', '.join(small)} than `k` or "
-                f"`largest`, so it takes the cut of all records."
+                Publishable(
+                    f"top_code: a group of {', '.join(self.by)} has fewer values of {', '.join(small)} than `k` or "
+                    "`largest`, so it takes the cut of all records."
+                )
             )
         return tuple(told)
 

@@ -14,6 +14,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.finding import Findings
 from sfumato.data.hidden import leaving
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.sides import Rows
 from sfumato.engines.hidden_columns import HiddenColumns
@@ -51,7 +52,7 @@ SAMPLED = (
     "The table is large: what compares records one by one was measured on {most:,} of them, chosen by a fixed public "
     "rule. Who looks for a record among all finds it less often than among these."
 )
-AMONG_ALL = (
+AMONG_ALL = Publishable(
     "Who takes the nearest or likeliest record (linkage_nearest, risk2, nearest and predicted of h_rank, match_correct "
     f"of the neighbour with the linker nearest) was tried for {PEOPLE:,} people among all records; the intervals are "
     "of shares of everybody."
@@ -60,7 +61,7 @@ STRATA_SAMPLED = (
     "What can be computed back from averages was tried in whole strata of together at most {most:,} records, chosen "
     "by a fixed public rule."
 )
-LEFT_OUT = (
+LEFT_OUT = Publishable(
     "The table is large: attackers who need all records at once (attribute_risk and its like, scenarios of intruders "
     "but for the neighbour with the linker nearest, inference, membership, reconstruction without strata that are "
     "small enough) were left out. A limit on what they find counts as not met."
@@ -70,7 +71,7 @@ EARLIER_LEFT_OUT = (
     "records, whose ids are those of single people. Take `earlier` out of the plan, if nobody has got them"
 )
 """A clause, as refusals are."""
-NO_SAMPLE = (
+NO_SAMPLE = Publishable(
     "The table is large, and its released records are not those of single people: measures that compare records were "
     "left out. A limit on one of them counts as not met."
 )
@@ -162,9 +163,9 @@ def measure_many(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progres
         subjects["strata"] = sampled_of(plan, ran, strata, how, seen)
     subjects["sample"] = some
     told = by_forms(subjects, progress)
-    tried = (STRATA_SAMPLED.format(most=how.most),) if "strata" in told.found else ()
+    tried = (Publishable(STRATA_SAMPLED.format(most=how.most)),) if "strata" in told.found else ()
     among = (AMONG_ALL,) if "people" in told.asked else ()
-    notes = (*seen.notes, *others, SAMPLED.format(most=how.most), *tried, LEFT_OUT, *among)
+    notes = (*seen.notes, *others, Publishable(SAMPLED.format(most=how.most)), *tried, LEFT_OUT, *among)
     return Findings(notes=notes) + told.findings
 
 

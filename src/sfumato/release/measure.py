@@ -8,6 +8,7 @@ from dataclasses import replace
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair
+from sfumato.data.publishable import Publishable
 from sfumato.data.roles import Role
 from sfumato.measures.measure import Face, Measure
 from sfumato.measures.measuring import wildcard
@@ -71,9 +72,9 @@ def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Ite
         The command that shows it.
     """
     if face != "compare" and not subject.provides & {KEYS, STRATA}:
-        yield NO_CLASSES
+        yield Publishable(NO_CLASSES)
     if any(f.measure in _OF_CLASSES for f in found):
-        yield MISSING_KEYS.format(rule=subject.how.missing, told=_told(subject.how.missing))
+        yield Publishable(MISSING_KEYS.format(rule=subject.how.missing, told=_told(subject.how.missing)))
     pair = subject.pair
     if pair is None:
         return
@@ -81,9 +82,9 @@ def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Ite
     if face == "compare":
         return
     if unknown := _random_strata(pair):
-        yield NOISY_STRATA.format(columns=", ".join(unknown))
+        yield Publishable(NOISY_STRATA.format(columns=", ".join(unknown)))
     if not pair.columns and not found.select("h_rank"):
-        yield NO_NUMBERS
+        yield Publishable(NO_NUMBERS)
 
 
 def _told(missing: str) -> str:

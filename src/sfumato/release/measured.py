@@ -14,6 +14,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.hidden import ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
+from sfumato.data.suppression import Emptied
 from sfumato.data.traces import Traces, keys_of, other_types
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FormulaError
@@ -33,6 +34,7 @@ from sfumato.release.classes import Exposed, exposed, missing_rule
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
+from sfumato.release.emptied import emptied_of
 from sfumato.release.intruder import known_people
 from sfumato.release.measure import measure, sensitive_categories
 from sfumato.release.rehearsal import Rehearsed
@@ -124,13 +126,15 @@ def _measure_one(
     rehearsed: Rehearsed | None,
 ) -> Measured:
     seen = exposed(plan, ran.after.codebook.without(ROW), pair)
+    emptied, not_guessed = _emptied(plan, ran)
     subject = replace(
         subject_of(plan, ran, pair, how, seen, only),
         earlier=() if earlier is None else earlier.releases,
         rehearsal=None if rehearsed is None else rehearsed.known,
         copies=copies,
+        emptied=emptied,
     )
-    notes = (*seen.notes, *(() if rehearsed is None else rehearsed.notes))
+    notes = (*seen.notes, *not_guessed, *(() if rehearsed is None else rehearsed.notes))
     found = Findings(notes=notes) + measure(subject, progress, only=only)
     named = frozenset(limit.measure for limit in plan.limits)
     return Measured(found, pair, subject.how, seen, subject.intruder, again=partial(_without, subject, seen, named))
@@ -200,6 +204,13 @@ def _intruder(plan: Plan, ran: Ran[PolarsDataset], pair: Pair) -> Known | None:
     if raw.height != ran.after.frame.height:
         raw = raw.join(ran.after.frame.select(ROW), on=ROW, how="semi", maintain_order="left")
     return known_people(plan.traces, pair, pair.codebook, keys, record=pair.record, raw=raw, pairs=PAIRS_OF_RELEASES)
+
+
+def _emptied(plan: Plan, ran: Ran[PolarsDataset]) -> tuple[tuple[Emptied, ...], tuple[str, ...]]:
+    """Keys that values were taken out of; rows that are nobody's lost none."""
+    if (told := ran.disclosure.synthetic) is not None and told.kind == "full":
+        return (), ()
+    return emptied_of(plan, ran.after.frame, ran.reconstructions)
 
 
 def _unnumbered(data: PolarsDataset) -> PolarsDataset:

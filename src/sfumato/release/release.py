@@ -18,6 +18,7 @@ from sfumato.data.files import Table, write_table, written_names
 from sfumato.data.files.address import has_scheme, local_folder
 from sfumato.data.files.atomic import replacing
 from sfumato.data.hidden import leaving
+from sfumato.data.publishable import published
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError, LimitExceeded, NotInMemory
@@ -239,6 +240,7 @@ class Release:
             plan_digest=self.plan.digest,
             access=self.plan.access,
             consent=self.plan.consent,
+            warnings=published(self.report.warnings),
         )
 
     def _documents(self, package: bytes) -> dict[str, bytes]:
@@ -285,7 +287,7 @@ class Release:
     def write_data(self, folder: Path, name: str = "data") -> tuple[str, ...]:
         """Write the data file, and tell what its format could not hold."""
         data = self.table
-        table = Table(data.frame, data.codebook, data.suffix, label=data.label)
+        table = Table(data.frame, data.codebook, data.suffix, label=self.plan.title)
         return write_table(table, folder / self._file(name))
 
     def _repr_html_(self) -> str:

@@ -14,7 +14,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset, Parted, ask_all, rows, with_codebook
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
-from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
+from sfumato.data.hidden import CELLS, HIDDEN, ROW, VIEW, WAS
 from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Suppression
@@ -48,8 +48,8 @@ class Ran(Generic[D]):
     disclosure
         What analysts are told.
     reconstructions
-        What an attacker could compute from the result, by name: columns, with the numbers of the records. Off memory
-        it stands in hidden columns of the result.
+        What an attacker could compute from the result, and what he would guess (`CELLS`), by name: columns, with the
+        numbers of the records. Off memory it stands in hidden columns of the result.
     suppression
         How many records and cells steps took out, from `given` on.
     """
@@ -147,6 +147,8 @@ def run_steps(
             before = data
         if i == first and was:
             data = _carrying(data, was)
+        if views and step.empties is not None:
+            data = _viewed(data, {CELLS.format(i): {n: pl.col(n) for n in step.empties.keys}})
         entering = data
         data, states, height = _run_step(step, data, draws, table, plan, views)
         if off_memory(data) and _no_column(data):

@@ -1,4 +1,8 @@
-"""What a custodian should be told of a release before anything else; it names columns and steps, never values."""
+"""What a custodian should be told of a release before anything else; it names columns and steps, never values.
+
+What states an assumption leaves with the release, without its advice (`Publishable`). What names columns by which
+people are found, or values come back, is for the custodian alone.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import polars as pl
 
 from sfumato.data.dataset import Parted, rows
 from sfumato.data.hidden import leaving
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import SIZE, Classes
 from sfumato.data.roles import Role
 from sfumato.draws import MAKE_SECRET
@@ -55,11 +60,12 @@ def warnings_of(plan: Plan, before: Table, after: Table, secret: Secret, drawn: 
 def _lost_secret(secret: Secret, drawn: Set[str]) -> Iterator[str]:
     """Say what comes of random protection whose secret is not kept."""
     if drawn and not secret.repeatable:
-        yield (
+        yield Publishable(
             f"No secret was given, so one was drawn for this run alone, and {' and '.join(sorted(drawn))} cannot be "
             "repeated: another run would draw anew, and whoever gets both releases can average them and come closer to "
-            f"the true values. Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every time: "
-            "--secret-file key, or secret= in Python."
+            "the true values.",
+            f"Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every time: --secret-file key, or "
+            "secret= in Python.",
         )
 
 
@@ -67,10 +73,11 @@ def _lost_pseudonyms(secret: Secret, steps: Sequence[Method]) -> Iterator[str]:
     """Say what comes of pseudonyms whose secret is not kept."""
     if steps and not secret.repeatable:
         columns = listed([*dict.fromkeys(n for step in steps for n in step.changes)])
-        yield (
+        yield Publishable(
             f"No secret was given, so the pseudonyms of {columns} cannot be made again: no other table and no later "
-            f"release joins with them. Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every "
-            f"time: --secret-file key, or secret= in Python."
+            "release joins with them.",
+            f"Make a secret once ({MAKE_SECRET}), keep it like the data, and give it every time: --secret-file key, or "
+            "secret= in Python.",
         )
 
 
@@ -94,10 +101,10 @@ def _one_household(plan: Plan, before: Table) -> Iterator[str]:
     if household is None or not steps or not _several(before, household):
         return
     named = [f"{name} ({listed(columns)})" for name, columns in _by_name(steps).items()]
-    yield (
+    yield Publishable(
         f"{listed(named)} counts records, and several are of one household ({household}): what enough records share "
-        f"may be one household's alone. Take a threshold above the records that a household has, or protect a table "
-        f"with one record of each."
+        "may be one household's alone.",
+        "Take a threshold above the records that a household has, or protect a table with one record of each.",
     )
 
 
@@ -152,8 +159,8 @@ def _without_consent(plan: Plan, after: Table) -> Iterator[str]:
     sensitive = after.codebook.with_role(Role.SENSITIVE)
     if plan.access == "open" and not plan.consent and sensitive:
         named = sensitive if len(sensitive) <= _MOST_NAMED else [*sensitive[:_MOST_NAMED], "others"]
-        yield (
+        yield Publishable(
             f"The release is open to everybody (access: open) and holds {listed(named)} (role sensitive), and the plan "
-            "does not say what people agreed to. Say it under consent, restrict access (safeguarded or controlled), or "
-            "leave these out."
+            "does not say what people agreed to.",
+            "Say it under consent, restrict access (safeguarded or controlled), or leave these out.",
         )

@@ -43,6 +43,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         "sensitive": "categories that nobody must learn",
         "disclosure": "what the release discloses",
         "suppression": "a run of steps",
+        "cells": "a plan that takes single values out of keys",
         "model": "a model",
         "earlier": "an earlier release, with true values",
         "intruder": "keys that an intruder knows, beside the release",

@@ -8,7 +8,7 @@ and the conventions of `sfumato.measures.saying`). Works on the custodian's find
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.finding import Findings
@@ -53,8 +53,9 @@ class Advice:
 
 
 def advice_on(report: Report) -> Advice:
-    """Say what a report's findings mean; of an external one without what is kept back."""
-    return advice(report.findings, report.disclosure, steps=report.steps, published=not report.internal)
+    """Say what a report's findings mean; of an external one without what is kept back, and without what to try."""
+    said = advice(report.findings, report.disclosure, steps=report.steps, published=not report.internal)
+    return said if report.internal else replace(said, to_try=(), edits=())
 
 
 def advice(

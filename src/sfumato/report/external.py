@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.publishable import published
 from sfumato.kernels.grid import significant
 from sfumato.measures.registry import figure
 from sfumato.measures.risk.h_rank.measure import FRACTION
@@ -55,14 +56,14 @@ _SMALL_RUNGS = (2, 3, 5)
 _FEWEST = 3
 """A mean over fewer variables is nearly a figure of one of them, from which counts of the original follow."""
 _NOTES = frozenset({FRACTION})
-"""Notes without which published figures would mislead; they hold nothing from the data."""
+"""Notes without which published figures would mislead; they hold nothing from the data. Others say so of themselves."""
 
 
 def external(report: Report) -> Report:
     """Narrow a report to what may be published.
 
-    Step notes, warnings, notes on measures (but the one on figures that hold for a sample), the plan's text (it may
-    hold categories) and figures of single strata go. Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard
+    Step notes, warnings and notes on measures that are not `Publishable`, advice, the plan's text (it may hold
+    categories) and figures of single strata go. Counts become "at least 2, 3, 5, 10, 20, 50, …"; means, standard
     deviations and correlations become changes, so that no figure of the original table is told; rates keep 3
     significant digits; of figures of single small tables only the mean stays. A limit that only figures left out were
     bound by keeps its verdict.
@@ -99,7 +100,7 @@ def external(report: Report) -> Report:
         steps=tuple(StepDone(step.do, step.masks, step.sentence, coarsens=step.coarsens) for step in report.steps),
         findings=_findings(report.findings, _coefficient_names(report)),
         plan_yaml="",
-        warnings=(),
+        warnings=published(report.warnings),
         to_decide="",
         pictures=pictures,
         internal=False,
@@ -107,7 +108,7 @@ def external(report: Report) -> Report:
 
 
 def external_tables(report: TablesReport) -> TablesReport:
-    """Narrow the report of several tables: each table's as `external` does, and no warnings, nor the plan's text.
+    """Narrow the report of several tables, and what is said of them together, as `external` does.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def external_tables(report: TablesReport) -> TablesReport:
         The custodian's report.
     """
     tables = {name: external(one) for name, one in report.tables.items()}
-    return replace(report, tables=tables, plan_yaml="", warnings=(), internal=False)
+    return replace(report, tables=tables, plan_yaml="", warnings=published(report.warnings), internal=False)
 
 
 def at_least(count: float) -> float:
@@ -150,7 +151,11 @@ def _findings(findings: Findings, names: Mapping[str, str | None]) -> Findings:
     public = {line: _line(line, names, sds, means) for line in findings}
     kept = [line for line in public.values() if line is not None]
     left_out = [line for line, shown in public.items() if shown is None]
-    return Findings((*kept, *_verdicts(left_out, kept)), tuple(note for note in findings.notes if note in _NOTES))
+    return Findings((*kept, *_verdicts(left_out, kept)), _notes(findings.notes))
+
+
+def _notes(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(said for note in notes for said in ((note,) if note in _NOTES else published((note,))))
 
 
 def _where(line: Finding) -> tuple[str, str | None]:

@@ -13,12 +13,13 @@ from typing import Protocol
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure, Sampled
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.suppression import Suppression
+from sfumato.data.suppression import Emptied, Suppression
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.attacking import Attacking
@@ -31,11 +32,13 @@ from sfumato.measures.subject import KEYS, STRATA, Classes, Subject
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
+from sfumato.methods.suppress_cells import SuppressCells
 from sfumato.release.run import run_steps
 
 __all__ = ["PLANTED", "PROVIDES", "SUBJECTS", "HasSubject", "people", "subjects_for"]
 
 Engine = Callable[[pl.DataFrame, Codebook], Dataset]
+Ints = NDArray[np.int64]
 
 
 class HasSubject(Protocol):
@@ -124,6 +127,7 @@ class Made:
             how=HOW,
             unscaled=numbers(after, self.columns, self.codebook) * 1.5,
             suppression=Suppression(records=3, cells={"h": 2}, of=n + 3, unswapped=1),
+            emptied=(emptied(orders[0]),),
             intruder=self.known(before, after, seed),
         )
 
@@ -132,6 +136,19 @@ class Made:
         others = people(90).with_columns(id=pl.format("C{}", pl.int_range(90)), g=pl.col("g").reverse())
         others = others if seed is None else others.sample(fraction=1, shuffle=True, seed=seed)
         return Known(before, after, self.codebook, ("x", "g", "h"), control=others, record="id")
+
+
+@cache
+def _without_cells() -> tuple[SuppressCells, pl.DataFrame]:
+    """A step that takes values out, and what it leaves."""
+    step = SuppressCells(keys=["g", "h"], k=42)
+    return step, rows(run_steps([step], PolarsDataset(people(), BOOK), Draws(bytes(16))).after)
+
+
+def emptied(order: Ints) -> Emptied:
+    """Keys that lost values, before and after."""
+    step, after = _without_cells()
+    return Emptied(step.empties, people().select(step.keys)[order], after.select(step.keys)[order])
 
 
 @cache
@@ -225,7 +242,7 @@ SUBJECTS: Mapping[str, Callable[[], HasSubject]] = {
 
 ANY: frozenset[Need] = frozenset({"table", "disclosure", "model"})
 ONE: frozenset[Need] = ANY | {"keys", "sensitive"}
-TWO: frozenset[Need] = ONE | {"strata", "pair", "columns", "suppression", "intruder", "control"}
+TWO: frozenset[Need] = ONE | {"strata", "pair", "columns", "suppression", "cells", "intruder", "control"}
 PROVIDES: Mapping[str, frozenset[Need]] = {
     "surveyed": ONE,
     "noisy": TWO,

@@ -46,7 +46,8 @@ class Table:
     notes
         Sentences for the user: what was sniffed, what could not be taken over. They hold no data values.
     label
-        What the file calls itself, where its format has a label of the whole file.
+        What the file calls itself, where its format has a label of the whole file. That of an input goes into no
+        release: there it is the plan's title.
 
     Examples
     --------

@@ -12,6 +12,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Coarsened, Disclosed, Suppressed
 from sfumato.data.hidden import HIDDEN
+from sfumato.data.publishable import Publishable
 from sfumato.data.query import Counts
 from sfumato.data.roles import Kind
 from sfumato.data.suppression import Suppression
@@ -32,9 +33,9 @@ NONE_MEETS = (
     "No levels of the keys meet what is asked ({asked}) with at most the share {limit:g} of the records left out "
     "(suppression_limit){time}. Allow a larger share, ask for less, or leave out a key: it is then to be dropped."
 )
-NOT_PROVEN = (
-    "anonymise stopped at its time limit: what it found meets all that is asked, but something better may exist. Allow "
-    "more time (time_limit)."
+NOT_PROVEN = Publishable(
+    "anonymise stopped at its time limit: what it found meets all that is asked, but something better may exist.",
+    "Allow more time (time_limit).",
 )
 
 

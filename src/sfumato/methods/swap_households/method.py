@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Exchanged, Suppressed
+from sfumato.data.publishable import Publishable
 from sfumato.data.roles import Kind, Role
 from sfumato.data.suppression import Suppression
 from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
@@ -164,7 +165,10 @@ class SwapHouseholds(Method):
         if self.on_unswapped != "keep" or not told.left:
             return ()
         return (
-            f"swap_households left households where they are that hold somebody of whom fewer than {self.k} in the "
-            "area have the same keys: no other area has two households of their profile. Add a profile of fewer "
-            "columns to `similar`, recode keys more broadly, or leave these households out (on_unswapped: suppress).",
+            Publishable(
+                f"swap_households left households where they are that hold somebody of whom fewer than {self.k} in the "
+                "area have the same keys: no other area has two households of their profile.",
+                "Add a profile of fewer columns to `similar`, recode keys more broadly, or leave these households out "
+                "(on_unswapped: suppress).",
+            ),
         )

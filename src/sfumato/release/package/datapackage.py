@@ -137,6 +137,7 @@ def datapackage(
     several: bool = False,
     access: str | None = None,
     consent: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> bytes:
     """Describe a release.
 
@@ -150,6 +151,8 @@ def datapackage(
         How the release is accessed, and what people agreed to, as the plan says.
     fingerprint, plan_digest
         By which the same secret and the same plan are known again; None where there was none.
+    warnings
+        What was assumed, and what else must be known, in words that may be published.
     several
         Whether the plan is one of several tables: what only sfumato reads then stands with each resource.
 
@@ -160,6 +163,7 @@ def datapackage(
     """
     run: dict[str, Any] = {"version": version}
     run |= {n: x for n, x in (("fingerprint", fingerprint), ("plan", plan_digest)) if x is not None}
+    run |= {"warnings": list(warnings)} if warnings else {}
     if several:
         described = [{**resource.to_plain(), "sfumato": resource.own()} for resource in resources]
     else:

@@ -9,6 +9,7 @@ from itertools import combinations, product
 import polars as pl
 
 from sfumato.data.links import Link, Links, links_between, same_columns, telling_counts
+from sfumato.data.publishable import Publishable
 from sfumato.data.roles import Role
 from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
@@ -183,7 +184,7 @@ def warnings(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator[str]:
     """What a custodian should know of links, declared ones and others; no figure of the data."""
     for link in plan.links:
         if all(name in tables for name in link.tables) and _orphans(link, tables):
-            yield (
+            yield Publishable(
                 f"Some records of {link.from_} belong to no released record of {link.to}: they, or the others, were "
                 "left out by a step, or were never there."
             )
@@ -204,10 +205,10 @@ def warnings(plan: Plan, tables: Mapping[str, PolarsDataset]) -> Iterator[str]:
                 f"scopes), or one name in both files, and declare the link."
             )
         for n in _masked_apart(plan, tables, a, b):
-            yield (
+            yield Publishable(
                 f"{n} of one file is masked in {a} by another step, or more strongly, than in {b}: whoever puts "
-                "records of both together has two looks at each value, and gets nearer to it than either limit says. "
-                "Mask it alike in both, or release it in one."
+                "records of both together has two looks at each value, and gets nearer to it than either limit says.",
+                "Mask it alike in both, or release it in one.",
             )
 
 

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from sfumato.data.links import Links
+from sfumato.data.publishable import published
 from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
 from sfumato.plan.tables import ACCESS
@@ -114,6 +115,8 @@ class TablesRelease:
         """The papers of some of the tables, by file name."""
         renamed = {name: self.tables[name].written_names for name in names}
         report = self.report
+        together = report.warnings if set(names) == set(self.tables) else ()  # they name tables of other folders
+        own = [f"{name}: {said}" for name in names for said in published(self.tables[name].report.warnings)]
         package = datapackage(
             [self.tables[name].resource(name, foreign_keys(self.plan, name, renamed)) for name in names],
             title=self.plan.title,
@@ -125,6 +128,7 @@ class TablesRelease:
             several=True,
             access=self.plan.access_of(names[0]),  # one folder, one way of access
             consent=self.plan.consent,
+            warnings=(*own, *published(together)),
         )
         documents = {"datapackage.json": package, "plan.yaml": self.plan.only(names).to_yaml().encode()}
         if self.renderer is not None:
@@ -132,6 +136,7 @@ class TablesRelease:
                 report,
                 tables={name: self.tables[name].as_written() for name in names},
                 links=link_sentences(self.plan, names),
+                warnings=together,
             )
             documents |= self.renderer(external_tables(told))
         return documents
