@@ -29,6 +29,7 @@ def people():
             "ward": [RARE if i < 2 else "elsewhere" for i in range(N)],
             "town": [RARE if i == 3 else f"t{i % 40}" for i in range(N)],
             "ill": [COMMON, "none"] * (N // 2),
+            "visits": [i % 17 for i in range(N)],
         }
     )
 
@@ -45,8 +46,11 @@ def plan():
             "region": {"role": "key"},
             "ward": {"role": "other", "kind": "categorical"},
             "ill": {"role": "sensitive", "kind": "categorical"},
+            "visits": {"kind": "integer"},
         },
         steps=[
+            {"do": "derive", "column": "often", "formula": "visits > 9"},
+            {"do": "top_code", "columns": ["visits"], "at": 12, "k": 0},
             {"do": "merge_rare", "columns": ["town"], "min_count": 50},
             {"do": "pram", "columns": ["sex"], "retention": 0.9},
         ],
@@ -60,7 +64,7 @@ LEAVES = (
     "merge_rare: all categories of town became one, for too few records have any other (min_count 50).",
     "The release is open to everybody (access: open) and holds ill (role sensitive)",
 )
-STAYS = ("does not look like a mere running number", "nearly alone")
+STAYS = ("often was computed from visits before top_code changed it",)
 ADVICE = (
     "Make a secret once",
     "Take a threshold above",
