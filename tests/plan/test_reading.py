@@ -38,7 +38,7 @@ PLAIN = {
 }
 STEPS = [
     {"do": "suppress_cells", "keys": ["town", "sex"], "k": 5},
-    {"do": "noise", "columns": ["pay"], "by": ["town"], "sd": 2.0},
+    {"do": "noise", "columns": ["pay"], "by": ["town"], "share": 0.2, "min_stratum": 2},
 ]
 
 
