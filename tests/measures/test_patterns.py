@@ -12,7 +12,8 @@ from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.patterns import class_findings, patterns, ranked, value_counts, value_findings, values
 from sfumato.measures.subject import KEYS_AND_OTHERS, Classes, Subject
-from tests.measures.tables import BY, distributions, records, sizes, table
+from sfumato.measures.taking_part import informative, taking_part
+from tests.measures.tables import BY, distributions, keyed, records, sizes, table
 
 SURVEY = pl.DataFrame({"sex": ["f", "f", "m", None, "m"], "w": [2.0, 3.0, -9.0, 1.5, None]})
 WEIGHTS = Codebook({"w": Variable(role="weight", kind="continuous", missing=[-9])})
@@ -40,7 +41,7 @@ def test_classes_are_those_of_the_records(rows):
     found = patterns(table(rows), BY)
     assert dict(zip(found.keys.rows(), found.records.tolist(), strict=True)) == sizes(rows)
     assert found.alike.tolist() == found.records.tolist()
-    assert found.total == len(rows)
+    assert found.total == len(keyed(rows))
     assert found.population is None
 
 
@@ -48,18 +49,51 @@ def test_classes_are_those_of_the_records(rows):
 @given(records, st.sampled_from([0.0, 0.5, 1.0]))
 def test_missing_keys_as_wildcards(rows, alpha):
     found = patterns(table(rows), BY, f"wildcard:{alpha}")
+    at = telling(rows)
+    if not at:
+        assert found.alike.tolist() == [len(rows)]
+        assert found.records.tolist() == [len(keyed(rows))]
+        return
     of_class = dict(zip(found.keys.rows(), found.alike.tolist(), strict=True))
-    assert [of_class[row[:2]] for row in rows] == pytest.approx(alike([row[:2] for row in rows], alpha))
+    shown = [tuple(row[i] for i in at) for row in rows]
+    expected = [(one, n) for one, n in zip(shown, alike(shown, alpha), strict=True) if any(x is not None for x in one)]
+    assert [of_class[one] for one, _ in expected] == pytest.approx([n for _, n in expected])
+    assert found.total == len(expected)
+
+
+RULES = ["wildcard", "wildcard:0", "wildcard:0.3", "wildcard:1"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=20)
+@given(records, st.lists(st.booleans(), min_size=14, max_size=14))
+def test_a_key_in_which_nobody_differs_changes_no_class(rule, rows, there):
+    """Constant or empty, with gaps or without, whatever a gap counts."""
+    known = pl.Series([True if here else None for here in there[: len(rows)]], dtype=pl.Boolean)
+    data = table(rows)
+    more = data.frame.with_columns(c=pl.lit("c"), some=pl.when(known).then(pl.lit(7)), none=pl.lit(None, pl.String))
+    wide = sf.read(more, codebook=Codebook(data.codebook))
+    if not telling(rows):
+        return
+    by = informative(data.frame, BY, rule)
+    assert taking_part(wide, ("none", "a", "c", "b", "some"), rule) == by
+    one, two = patterns(data, BY, rule), patterns(wide, ("none", "a", "c", "b", "some"), rule)
+    assert two.keys.equals(one.keys)
+    assert two.records.tolist() == one.records.tolist()
+    assert two.alike.tolist() == one.alike.tolist()
+
+
+def telling(rows):
+    """Places of the keys with two known values or more."""
+    return [i for i in (0, 1) if len({row[i] for row in rows} - {None}) > 1]
 
 
 def test_weights_are_summed_and_no_class_stands_for_less_than_itself():
-    """f: 2 + 3. m: a code and nothing, so that two records stand for themselves. Missing: 1.5, and as a
-    wildcard all weights; without any known part it adds nothing to others.
-    """
+    """f: 2 + 3. m: a code and nothing, so that two records stand for themselves. Who has no key is in no class."""
     found = patterns(sf.read(SURVEY, codebook=WEIGHTS), ["sex"])
-    assert dict(zip(found.keys["sex"], found.population.tolist(), strict=True)) == {None: 1.5, "f": 5.0, "m": 2.0}
+    assert dict(zip(found.keys["sex"], found.population.tolist(), strict=True)) == {"f": 5.0, "m": 2.0}
     wide = patterns(sf.read(SURVEY, codebook=WEIGHTS), ["sex"], "wildcard")
-    assert dict(zip(wide.keys["sex"], wide.population.tolist(), strict=True)) == {None: 6.5, "f": 5.0, "m": 2.0}
+    assert dict(zip(wide.keys["sex"], wide.population.tolist(), strict=True)) == {"f": 5.0, "m": 2.0}
 
 
 @settings(max_examples=60)
@@ -73,7 +107,7 @@ def test_values_are_those_of_the_records(rows):
     told = [{} for _ in groups]
     for group, value, count in zip(found.group, found.value, found.count, strict=True):
         told[group][found.levels[int(value)]] = int(count)
-    assert sorted(map(sorted, (t.items() for t in told))) == sorted(map(sorted, (c.items() for c in counts)))
+    assert sorted(map(_as_text, told)) == sorted(map(_as_text, counts))
     assert dict(zip(found.levels, found.expected, strict=True)) == pytest.approx(whole)
     assert found.sizes.sum() == sum(n for c in counts for n in c.values())
     assert (np.diff(found.group) >= 0).all()
@@ -82,9 +116,16 @@ def test_values_are_those_of_the_records(rows):
     ]
 
 
+def _as_text(counts):
+    return sorted((str(value), n) for value, n in counts.items())
+
+
 def test_missing_values_may_be_a_category():
+    """Where they are none, they are the one value of a class that has no other."""
     rows = [(1, "x", None), (1, "x", "low"), (2, "x", None)]
-    assert values(table(rows), BY, "ill").count.tolist() == [1]
+    found = values(table(rows), BY, "ill")
+    assert found.levels.to_list() == ["low", None]
+    assert found.share.tolist() == [1.0, 1.0]
     found = values(table(rows), BY, "ill", "category")
     assert found.levels.to_list() == ["low", None]
     assert found.share.tolist() == [0.5, 0.5, 1.0]
@@ -111,7 +152,7 @@ def test_wildcards_in_keys_of_any_type(dtype):
     made = {pl.Boolean: [True, False, None], pl.Float64: [1.5, 2.0, float("nan")]}.get(dtype, ["f", "m", None])
     keys = pl.Series("k", made if dtype != pl.Date else [1, 2, None]).cast(dtype)
     found = patterns(sf.read(pl.DataFrame([keys])), ["k"], "wildcard")
-    assert sorted(found.alike.tolist()) == [1.0, 1.0, 3.0]  # a key without any known part adds nothing to others
+    assert found.alike.tolist() == [1.0, 1.0]  # who has no key is in no class, and adds nothing to others
 
 
 def test_nothing_to_count():

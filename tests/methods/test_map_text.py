@@ -10,7 +10,7 @@ from tests.methods.tables import run
 
 LAWFUL = [
     MapText(columns=["h"], map={"u": "a group", "V": "a group", "w": "rare"}, default="rest", min_count=30),
-    MapText(columns=["g", "h"], map={"a": "one", "b": "two", "u": "three"}, default="rest", unmapped="missing"),
+    MapText(columns=["g", "h"], map={"a": "one", "b": "two", "u": "three"}, unmapped="missing"),
 ]
 FIELDS = {"Cardiology": "internal medicine", "ENT": "surgery", "Vascular  Surgery": "surgery"}
 BOOK = Codebook(

@@ -222,14 +222,14 @@ DAYS = pl.DataFrame(
 
 def test_texts_that_are_said_to_be_dates_are_dates_or_refused():
     plan = Plan(variables={n: {"kind": "date"} for n in DAYS.columns})
-    dated = plan.dated(DAYS)
+    dated = plan.read(DAYS)
     assert dated.dtypes == [pl.Date, pl.Datetime("us"), pl.String, pl.String]
     assert dated["iso"].to_list() == [datetime.date(2020, 2, 29), None, datetime.date(1990, 7, 14)]
     with pytest.raises(PlanError, match="'other' is said to be date, .* 2020-12-31, 2020-12-31 12:30") as caught:
         plan.check_kinds(dated)
     assert len(caught.value.problems) == 1
     assert "PLANTED" not in str(caught.value)
-    assert Plan().dated(DAYS).equals(DAYS)
+    assert Plan().read(DAYS).equals(DAYS)
 
 
 def test_dates_that_a_step_drops_need_no_form():

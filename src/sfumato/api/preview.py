@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from sfumato.api.read import read_whole
 from sfumato.api.standing_out import Codes, sizes
@@ -22,6 +23,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import patterns
+from sfumato.measures.taking_part import with_key
 from sfumato.measures.utility.correlations import correlation
 from sfumato.methods.base import Method
 from sfumato.plan.binding import entered
@@ -409,13 +411,21 @@ def _classes(data: PolarsDataset, keys: tuple[str, ...], missing: str, codes: _C
     there = tuple(n for n in keys if n in data.columns)
     if not there or not data.frame.height:
         return None
-    if missing == CATEGORY:
+    if missing == CATEGORY and not _any_keyless(data.frame.select(there)):
         found = sizes([codes.of(data, n) for n in there], data.frame.height)
         return ClassesSeen(there, data.frame.height, len(found), float(found.min()), int((found == 1).sum()))
     some = patterns(data, there, missing)
-    assert some is not None, "there are records and keys"
+    if some is None:
+        return None
     alone = int(some.records[some.alike == 1].sum())
     return ClassesSeen(there, some.total, len(some.records), float(some.alike.min()), alone)
+
+
+def _any_keyless(keys: pl.DataFrame) -> bool:
+    """Whether some record has no known value of any key."""
+    if not all(keys.null_count().row(0)) and not any(dtype.is_float() for dtype in keys.dtypes):
+        return False
+    return not keys.select(with_key(keys.with_columns(cs.float().fill_nan(None)).columns)).to_series().all()
 
 
 def _touched(step: Method, before: PolarsDataset, after: PolarsDataset) -> list[str]:

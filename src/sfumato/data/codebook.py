@@ -35,7 +35,7 @@ class Missing(Described):
 
     Stata's `.a` to `.z` are written so, and are the doubles of `sfumato.data.extended` in columns of numbers. A code is
     a value which says *why* there is none (refused, not asked). It stays in the data as it is, never becomes a plain
-    null, and never takes part in a mean.
+    null unless it is said to be a `gap`, and never takes part in a mean.
 
     Parameters
     ----------
@@ -45,6 +45,9 @@ class Missing(Described):
         In place of `code`: lowest and highest value of a range of codes.
     label
         Why there is no value.
+    gap
+        Whether the code is read as a plain gap, as if the cell were empty: it is no category of its own then, neither
+        in classes nor in steps, and does not stand in the release.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Missing(Described):
     low: float | None = None
     high: float | None = None
     label: str | None = None
+    gap: bool = False
 
     @field_validator("code", mode="before")
     @classmethod

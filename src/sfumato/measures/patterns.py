@@ -25,6 +25,7 @@ from sfumato.kernels.classes.individual_risk import individual_risk
 from sfumato.kernels.classes.missing_keys import count_with_missing
 from sfumato.measures.measuring import CATEGORY, wildcard
 from sfumato.measures.subject import Classes, Subject, weight_of
+from sfumato.measures.taking_part import added_up, informative, nobody_differs, taking_part, with_key
 
 __all__ = [
     "NO_CLASS",
@@ -41,6 +42,7 @@ __all__ = [
     "value_counts",
     "value_findings",
     "values",
+    "without_value",
 ]
 
 NO_CLASS = "The table has no records or no keys were named, so there are no classes to measure."
@@ -85,17 +87,34 @@ def value_counts(
     Returns
     -------
     pl.DataFrame
-        The keys, then the sensitive column and `COUNT`; without missing values if they are to be ignored, else with
-        null for all of them.
+        The keys, then the sensitive column and `COUNT`, of records with any key; missing values are null, or left out
+        if they are to be ignored. In a class without any known value they are its one value all the same: who finds the
+        class learns that nothing is known, and a class that were left out would count as safe.
     """
     _refuse_unknown(data, (*by, sensitive))
     counts = data.ask(Counts((*by, sensitive)))
     dtype = counts.schema[sensitive]
     absent = data.codebook.missing(sensitive, dtype)
-    counts = counts.with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
+    counts = counts.filter(with_key(by)).with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
+    known = pl.col(sensitive).is_not_null()
     if missing == "ignore":
-        return counts.filter(pl.col(sensitive).is_not_null())
+        if not counts.select(known.any()).item():
+            return counts.clear()
+        counts = counts.filter(known | ~known.any().over(by))
     return counts.group_by(*by, sensitive).agg(pl.col(COUNT).sum()).sort(*by, sensitive)
+
+
+def without_value(data: Dataset, by: Sequence[str], sensitive: str) -> bool:
+    """Whether some class has no known sensitive value, while others have.
+
+    Examples
+    --------
+    >>> import sfumato as sf
+    >>> table = sf.read(pl.DataFrame({"sex": ["f", "m", "m"], "ill": [None, "no", "yes"]}))
+    >>> without_value(table, ["sex"], "ill")
+    True
+    """
+    return bool(value_counts(data, by, sensitive)[sensitive].null_count())
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +124,7 @@ class Patterns:
     Parameters
     ----------
     keys
-        The keys, a row for each of the c combinations that occur; null where missing.
+        The keys that take part, a row for each of the c combinations that occur; null where missing, and never in all.
     records : ndarray, shape (c,)
         Records with exactly these keys.
     alike : ndarray, shape (c,)
@@ -121,7 +140,7 @@ class Patterns:
 
     @property
     def total(self) -> int:
-        """Number of records."""
+        """Number of records in classes."""
         return int(self.records.sum())
 
     @cached_property
@@ -132,6 +151,9 @@ class Patterns:
 
 def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patterns | None:
     """Count the combinations of keys that occur.
+
+    Records without any key are in none of them. Where a missing key is a wildcard, keys in which nobody differs take no
+    part, see `sfumato.measures.taking_part`.
 
     Parameters
     ----------
@@ -146,7 +168,7 @@ def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patte
     Returns
     -------
     Patterns or None
-        None where there is no record or no key.
+        None where there is no key, or no record with one.
 
     Examples
     --------
@@ -158,7 +180,13 @@ def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patte
 
     def make() -> Patterns | None:
         counted = key_counts(data, by) if weight is None else data.ask(Counts(tuple(by), weight))
-        return _patterns(counted, list(by), wildcard(missing)) if counted[COUNT].sum() else None
+        if not counted[COUNT].sum():
+            return None
+        telling = list(informative(counted, by, missing))
+        if nobody_differs(counted, telling, missing):
+            return _all_alike(counted, list(by), telling)
+        found = _patterns(counted if telling == list(by) else added_up(counted, telling), telling, wildcard(missing))
+        return found if found.keys.height else None
 
     weight = weight_of(data.codebook)
     if not by:
@@ -176,7 +204,22 @@ def _patterns(counted: pl.DataFrame, by: list[str], alpha: float | None) -> Patt
     else:
         found = count_with_missing(coded(keys), records, weights, alpha)
         alike, population = found.f, None if weights is None else found.population
-    return Patterns(keys, records, alike, None if population is None else np.maximum(population, alike))
+    population = None if population is None else np.maximum(population, alike)
+    there = keys.select(with_key(by)).to_series()
+    if there.all():
+        return Patterns(keys, records, alike, population)
+    at = there.to_numpy()
+    return Patterns(keys.filter(there), records[at], alike[at], None if population is None else population[at])
+
+
+def _all_alike(counted: pl.DataFrame, by: list[str], telling: list[str]) -> Patterns:
+    """One class of all who have a key: each of them agrees with every record."""
+    known = counted.select(telling).filter(with_key(telling)).head(1)
+    in_class = counted.filter(with_key(by))[COUNT].sum()
+    alike = np.array([float(counted[COUNT].sum())])
+    weights = np.array([float(counted[WEIGHT].sum())]) if WEIGHT in counted.columns else None
+    population = None if weights is None else np.maximum(weights, alike)
+    return Patterns(known, np.array([in_class], dtype=np.int64), alike, population)
 
 
 def once(data: Dataset, what: tuple[object, ...], make: Callable[[], _T]) -> _T:
@@ -202,13 +245,14 @@ class Values:
     Parameters
     ----------
     group : ndarray, shape (r,)
-        Number of the class, from 0 on, ascending; classes without any value have none.
+        Number of the class, from 0 on, ascending.
     value : ndarray, shape (r,)
         Number of the value, in the order of `levels`.
     count : ndarray, shape (r,)
         Records of that class with that value.
     levels
-        The m different values of the whole table, ordered: by size, by the codebook's order, or as text; null last.
+        The m different values of the whole table, ordered: by size, by the codebook's order, or as text; null, which
+        is the value of classes without a known one, last.
     variable
         What the codebook says of it.
     """
@@ -258,7 +302,8 @@ def values(data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSen
     sensitive
         The column that an intruder must not learn.
     missing
-        A missing value is no value (`ignore`), or one common `category`; never several different values.
+        A missing value is no value (`ignore`), or one common `category`; never several different values. In classes
+        without any known value it is one in both cases.
 
     Returns
     -------
@@ -364,9 +409,10 @@ def value_findings(
     notes: dict[str, None] = {}
     without: dict[str, None] = {}
     for classes, variable in places or subject.of_sensitive():
-        there = values(subject.after, classes.by, variable)
+        missing = subject.how.missing
+        there = values(subject.after, taking_part(subject.after, classes.by, missing), variable)
         was = _given(subject, (*classes.by, variable))
-        given = None if was is None else values(was, classes.by, variable)
+        given = None if was is None else values(was, taking_part(was, classes.by, missing), variable)
         for name, at, of in figures:
             value, baseline = (None if v is None else of(v) for v in (there, given))
             lines.append(Finding(name, variable, classes.group, at, value=value, baseline=baseline))

@@ -139,6 +139,24 @@ class Method(Described):
                     raise ValueError(f"{name} takes numbers, not true or false")
         return given
 
+    def refuse_idle(self, goes_with: Mapping[str, str]) -> None:
+        """Refuse parameters that somebody wrote and that change nothing beside the others as they are.
+
+        Parameters
+        ----------
+        goes_with
+            By parameter that would change nothing, what it needs. One that has its default is none that somebody wrote;
+            parameters whose effect hangs on the data are none that change nothing.
+
+        Raises
+        ------
+        ValueError
+            It says what to write.
+        """
+        for name, needed in goes_with.items():
+            if getattr(self, name) != type(self).model_fields[name].get_default(call_default_factory=True):
+                raise ValueError(f"`{name}` changes nothing without {needed}: write that, or leave `{name}` out")
+
     effort: ClassVar[float] = 1.0
     """How long it takes, for the share of progress: 1 for a mere pass over the data."""
 

@@ -135,6 +135,13 @@ class CoarsenDate(Method):
             raise ValueError("`reference` cannot be one of `columns`")
         return self
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> CoarsenDate:
+        """What is for ages, where none are left."""
+        found = {} if self.to in _AGES else {"top": "`to: age` or `to: age_band`"}
+        self.refuse_idle(found | ({} if self.to == "age_band" else {"width": "`to: age_band`"}))
+        return self
+
     @property
     def _day(self) -> datetime.date | None:
         """The day at which ages are reached, where it is one for all."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Imputed
@@ -43,6 +43,12 @@ class Impute(Method):
     columns: tuple[str, ...] = Field(min_length=1)
     method: Literal["median", "mean", "mode", "category"]
     value: str = "missing"
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> Impute:
+        """The category, where none is filled in."""
+        self.refuse_idle({} if self.method == "category" else {"value": "`method: category`"})
+        return self
 
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers for median and mean."""

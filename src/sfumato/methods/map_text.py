@@ -94,6 +94,13 @@ class MapText(Method):
             raise ValueError("`separator` is a sign such as ; and no blank")
         return self
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> MapText:
+        """The text for others, where nothing becomes it."""
+        used = self.unmapped == "other" or self.min_count is not None
+        self.refuse_idle({} if used else {"default": "`unmapped: other` or `min_count`"})
+        return self
+
     @property
     def counts_records(self) -> bool:
         """Results need so many, where `min_count` asks for them."""

@@ -111,6 +111,12 @@ class Recode(Method):
             raise ValueError("`labels` goes with `band`")
         return self
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> Recode:
+        """What becomes of values that no map lists, where there is none."""
+        self.refuse_idle({} if self.map is not None else {"other": "`map`"})
+        return self
+
     def bands(self, low: float | None = None, high: float | None = None) -> dict[str, Bounds]:
         """What each band of given cut points stands for, by its label; None where it is open.
 

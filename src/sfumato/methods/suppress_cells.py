@@ -148,8 +148,12 @@ class SuppressCells(Method):
                 return None
 
     def _fit(self, answers: Sequence[pl.DataFrame]) -> _Split:
-        (counts,) = answers
-        codes = np.column_stack([_codes(counts[n]) for n in self.keys])
+        """Choose among the keys in which somebody differs, as they are measured: others match everybody as they are."""
+        keys = tuple(n for n in self.keys if answers[0][n].drop_nulls().n_unique() > 1)
+        if not keys:
+            return _Split.nothing(self, answers[0])
+        counts = answers[0].group_by(*self.by, *keys).agg(pl.col(COUNT).sum()).sort(*self.by, *keys)
+        codes = np.column_stack([_codes(counts[n]) for n in keys])
         strata = None
         if self.by:
             texts = counts.select(as_texts(pl.col(n), counts.schema[n]) for n in self.by)
@@ -158,12 +162,12 @@ class SuppressCells(Method):
             codes,
             counts[COUNT].to_numpy().astype(np.int64),
             self.k,
-            importance=[self.keys.index(n) for n in self.importance],
+            importance=[keys.index(n) for n in self.importance if n in keys],
             strata=strata,
-            subsets=[(subset.size, subset.k) for subset in self.subsets],
-            caps=np.array([self.caps.get(n, 1.0) for n in self.keys]) if self.caps else None,
+            subsets=[(min(subset.size, len(keys)), subset.k) for subset in self.subsets],
+            caps=np.array([self.caps.get(n, 1.0) for n in keys]) if self.caps else None,
         )
-        return _Split.of(self, counts, done, _relying(codes, strata, counts[COUNT].to_numpy(), done, self.k))
+        return _Split.of(self, keys, counts, done, _relying(codes, strata, counts[COUNT].to_numpy(), done, self.k))
 
     def disclose(self, states: tuple[Any, ...]) -> tuple[Suppressed, ...]:
         """The rule; how many values went is a finding."""
@@ -232,11 +236,20 @@ class _Split:
     relying: int
 
     @classmethod
-    def of(cls, step: SuppressCells, counts: pl.DataFrame, done: Blanked, relying: int) -> _Split:
-        """From what the kernel found."""
-        names = (*step.by, *step.keys)
+    def nothing(cls, step: SuppressCells, counts: pl.DataFrame) -> _Split:
+        """Where nobody differs from anybody: all of a stratum match, however few they are."""
+        sizes = counts.group_by(step.by).agg(pl.col(COUNT).sum()) if step.by else counts.select(pl.col(COUNT).sum())
+        below = int(sizes.filter(pl.col(COUNT) < step.k)[COUNT].sum())
+        return cls((), (), pl.DataFrame(), {}, dict.fromkeys(step.keys, 0), below, 0)
+
+    @classmethod
+    def of(
+        cls, step: SuppressCells, keys: tuple[str, ...], counts: pl.DataFrame, done: Blanked, relying: int
+    ) -> _Split:
+        """From what the kernel found for some of the keys."""
+        names = (*step.by, *keys)
         ways: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
-        blank = np.zeros((counts.height, len(step.keys)), dtype=bool)
+        blank = np.zeros((counts.height, len(keys)), dtype=bool)
         split = np.full(counts.height, -1)
         held = counts[COUNT].to_numpy()
         for pattern, records, lost in zip(done.pattern.tolist(), done.records.tolist(), done.blank, strict=True):
@@ -244,16 +257,14 @@ class _Split:
                 blank[pattern] = lost
                 continue
             split[pattern] = pattern
-            ways.setdefault(pattern, []).append(
-                (records, tuple(n for n, gone in zip(step.keys, lost, strict=True) if gone))
-            )
+            ways.setdefault(pattern, []).append((records, tuple(n for n, gone in zip(keys, lost, strict=True) if gone)))
         whole = counts.select(names).with_columns(
             pl.Series(_SPLIT, split, dtype=pl.Int64).replace(-1, None),
-            *(pl.Series(f"{HIDDEN}{n}", blank[:, j]) for j, n in enumerate(step.keys)),
+            *(pl.Series(f"{HIDDEN}{n}", blank[:, j]) for j, n in enumerate(keys)),
         )
-        touched = whole.filter(pl.any_horizontal(pl.col(_SPLIT).is_not_null(), *(f"{HIDDEN}{n}" for n in step.keys)))
-        cells = dict(zip(step.keys, done.cells.tolist(), strict=True))
-        return cls(names, step.keys, touched, ways, cells, done.below, relying)
+        touched = whole.filter(pl.any_horizontal(pl.col(_SPLIT).is_not_null(), *(f"{HIDDEN}{n}" for n in keys)))
+        cells = dict.fromkeys(step.keys, 0) | dict(zip(keys, done.cells.tolist(), strict=True))
+        return cls(names, keys, touched, ways, cells, done.below, relying)
 
 
 def _codes(column: pl.Series) -> NDArray[np.int64]:
@@ -280,13 +291,15 @@ def _relying(
 
 def _whole(batch: pl.DataFrame, state: _Split, draws: StepDraws) -> pl.DataFrame:
     """Take out what all records of a pattern lose, and number the patterns of which only some do."""
+    tie = draws.tie_break(batch)
+    drawn = () if tie is None else (pl.Series(_TIE, sortable(tie)),)
+    if not state.keys:
+        return batch.with_columns(pl.lit(None, pl.Int64).alias(_SPLIT), *drawn)
     floats = [n for n in state.names if batch.schema[n].is_float()]
     told = batch.select(pl.col(n).fill_nan(None) if n in floats else pl.col(n) for n in state.names)
     told = told.join(state.whole, on=list(state.names), how="left", nulls_equal=True, maintain_order="left")
     lost = {n: told[f"{HIDDEN}{n}"].fill_null(False) for n in state.keys}
     kept = (pl.when(~lost[n]).then(pl.col(n)).otherwise(None).alias(n) for n in state.keys)
-    tie = draws.tie_break(batch)
-    drawn = () if tie is None else (pl.Series(_TIE, sortable(tie)),)
     return batch.with_columns(*kept, told[_SPLIT], *drawn)
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import polars as pl
 import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.dataset import Dataset, EachColumn, Parted, with_codebook
+from sfumato.data.dataset import Dataset, EachColumn, Parted, ask_all, with_codebook
 from sfumato.data.files.infer import infer
 from sfumato.data.files.table import checked, listed
 from sfumato.data.hidden import ROW
 from sfumato.data.query import COUNT, SIZE, Classes, Counts, Folded
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import Role
 from sfumato.data.sketch import Sketch, sketch_of
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import DataError, PlanError, Problem
 from sfumato.plan.known import merged
 from sfumato.plan.plan import Plan
+from sfumato.plan.reading import gaps, texts_to_read, typed
 
-__all__ = ["NEEDS_RECORD", "entered", "guesses", "plain_types", "refuse_several", "refuse_together", "unique_record"]
+__all__ = [
+    "NEEDS_RECORD",
+    "entered",
+    "guesses",
+    "plain_types",
+    "read_parts",
+    "refuse_several",
+    "refuse_together",
+    "unique_record",
+]
 
 NEEDS_RECORD = (
     "there is no column with the record's id, on which everything that is drawn and put in order hangs where the "
@@ -93,7 +103,7 @@ def _plain(batch: pl.DataFrame) -> pl.DataFrame:
 
 def _numbered(plan: Plan, data: PolarsDataset, released: bool) -> PolarsDataset:
     """The data with the plan's codebook and the run's own record numbers."""
-    frame = plan.dated(data.frame)
+    frame = plan.read(data.frame)
     book = plan.codebook(frame, data.codebook)
     refuse_together(
         lambda: plan.check(book, released=released),
@@ -132,7 +142,7 @@ def _looked_at(plan: Plan, data: Parted) -> Parted:
     Returns
     -------
     Parted
-        With NaN as missing, texts as dates where the plan says so and all of them are.
+        With NaN and codes of gaps as missing, texts as dates and numbers where the plan says so and all of them are.
 
     Raises
     ------
@@ -142,10 +152,10 @@ def _looked_at(plan: Plan, data: Parted) -> Parted:
         No rows; infinite values; ids that are missing or stand twice.
     """
     refuse_several(plan)
-    data = plain_types(data)
+    data = _without_gaps(plan, plain_types(data))
     record = _record(plan, data.codebook)
-    texts = [n for n, v in plan.variables.items() if v.kind == Kind.DATE and data.schema.get(n) == pl.String]
-    asked: list[Any] = [Counts(()), *map(_temporal, texts)]
+    texts = [*texts_to_read(data.schema, plan.variables)]
+    asked: list[Any] = [Counts(()), *(_types_of(n, plan.variables[n]) for n in texts)]
     if record is not None:
         asked.append(Classes((record,)))
     sketch, answers = sketch_of(data, data.schema, asked)
@@ -154,9 +164,8 @@ def _looked_at(plan: Plan, data: Parted) -> Parted:
     if sketch.infinite:
         infinite = [n for n in sketch.columns if n in sketch.infinite]
         raise DataError(f"Infinite values in {listed(infinite)}. Replace them by missing values or by finite ones.")
-    types = {n: answer[_TYPE].to_list() for n, answer in zip(texts, answers[1 : len(texts) + 1], strict=True)}
-    dates = {n: found[0] for n, found in types.items() if len(found) == 1 and found[0] in _TEMPORAL}
-    data, sketch = _dated(data, dates), _sketch_dated(sketch, texts, dates)
+    types = _told(texts, answers[1 : len(texts) + 1])
+    data, sketch = _typed(data, types), _sketch_typed(sketch, texts, types)
     book = plan.codebook(sketch, data.codebook)
     refuse_together(
         lambda: _refuse_no_record(book),
@@ -198,50 +207,81 @@ def _refuse_ids(record: str, sketch: Sketch, sizes: pl.DataFrame) -> None:
         )
 
 
-_TEMPORAL: Mapping[str, pl.DataType] = {"date": pl.Date(), "datetime": pl.Datetime("us")}
+_TYPES: Mapping[str, pl.DataType] = {
+    "date": pl.Date(),
+    "datetime": pl.Datetime("us"),
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+}
 
 
-def _temporal(column: str) -> Folded:
-    """Which dates, if any, the texts of a column are."""
+def _without_gaps(plan: Plan, data: Parted) -> Parted:
+    """The data with null in the place of codes that the plan calls gaps."""
+    if not any(m.gap for n, v in plan.variables.items() if n in data.schema for m in v.missing):
+        return data
+    return data.map(EachColumn(lambda batch: gaps(batch, plan.variables)))
+
+
+def read_parts(plan: Plan, data: Parted) -> Parted:
+    """The data as the plan has them read, see `sfumato.plan.plan.Plan.read`.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    data
+        A table that is not in memory. Only texts that it calls dates or numbers are looked at.
+    """
+    data = _without_gaps(plan, data)
+    texts = [*texts_to_read(data.schema, plan.variables)]
+    return _typed(data, _told(texts, ask_all(data, [_types_of(n, plan.variables[n]) for n in texts])))
+
+
+def _types_of(column: str, variable: Variable) -> Folded:
+    """Which dates or numbers, if any, the texts of a column are."""
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
-        return pl.DataFrame({_TYPE: list(_types(batch.to_series()))}, schema={_TYPE: pl.String})
+        found = typed(batch.to_series(), variable)
+        named = (name for name, dtype in _TYPES.items() if dtype == found.dtype)
+        word = next(named, "other") if found.drop_nulls().len() else None
+        return pl.DataFrame({_TYPE: [] if word is None else [word]}, schema={_TYPE: pl.String})
 
     return Folded((column,), f, lambda frames: frames.unique())
 
 
-def _types(texts: pl.Series) -> Iterator[str]:
-    typed = infer(texts)[0]
-    if typed.dtype.is_temporal():
-        yield "date" if typed.dtype == pl.Date else "datetime"
-    elif texts.drop_nulls().len():
-        yield "other"
+def _told(texts: Sequence[str], answers: Sequence[pl.DataFrame]) -> dict[str, str]:
+    """The type of each column of which all parts have the same, or whole numbers and others."""
+    types = {n: {*answer[_TYPE].to_list()} for n, answer in zip(texts, answers, strict=True)}
+    types |= {n: {"number"} for n, found in types.items() if found == {"integer", "number"}}
+    return {n: min(found) for n, found in types.items() if len(found) == 1 and found <= _TYPES.keys()}
 
 
-def _dated(data: Parted, dates: Mapping[str, str]) -> Parted:
-    """The data with texts as dates."""
-    if not dates:
+def _typed(data: Parted, types: Mapping[str, str]) -> Parted:
+    """The data with texts as dates and numbers."""
+    if not types:
         return data
 
-    def read(batch: pl.DataFrame) -> pl.DataFrame:
-        return batch.with_columns(_as_dates(batch[n], _TEMPORAL[kind]) for n, kind in dates.items())
+    def as_told(batch: pl.DataFrame) -> pl.DataFrame:
+        return batch.with_columns(_as(batch[n], _TYPES[name]) for n, name in types.items())
 
-    return data.map(read)
-
-
-def _as_dates(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
-    typed = infer(texts)[0]
-    return typed if typed.dtype == dtype else pl.Series(texts.name, [None], dtype).new_from_index(0, texts.len())
+    return data.map(as_told)
 
 
-def _sketch_dated(sketch: Sketch, texts: Sequence[str], dates: Mapping[str, str]) -> Sketch:
-    """The sketch with these columns as dates; of texts that are not all dates one that is none is kept."""
+def _as(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    found = infer(texts)[0]
+    if found.dtype == dtype or (found.dtype == pl.Int64 and dtype == pl.Float64):
+        return found.cast(dtype)
+    return pl.Series(texts.name, [None], dtype).new_from_index(0, texts.len())
+
+
+def _sketch_typed(sketch: Sketch, texts: Sequence[str], types: Mapping[str, str]) -> Sketch:
+    """The sketch with these columns as told; of texts that are not all so one that is not is kept."""
     series = dict(sketch.series)
     for n in texts:
-        if n in dates:
-            series[n] = _as_dates(series[n], _TEMPORAL[dates[n]])
+        if n in types:
+            series[n] = _as(series[n], _TYPES[types[n]])
         else:
-            series[n] = pl.concat([series[n], pl.Series(n, ["no date"])])
+            series[n] = pl.concat([series[n], pl.Series(n, ["no date, nor a number"])])
     return Sketch(series, sketch.missing, sketch.infinite)
 
 

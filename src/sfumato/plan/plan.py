@@ -26,7 +26,6 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.described import Described
 from sfumato.data.detectors import looks_identifying
 from sfumato.data.files.hierarchies import HierarchyFiles, digest
-from sfumato.data.files.infer import infer
 from sfumato.data.files.named import AS_RUN
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import Hierarchy
@@ -44,6 +43,7 @@ from sfumato.plan.earlier import EarlierRelease
 from sfumato.plan.known import merged, unfit
 from sfumato.plan.knows import Knows, knows_problems
 from sfumato.plan.limits import Limit, no_measure
+from sfumato.plan.reading import read
 from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
 from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
@@ -379,15 +379,13 @@ class Plan(Described):
         if problems:
             raise PlanError(problems)
 
-    def dated(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The table with texts as dates where the plan says that they are dates and all of them are, in ISO 8601."""
-        schema = frame.schema  # made anew at each look
-        texts = [n for n in self._stated_dates() if schema.get(n) == pl.String]
-        typed = (infer(frame[n])[0] for n in texts)
-        return frame.with_columns(column for column in typed if column.dtype.is_temporal())
+    def read(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The table as the plan has it read.
 
-    def _stated_dates(self) -> Iterator[str]:
-        return (n for n, variable in self.variables.items() if variable.kind == Kind.DATE)
+        Codes that it calls gaps (`gap: true`) are null; texts are dates where it says so and all of them are, in ISO
+        8601, and numbers where only such codes made the column one of text.
+        """
+        return read(frame, self.variables)
 
     def _read_by_its_step(self, column: str) -> bool:
         """Whether the first step that looks at a column drops it, or reads dates in any form."""

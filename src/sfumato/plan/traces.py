@@ -25,7 +25,7 @@ def traces_of(steps: Sequence[Method], late: Sequence[Method], known: Iterable[s
     Examples
     --------
     >>> from sfumato.methods.noise import Noise
-    >>> noise = (Noise(columns=("age",), by=("sex",), sd=2.0),)
+    >>> noise = (Noise(columns=("age",), by=("sex",), share=0.2),)
     >>> traces = traces_of(noise, noise)
     >>> traces.masked, traces.strata, traces.coarsened
     (('age',), ('sex',), ())

@@ -229,7 +229,7 @@ def search(data: PolarsDataset, plan: Plan, progress: Progress = quiet) -> Anony
     """
     step = plan.steps[-1]
     assert isinstance(step, Anonymise)
-    frame = plan.dated(data.frame)
+    frame = plan.read(data.frame)
     book = plan.codebook(frame, data.codebook)
     plan.check(book)
     plan.check_kinds(frame)

@@ -97,7 +97,7 @@ def as_entered(truth: PolarsDataset, plan: Plan | None) -> pl.DataFrame:
     """
     if plan is None:
         return truth.frame
-    frame = plan.dated(truth.frame)
+    frame = plan.read(truth.frame)
     data = PolarsDataset(frame, plan.codebook(frame, truth.codebook))
     for step in plan.preparing():
         if step.name not in _LEAVES_OUT and step.name != "drop" and not step.check(data.codebook):

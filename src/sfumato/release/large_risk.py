@@ -22,7 +22,7 @@ from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import DataError
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.subject import Subject
-from sfumato.plan.binding import plain_types, refuse_several
+from sfumato.plan.binding import plain_types, read_parts, refuse_several
 from sfumato.plan.limits import apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
@@ -146,7 +146,7 @@ def risk_parted(
     plan, named = plan or Plan(), named or Named()
     refuse_several(plan)
     progress("looking at the columns", 0)
-    data, sketch, many = looked_at(data)
+    data, sketch, many = looked_at(read_parts(plan, plain_types(data)))
     book = plan.codebook(sketch, data.codebook)
     if plan.steps:
         plan.check(book, released=False)

@@ -12,17 +12,23 @@ from sfumato.data.publishable import Publishable
 from sfumato.data.roles import Role
 from sfumato.measures.measure import Face, Measure
 from sfumato.measures.measuring import wildcard
+from sfumato.measures.patterns import without_value
 from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, STRATA, Subject
+from sfumato.measures.taking_part import NO_KEY, keyless, taking_part
 from sfumato.progress import Progress, split, within
 
-__all__ = ["EFFORT", "NO_CLASSES", "measure", "notes_of", "sensitive_categories"]
+__all__ = ["EFFORT", "NO_CLASSES", "NO_VALUE", "measure", "notes_of", "sensitive_categories"]
 
 EFFORT = 100.0
 """How long measuring takes beside the steps, for the share of progress: about as long as its longest measures."""
 
 NO_CLASSES = "No classes were measured: no key is released as it was, and no masking step stratifies."
 NO_NUMBERS = "No attack on numbers was measured: no numeric column was masked."
+NO_VALUE = (
+    "{columns}: some groups have no known value at all. A gap is the one value of such a group (l = 1), and a value "
+    "like others in its distance from the whole table (t); in all other groups gaps are left out."
+)
 MISSING_KEYS = "Sizes of groups: {told} (missing: {rule})."
 _OF_CLASSES = ("k_anonymity", "class_size", "risk_average", "below_k", "uniques_sample", "expected_reidentifications")
 NOISY_STRATA = (
@@ -75,6 +81,7 @@ def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Ite
         yield Publishable(NO_CLASSES)
     if any(f.measure in _OF_CLASSES for f in found):
         yield Publishable(MISSING_KEYS.format(rule=subject.how.missing, told=_told(subject.how.missing)))
+        yield from map(Publishable, _gaps(subject))
     pair = subject.pair
     if pair is None:
         return
@@ -85,6 +92,20 @@ def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Ite
         yield Publishable(NOISY_STRATA.format(columns=", ".join(unknown)))
     if not pair.columns and not found.select("h_rank"):
         yield Publishable(NO_NUMBERS)
+
+
+def _gaps(subject: Subject) -> Iterator[str]:
+    """Who is in no class, and which classes have no known sensitive value; nothing where classes are not counted."""
+    missing, data = subject.how.missing, subject.after
+    if any(keyless(data, classes.by, missing) for classes in subject.classes):
+        yield NO_KEY
+    without = dict.fromkeys(
+        name
+        for classes, name in subject.of_sensitive()
+        if without_value(data, taking_part(data, classes.by, missing), name)
+    )
+    if without:
+        yield NO_VALUE.format(columns=", ".join(without))
 
 
 def _told(missing: str) -> str:

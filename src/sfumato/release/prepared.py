@@ -52,8 +52,8 @@ class Prepared:
         Ids that the plan replaces become those of the protected table where the secret is known.
         """
         plan = plan or Plan()
-        before = replace(before, frame=plan.dated(before.frame))
-        after = after if after is None else replace(after, frame=plan.dated(after.frame))
+        before = replace(before, frame=plan.read(before.frame))
+        after = after if after is None else replace(after, frame=plan.read(after.frame))
         book = plan.codebook(before.frame, before.codebook)
         if plan.steps:
             plan.check(book)

@@ -67,5 +67,6 @@ def write_special_records(subject: Subject, path: Path, record: str | None = Non
         max_size=how.max_size,
         score=how.score,
         fraction=subject.how.fraction,
+        missing=subject.how.missing,
     )
     write_csv(Table(listed, Codebook(), ".csv"), path)

@@ -219,4 +219,6 @@ def _other(value: Any) -> Any:
         return not value
     if isinstance(value, int | float):
         return value + 1
-    return "other" if isinstance(value, str) else 1
+    if isinstance(value, str):
+        return "another" if value == "other" else "other"
+    return 1

@@ -16,10 +16,10 @@ def test_as_counted_record_by_record(rows):
 
 
 def test_wildcards_hide_records():
-    """A record without b agrees with both others, so that each has two, and the one without three."""
-    rows = [(1, "x", None), (1, "y", None), (1, None, None)]
-    assert risk_average(table(rows), BY) == 1
-    assert risk_average(table(rows), BY, missing="wildcard") == pytest.approx((1 / 2 + 1 / 2 + 1 / 3) / 3)
+    """A record without b agrees with both others of its a, so that each has two, and the one without three."""
+    rows = [(1, "x", None), (1, "y", None), (1, None, None), *[(2, "x", None)] * 2, *[(2, "y", None)] * 2]
+    assert risk_average(table(rows), BY) == pytest.approx(5 / 7)
+    assert risk_average(table(rows), BY, missing="wildcard") == pytest.approx((1 / 2 + 1 / 2 + 1 / 3 + 1 + 1) / 7)
     assert risk_highest(table(rows), BY, missing="wildcard") == 0.5
 
 

@@ -19,9 +19,9 @@ def of_keys(*by):
     return [Classes("keys", by)]
 
 
-def test_missing_values_are_ignored():
-    """Ward c holds no value: nobody can learn one there."""
-    assert l_distinct(sf.read(FRAME), ["ward"], "value").rows() == [("ward=b", 1), ("ward=a", 2)]
+def test_missing_values_are_ignored_where_there_are_others():
+    """Ward c holds no known value: that is what anybody learns of its people, and nothing else."""
+    assert l_distinct(sf.read(FRAME), ["ward"], "value").rows() == [("ward=b", 1), ("ward=c", 1), ("ward=a", 2)]
 
 
 def test_or_are_one_category():
@@ -40,6 +40,7 @@ def test_missing_codes_are_missing():
 def test_keys_may_have_any_name():
     assert l_distinct(sf.read(FRAME), ["count", "ward"], "value").rows() == [
         ("count=1, ward=b", 1),
+        ("count=1, ward=c", 1),
         ("count=1, ward=a", 2),
     ]
 
@@ -49,6 +50,7 @@ def test_the_worst_first_for_each_variable():
     assert [(f.variable, f.group, f.value, f.baseline) for f in found] == [
         ("value", "keys", 1.0, 1.0),
         ("value", "ward=b", 1.0, 1.0),
+        ("value", "ward=c", 1.0, None),
         ("value", "ward=a", 2.0, 2.0),
         ("count", "keys", 1.0, 1.0),
         ("count", "ward=a", 1.0, 1.0),

@@ -4,6 +4,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosure
@@ -120,8 +121,8 @@ def test_strata_have_strengths_of_their_own():
         assert part.covariance[0][0] == float(f"{0.2 * frame.filter(rows)['bmi'].var():.3g}")
         e = (after.filter(rows)["bmi"] - frame.filter(rows)["bmi"]).to_numpy()
         assert e.var() == pytest.approx(part.covariance[0][0], rel=4 * (2 / rows.sum()) ** 0.5)
-    _, parts, _ = released(frame, columns=["bmi"], sd=1, by=["region"])
-    assert len(parts) == 1, "a strength from outside the data needs no strata"
+    with pytest.raises(ValidationError, match="`by` changes nothing without `share`"):
+        Noise(columns=["bmi"], sd=1, by=["region"])  # a strength from outside the data needs no strata
 
 
 def test_zero_one_becomes_continuous_and_is_clipped_only_when_asked():
@@ -345,7 +346,7 @@ def test_a_share_of_nothing_is_refused_and_an_sd_is_not(frame):
 def test_small_strata_are_refused_for_what_they_would_tell():
     with pytest.raises(DataError, match="min_stratum"):
         released(cohort(24), columns=["bmi"], share=0.1, by=["region"])
-    released(cohort(24), columns=["bmi"], sd=1, by=["region"])
+    released(cohort(24), columns=["bmi"], sd=1)
 
 
 def test_all_missing_and_dominated_columns():

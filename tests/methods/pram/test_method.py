@@ -251,12 +251,6 @@ def test_missing_strata_are_strata():
     assert 0.7 < (done.after.frame["region"] == frame["region"]).mean() < 0.9
 
 
-def test_without_invariant_strata_change_nothing():
-    plain, by = (ran(Pram(columns=["region"], retention=0.8, by=b)) for b in ([], ["sex"]))
-    assert plain.after.frame.equals(by.after.frame)
-    assert plain.disclosure == by.disclosure
-
-
 # Bad input
 
 
@@ -278,6 +272,7 @@ def test_without_invariant_strata_change_nothing():
         ({"matrix": {"sex": [[1]]}}, "not among columns"),
         ({"retention": 0.8, "levels": ["a", "a"]}, "each once"),
         ({"retention": 0.8, "by": ["region"]}, "only once"),
+        ({"retention": 0.8, "by": ["sex"]}, "`by` changes nothing without `invariant: true`: write that, or leave"),
         ({"columns": ["region", "sex"], "matrix": [[1]]}, "one for each"),
         ({"columns": ["region", "sex"], "matrix": {"sex": [[1]]}}, "none for region"),
         ({"columns": ["region", "sex"], "retention": 0.8, "levels": ["a"]}, "one for each"),
@@ -313,7 +308,7 @@ def test_draws_need_ids_and_strata_categories():
     book = BOOK.without("id", "home")
     assert "role: record" in Pram(columns=["region"], retention=0.8).check(book)[0]
     assert "role: household" in Pram(columns=["region"], retention=0.8, draw_by="household").check(book)[0]
-    assert "continuous" in Pram(columns=["region"], retention=0.8, by=["bmi"]).check(BOOK)[0]
+    assert "continuous" in Pram(columns=["region"], retention=0.8, invariant=True, by=["bmi"]).check(BOOK)[0]
 
 
 RARE = SMALL.with_columns(region=pl.when(pl.col("id") == 5).then(pl.lit("zqrare")).otherwise("region"))

@@ -17,7 +17,8 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.measures.folds.groups import Groups, too_many
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody
+from sfumato.measures.measuring import CATEGORY
+from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody, telling
 from sfumato.measures.risk.linkers.coding import categories
 from sfumato.measures.saying import CONTRACT, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
@@ -64,7 +65,7 @@ def disclosive_correct(found: Alike, truth: Ints, told: Ints) -> float:
     return found.share(right)
 
 
-def findings(known: Known, sensitive: Sequence[str]) -> Findings:
+def findings(known: Known, sensitive: Sequence[str], missing: str = CATEGORY) -> Findings:
     """Give a line `disclosive_correct` for each sensitive variable.
 
     The intruder knows all keys of a person, looks at the records with just these, and is certain where all of them tell
@@ -78,6 +79,9 @@ def findings(known: Known, sensitive: Sequence[str]) -> Findings:
         True values of people, beside what was released.
     sensitive
         What an intruder wants to know.
+    missing
+        What a missing key is, see `sfumato.measures.measuring.Measuring`. Where it is a wildcard, keys in which nobody
+        differs take no part; of the others a gap is equal to a gap alone.
 
     Examples
     --------
@@ -87,7 +91,7 @@ def findings(known: Known, sensitive: Sequence[str]) -> Findings:
     >>> round(line.value, 4), round(line.baseline, 4)
     (0.6667, 0.3333)
     """
-    keys = tuple(n for n in common(known, known.keys) if n not in sensitive)
+    keys = telling(known, [n for n in common(known, known.keys) if n not in sensitive], missing)
     targets = [n for n in common(known, sensitive) if n not in known.keys]
     if not known.people.height or not known.released.height or not keys:
         why = NO_KEYS if known.people.height and known.released.height else NOBODY
@@ -116,7 +120,9 @@ def _known(name: str, dtype: pl.DataType, codebook: Codebook) -> pl.Expr:
 
 
 def _compute(subject: Subject) -> Findings:
-    return Findings() if subject.intruder is None else findings(subject.intruder, subject.sensitive)
+    if subject.intruder is None:
+        return Findings()
+    return findings(subject.intruder, subject.sensitive, subject.how.missing)
 
 
 def _folded(subject: Subject) -> Findings:
@@ -124,7 +130,7 @@ def _folded(subject: Subject) -> Findings:
     groups = Groups(subject)
     which = [*groups.keys, *groups.targets]
     known = groups.known(which)
-    return too_many(NAME, which) if known is None else findings(known, subject.sensitive)
+    return too_many(NAME, which) if known is None else findings(known, subject.sensitive, subject.how.missing)
 
 
 def _say(found: Findings, fraction: float) -> str | None:

@@ -91,7 +91,8 @@ def expected_reidentifications_household(
         return None
     risks = found.keys.with_columns(pl.Series(_RISK, found.risk))
     members = data.ask(Counts((*by, *(n for n in [household] if n not in by))))
-    joined = members.join(risks, on=list(by), how="left", nulls_equal=True)
+    joined = members.join(risks, on=found.keys.columns, how="left", nulls_equal=True)
+    joined = joined.with_columns(pl.col(_RISK).fill_null(0.0))  # of records without any key, by which nobody finds them
     gone = data.codebook.missing(household, members.schema[household])
     alone, homes = joined.filter(gone), joined.filter(~gone)
     homes = homes.select(pl.col(household).rank("dense").cast(pl.Int64).alias("home") - 1, COUNT, _RISK)

@@ -77,7 +77,7 @@ def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None, *, mi
     counted = found.keys.with_columns(pl.Series(_SIZE, sizes))
     if most is not None and counted.height > most:
         counted = counted.filter(pl.col(_SIZE) <= counted[_SIZE].bottom_k(most).max())
-    return counted.select(class_label(by), pl.col(_SIZE).alias("size")).sort("size", "class")
+    return counted.select(class_label(found.keys.columns), pl.col(_SIZE).alias("size")).sort("size", "class")
 
 
 def k_anonymity(data: Dataset, by: Sequence[str], *, missing: str = CATEGORY) -> float | None:
@@ -176,7 +176,7 @@ def _folded(subject: Subject) -> Findings:
     """Of all records; where classes are too many to be counted one by one, the size of the smallest."""
     try:
         return _compute(subject)
-    except TooManyGroups:
+    except TooManyGroups:  # a gap is then a value of its own whatever the rule, which makes no class too large
         narrow = tuple(each for each in subject.classes if each.group not in WIDE)
     if len(narrow) < len(subject.classes):
         wide = [each for each in subject.classes if each.group in WIDE]

@@ -23,6 +23,7 @@ from sfumato.measures.patterns import (
 from sfumato.measures.risk.k_anonymity import class_label
 from sfumato.measures.saying import listed, value_of, with_value
 from sfumato.measures.subject import KEYS_AND_OTHERS, Classes, Subject
+from sfumato.measures.taking_part import taking_part
 
 __all__ = ["MEASURE", "class_lines", "findings", "l_distinct"]
 
@@ -52,7 +53,8 @@ def l_distinct(
     Returns
     -------
     pl.DataFrame
-        Columns `class` and `l`; smallest first, then by name. A class without any value is left out.
+        Columns `class` and `l`; smallest first, then by name. A class without any known value has l = 1; none is there
+        where no class has a known value, and records without any key are in no class.
 
     Examples
     --------
@@ -112,8 +114,8 @@ def class_lines(
     notes: dict[str, None] = {}
     for group, told in subject.each_once():
         for name in (n for n in sensitive if n not in group.by):
-            found = _figures(per_class, subject.after, group.by, name)
-            known = _figures(per_class, subject.given, group.by, name)
+            found = _figures(per_class, subject.after, group.by, name, subject.how.missing)
+            known = _figures(per_class, subject.given, group.by, name, subject.how.missing)
             figure, baseline = next(iter(found.values()), None), next(iter(known.values()), None)
             lines.append(Finding(measure, name, group.group, value=figure, baseline=baseline))
             if not told:
@@ -131,11 +133,13 @@ def _figures(
     data: Dataset | None,
     by: Sequence[str],
     sensitive: str,
+    missing: str,
 ) -> dict[str, float]:
     """The figure of each class by its name, the worst first; none without keys or of a table without these columns."""
     if data is None or not by or not has_columns(data, (*by, sensitive)):
         return {}
-    return {str(label): float(figure) for label, figure in per_class(data, by, sensitive).rows()}
+    of_classes = per_class(data, taking_part(data, by, missing), sensitive)
+    return {str(label): float(figure) for label, figure in of_classes.rows()}
 
 
 def _compute(subject: Subject) -> Findings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sfumato.data.aim import Aim
 from sfumato.data.dataset import Dataset
@@ -11,8 +12,10 @@ from sfumato.errors import DataError
 from sfumato.kernels.classes.log_linear import ENOUGH, LogLinear, Model
 from sfumato.kernels.classes.log_linear import log_linear as fit
 from sfumato.measures.measure import Figure, Measure
+from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import NO_CLASS, coded, has_columns, once, patterns
 from sfumato.measures.subject import KEYS, Subject
+from sfumato.measures.taking_part import taking_part
 from sfumato.progress import Progress, quiet
 
 __all__ = ["MATCHES", "MEASURE", "UNIQUES", "log_linear"]
@@ -45,7 +48,13 @@ UNSETTLED = "Log-linear model: the fit had not quite settled after the steps all
 
 
 def log_linear(
-    data: Dataset, by: Sequence[str], fraction: float, *, model: Model = "auto", progress: Progress = quiet
+    data: Dataset,
+    by: Sequence[str],
+    fraction: float,
+    *,
+    model: Model = "auto",
+    missing: str = CATEGORY,
+    progress: Progress = quiet,
 ) -> LogLinear | None:
     """Estimate how many of the file's uniques are alone in the population, and how many matches of them are right.
 
@@ -64,6 +73,8 @@ def log_linear(
         Share of the population that the file holds, above 0 and at most 1.
     model
         `main`, `two-way`, or `auto`, see `sfumato.kernels.classes.log_linear`.
+    missing
+        Where a missing key is a wildcard, keys in which nobody differs take no part.
     progress
         Called as the model grows.
 
@@ -87,7 +98,7 @@ def log_linear(
     """
 
     def make() -> LogLinear | None:
-        there = patterns(data, by)
+        there = patterns(data, telling)
         if there is None:
             return None
         codes = coded(there.keys)
@@ -99,7 +110,8 @@ def log_linear(
             step=lambda terms: progress(f"choosing a log-linear model: {terms + 1} two-way terms", 0),
         )
 
-    return once(data, ("log-linear", tuple(by), fraction, model), make)
+    telling = taking_part(data, by, missing)
+    return once(data, ("log-linear", telling, fraction, model), make)
 
 
 def _compute(subject: Subject) -> Findings:
@@ -108,8 +120,11 @@ def _compute(subject: Subject) -> Findings:
     model: Model = asked or "auto"
     if fraction is None:
         return _nothing(NO_FRACTION)
+    fitted = partial(
+        log_linear, by=by, fraction=fraction, model=model, missing=subject.how.missing, progress=subject.progress
+    )
     try:
-        there = log_linear(subject.after, by, fraction, model=model, progress=subject.progress)
+        there = fitted(subject.after)
     except DataError as error:
         if asked is not None:
             raise
@@ -120,7 +135,7 @@ def _compute(subject: Subject) -> Findings:
     given, was = subject.given, None
     if given is not None and has_columns(given, by):
         try:
-            was = log_linear(given, by, fraction, model=model, progress=subject.progress)
+            was = fitted(given)
         except DataError:  # what was not yet coarsened may have too many combinations
             notes = (*notes, NO_BASELINE)
     return Findings(tuple(_lines(there, was)), notes)

@@ -7,7 +7,8 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.measures.folds.groups import Groups, too_many
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody
+from sfumato.measures.measuring import CATEGORY
+from sfumato.measures.risk.linkers.alike import Alike, alike, common, of_nobody, telling
 from sfumato.measures.saying import CONTRACT, capital, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
 
@@ -40,7 +41,7 @@ def replicated_uniques(found: Alike) -> float:
     return found.share(((people == 1) & (records == 1))[found.people])
 
 
-def findings(known: Known) -> Findings:
+def findings(known: Known, missing: str = CATEGORY) -> Findings:
     """Give the line `replicated_uniques`, with the share of people who are alone with their keys as baseline.
 
     The intruder knows all keys of a person, knows that nobody else has them, and finds one record with them. In a
@@ -53,6 +54,9 @@ def findings(known: Known) -> Findings:
     ----------
     known
         True values of people, beside what was released.
+    missing
+        What a missing key is, see `sfumato.measures.measuring.Measuring`. Where it is a wildcard, keys in which nobody
+        differs take no part; of the others a gap is equal to a gap alone.
 
     Examples
     --------
@@ -64,7 +68,7 @@ def findings(known: Known) -> Findings:
     """
     if not known.people.height or not known.released.height:
         return Findings((Finding(NAME),), (NOBODY,))
-    keys = common(known, known.keys)
+    keys = telling(known, common(known, known.keys), missing)
     if not keys:
         return Findings((Finding(NAME),), (NO_KEYS,))
     found = alike(known.people, known.released, keys)
@@ -73,14 +77,14 @@ def findings(known: Known) -> Findings:
 
 
 def _compute(subject: Subject) -> Findings:
-    return Findings() if subject.intruder is None else findings(subject.intruder)
+    return Findings() if subject.intruder is None else findings(subject.intruder, subject.how.missing)
 
 
 def _folded(subject: Subject) -> Findings:
     """Of all records, by counts of groups."""
     groups = Groups(subject)
     known = groups.known(groups.keys)
-    return too_many(NAME, groups.keys) if known is None else findings(known)
+    return too_many(NAME, groups.keys) if known is None else findings(known, subject.how.missing)
 
 
 def _say(found: Findings, fraction: float) -> str | None:

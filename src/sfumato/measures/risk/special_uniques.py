@@ -26,9 +26,10 @@ from sfumato.kernels.classes.special_uniques import (
     special_uniques,
 )
 from sfumato.measures.measure import Figure, Measure
-from sfumato.measures.measuring import Searching
+from sfumato.measures.measuring import CATEGORY, Searching
 from sfumato.measures.patterns import NO_CLASS, Patterns, coded, has_columns, once, patterns
 from sfumato.measures.subject import KEYS, Subject
+from sfumato.measures.taking_part import taking_part
 
 __all__ = ["HIGHEST", "MEASURE", "SUM", "Special", "special", "special_records"]
 
@@ -83,6 +84,7 @@ def special(
     max_size: int | None = None,
     score: Score = "factorial",
     smallest_sets: bool = False,
+    missing: str = CATEGORY,
 ) -> Special | None:
     """Find the records that are unique by few of their keys.
 
@@ -108,6 +110,8 @@ def special(
         `factorial` or `shares`.
     smallest_sets
         Whether to keep the smallest MSUs of every combination.
+    missing
+        Where a missing key is a wildcard, keys in which nobody differs take no part, and do not count among the m.
 
     Returns
     -------
@@ -129,7 +133,7 @@ def special(
     """
 
     def make() -> Special | None:
-        there = patterns(data, by)
+        there = patterns(data, telling)
         if there is None:
             return None
         found = special_uniques(
@@ -137,7 +141,8 @@ def special(
         )
         return Special(there, found)
 
-    return once(data, ("special", tuple(by), max_size, score, smallest_sets), make)
+    telling = taking_part(data, by, missing)
+    return once(data, ("special", telling, max_size, score, smallest_sets), make)
 
 
 def special_records(
@@ -149,12 +154,13 @@ def special_records(
     max_size: int | None = None,
     score: Score = "factorial",
     fraction: float | None = None,
+    missing: str = CATEGORY,
 ) -> pl.DataFrame:
     """List the records that have a score. This is for the custodian alone: it points at people.
 
     Parameters
     ----------
-    data, by, max_size, score
+    data, by, max_size, score, missing
         As in `special`.
     rows
         The rows of the table.
@@ -177,10 +183,10 @@ def special_records(
     [(1, 'age'), (2, 'sex + age'), (5, 'age')]
     """
     ids = pl.int_range(1, rows.height + 1, eager=True) if record is None else rows[record]
-    there = special(data, by, max_size=max_size, score=score, smallest_sets=True)
+    there = special(data, by, max_size=max_size, score=score, smallest_sets=True, missing=missing)
     if there is None:
         return pl.DataFrame(schema={"record": ids.dtype, "score": pl.Float64, "dis": pl.Float64, "keys": pl.String})
-    found, keys = there.found, list(by)
+    found, keys = there.found, there.patterns.keys.columns
     dis = None if fraction is None else there.dis(fraction)
     at = np.flatnonzero(found.score > 0)
     _, first, which = np.unique(packed_rows(found.sets.astype(np.int64)), return_index=True, return_inverse=True)
@@ -209,18 +215,21 @@ _AT, _RECORD, _SCORE, _DIS, _KEYS = (f"sfumato:{n}" for n in ("at", "record", "s
 def _compute(subject: Subject) -> Findings:
     by = next(c.by for c in subject.classes if c.group == KEYS)
     asked = subject.how.special
-    how = asked or Searching(max_size=_SIZE if len(by) > MOST_KEYS else None)
+    missing, given = subject.how.missing, subject.given
+    known = given is not None and has_columns(given, by)
+    tables = [t for t in (subject.after, given if known else None) if t is not None]
+    most = max(len(taking_part(table, by, missing)) for table in tables)
+    how = asked or Searching(max_size=_SIZE if most > MOST_KEYS else None)
+    search = partial(special, by=by, max_size=how.max_size, score=how.score, missing=missing)
     try:
-        there = special(subject.after, by, max_size=how.max_size, score=how.score)
+        there = search(subject.after)
     except DataError as error:
         if asked is not None:
             raise
         return Findings(tuple(Finding(f.name, group=KEYS) for f in MEASURE.figures[:2]), (str(error),))
-    given = subject.given
-    known = given is not None and has_columns(given, by)
-    was = special(given, by, max_size=how.max_size, score=how.score) if given is not None and known else None
+    was = search(given) if given is not None and known else None
     fraction = subject.how.fraction
-    notes = tuple(n for n in _notes(there, len(by), fraction) if asked is not None or n != NO_FRACTION)
+    notes = tuple(n for n in _notes(there, fraction) if asked is not None or n != NO_FRACTION)
     return Findings(tuple(_lines(by, there, was, fraction)), notes)
 
 
@@ -235,8 +244,8 @@ def _lines(
     yield line("suda_score", lambda s: float(s.found.score.sum()))
     for size in range(1, (1 if there is None else there.found.max_size) + 1):
         yield line("msu", partial(_sets, size), at=float(size))
-    for j, name in enumerate(by):
-        yield line("suda_contribution", partial(_share, j), variable=name)
+    for name in by:
+        yield line("suda_contribution", partial(_share, name), variable=name)
     if fraction is not None:
         yield line("dis_suda", lambda s: _dis(s, fraction, np.sum), group=SUM)
         yield line("dis_suda", lambda s: _dis(s, fraction, np.max), group=HIGHEST)
@@ -246,9 +255,12 @@ def _sets(size: int, there: Special) -> float:
     return float(there.found.by_size[size - 1])
 
 
-def _share(j: int, there: Special) -> float | None:
-    shares = there.found.contribution
-    return None if shares is None else min(1.0, float(shares[j]))
+def _share(name: str, there: Special) -> float | None:
+    """Share of one key; a key that takes no part has none."""
+    shares, keys = there.found.contribution, there.patterns.keys.columns
+    if shares is None:
+        return None
+    return min(1.0, float(shares[keys.index(name)])) if name in keys else 0.0
 
 
 def _dis(there: Special, fraction: float, of: Callable[[Floats], np.float64]) -> float | None:
@@ -256,10 +268,11 @@ def _dis(there: Special, fraction: float, of: Callable[[Floats], np.float64]) ->
     return None if dis is None else float(of(dis))
 
 
-def _notes(there: Special | None, keys: int, fraction: float | None) -> Iterator[str]:
+def _notes(there: Special | None, fraction: float | None) -> Iterator[str]:
     if there is None:
         yield NO_CLASS
         return
+    keys = there.patterns.keys.width
     if there.found.max_size < keys:
         yield UNSEARCHED.format(size=there.found.max_size, keys=keys)
     if there.found.contribution is None:

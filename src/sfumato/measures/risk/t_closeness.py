@@ -38,7 +38,8 @@ def t_equal(data: Dataset, by: Sequence[str], sensitive: str, *, missing: Missin
     Returns
     -------
     pl.DataFrame
-        Columns `class` and `t`; largest first, then by name. A class without any value is left out.
+        Columns `class` and `t`; largest first, then by name. In a class without any known value the gap is a value like
+        others, in the class and in the whole table.
 
     Examples
     --------

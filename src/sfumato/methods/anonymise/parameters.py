@@ -125,8 +125,22 @@ class AnonymiseParameters(Method):
             raise ValueError(f"`attribute_weights` names {', '.join(unknown)}, not among the keys")
         if any(not weight > 0 for weight in self.attribute_weights.values()):
             raise ValueError("`attribute_weights` are above 0")
+        if self.uniques_sample is not None:
+            raise ValueError("`uniques_sample` changes nothing: with `k` nobody who stays is alone. Leave it out")
+        if self.risk_average is not None and self.risk_average >= 1 / self.k:
+            raise ValueError("`risk_average` changes nothing: with `k` it is 1/k at most. Ask less, or leave it out")
         if self.local and self.loss not in ("loss", "loss-arithmetic"):
             raise ValueError("`local` recoding has the loss loss-arithmetic; leave `loss` out")
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> Self:
+        """What says how a criterion is meant that is not asked for, and what one search has and the other does not."""
+        of = {"l_kind": "l", "t_kind": "t", "beta_kind": "beta"}
+        found = {kind: f"`{criterion}`" for kind, criterion in of.items() if getattr(self, criterion) is None}
+        if self.l is None or self.l_kind != "recursive":
+            found["l_c"] = "`l` and `l_kind: recursive`"
+        self.refuse_idle(found | ({"time_limit": "`local: false`"} if self.local else {}))
         return self
 
     @property

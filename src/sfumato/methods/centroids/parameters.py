@@ -93,6 +93,15 @@ class CentroidParameters(Method):
         self._check_by_column()
         return self
 
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> CentroidParameters:
+        """What one grouping has and others do not, and what is for left-out strata or moments where there are none."""
+        found = {} if self.grouping == "knn" else dict.fromkeys(("ties", "distinct"), "`grouping: knn`")
+        found |= {} if self.k < 3 else {"allow_small_k": "`k: 2`"}
+        found |= {} if self.rescale or self.recentre else {"moments": "`rescale: true` or `recentre: true`"}
+        self.refuse_idle(found | ({} if self.on_small == "suppress" else {"max_suppressed": "`on_small: suppress`"}))
+        return self
+
     def _check_by_column(self) -> None:
         for low, high in (self.clip or {}).values():
             if low is not None and high is not None and low > high:

@@ -106,10 +106,7 @@ class Looking:
     @property
     def by(self) -> tuple[str, ...]:
         """The strata, where anything is learned from them."""
-        m = self.method
-        learned = m.correlated or m.grow is not None
-        learned |= m.covariance is None and any(m.strength(n)[0] == "share" for n in m.columns)
-        return m.by if learned else ()
+        return self.method.by if self.method.learns else ()
 
     @property
     def coded(self) -> tuple[str, ...]:

@@ -70,6 +70,19 @@ class NoiseParameters(Method):
         self._check_by_column()
         return self
 
+    @property
+    def learns(self) -> bool:
+        """Whether the strength of the noise follows from how the values vary."""
+        given = self.covariance is not None
+        of_share = not given and any(self.strength(n)[0] == "share" for n in self.columns)
+        return self.correlated or self.grow is not None or of_share
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> NoiseParameters:
+        """Strata, where nothing is learned in them."""
+        self.refuse_idle({} if self.learns else {"by": "`share`, `correlated` or `grow`"})
+        return self
+
     def _check_strengths(self) -> None:
         for name in ("share", "variance", "sd"):
             strength = getattr(self, name)

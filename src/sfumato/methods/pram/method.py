@@ -57,8 +57,7 @@ class Pram(Method):
     invariant
         Choose the matrix so that each category's share stays what it is, in expectation.
     by
-        With `invariant` the shares are those within each combination of these columns. Without, the matrix is the same
-        in all, and `by` only says in which groups risk is measured.
+        With `invariant`: the shares are those within each combination of these columns.
     min_stratum
         With `invariant`: fewest values in a combination, since the matrix tells their shares.
     min_count
@@ -103,6 +102,14 @@ class Pram(Method):
         self._check_by_column()
         for n in self.columns:
             self._check_matrix(n)
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_idle(self) -> Pram:
+        """The matrix is the same in all strata, and tells no shares, where it is not made of them."""
+        self.refuse_idle(
+            {} if self.invariant else dict.fromkeys(("by", "min_stratum", "min_count"), "`invariant: true`")
+        )
         return self
 
     def _check_by_column(self) -> None:

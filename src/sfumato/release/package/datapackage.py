@@ -224,7 +224,8 @@ def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:
 
 
 def _missing_value(code: Missing) -> dict[str, str]:
-    return {"value": str(shown(code.code))} | ({"label": code.label} if code.label else {})
+    label = code.label or ("read as a gap" if code.gap else None)
+    return {"value": str(shown(code.code))} | ({"label": label} if label else {})
 
 
 def field_type(dtype: pl.DataType) -> str:

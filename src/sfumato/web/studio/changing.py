@@ -117,17 +117,19 @@ def _missing(codes: list[Missing], variable: Variable, of_file: Variable) -> dic
     """Codes as a plan has them; where the file marks some that are not wanted, that its marks do not count."""
     wanted = {_key(code) for code in codes}
     marked = {_key(code) for code in of_file.missing}
+    gaps = {_key(code) for code in variable.missing if code.gap}
     labels = {_key(code): code.label for code in variable.missing if _key(code) not in marked}
     written: list[Any] = []
     for code in codes:
         label = labels.get(_key(code))
-        if code.code is not None and label is None:
+        if code.code is not None and label is None and _key(code) not in gaps:
             written.append(shown(code.code))
             continue
         plain: dict[str, Any] = (
             {"low": code.low, "high": code.high} if code.code is None else {"code": shown(code.code)}
         )
-        written.append(plain | ({"label": label} if label else {}))
+        plain |= {"label": label} if label else {}
+        written.append(plain | ({"gap": True} if _key(code) in gaps else {}))
     found: dict[Key, Any] = {"missing": written}
     if not marked <= wanted:
         found["missing_from_file"] = False

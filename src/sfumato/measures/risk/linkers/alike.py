@@ -13,10 +13,11 @@ from sfumato.data.query import COUNT
 from sfumato.kernels.rows import distinct
 from sfumato.measures.folds.reading import synthetic_throughout
 from sfumato.measures.known import Known
-from sfumato.measures.risk.linkers.coding import categories
+from sfumato.measures.measuring import CATEGORY
+from sfumato.measures.risk.linkers.coding import categories, telling_keys
 from sfumato.measures.subject import Subject
 
-__all__ = ["Alike", "alike", "common", "of_nobody"]
+__all__ = ["Alike", "alike", "common", "of_nobody", "telling"]
 
 Ints = NDArray[np.int64]
 
@@ -99,6 +100,21 @@ def _times(table: pl.DataFrame) -> Ints | None:
 def common(known: Known, names: Sequence[str]) -> tuple[str, ...]:
     """Those of some columns that people and records have."""
     return tuple(n for n in names if n in known.people.columns and n in known.released.columns)
+
+
+def telling(known: Known, keys: Sequence[str], missing: str) -> tuple[str, ...]:
+    """Those of some keys that take part: where a missing key is a wildcard, those in which somebody differs.
+
+    Parameters
+    ----------
+    known
+        People and records, both with these keys.
+    keys, missing
+        The keys, and what a missing one is.
+    """
+    if missing == CATEGORY:
+        return tuple(keys)
+    return telling_keys([known.people, known.released], keys) or tuple(keys[:1])
 
 
 def of_nobody(subject: Subject) -> bool:

@@ -19,7 +19,7 @@ from sfumato.kernels.rows import row_hash
 from sfumato.measures.intruding import Knowledge
 from sfumato.measures.known import Known
 
-__all__ = ["Coded", "as_category", "as_numbers", "categories", "coded", "numeric_keys"]
+__all__ = ["Coded", "as_category", "as_numbers", "categories", "coded", "numeric_keys", "telling_keys"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -96,6 +96,8 @@ def _measurable(name: str, types: Sequence[pl.DataType], codebook: Codebook) -> 
 def coded(known: Known, keys: Sequence[str], *, wildcard: bool = False, knowledge: Knowledge | None = None) -> Coded:
     """Code some keys of all tables.
 
+    Where a missing value may be anything, keys in which nobody differs take no part, see `telling_keys`.
+
     Parameters
     ----------
     known
@@ -120,9 +122,13 @@ def coded(known: Known, keys: Sequence[str], *, wildcard: bool = False, knowledg
     (3, [1, 2])
     """
     tables = [known.people, known.released, *([known.control] if known.control is not None else [])]
+    telling = telling_keys(tables, keys) if wildcard else tuple(keys)
+    keys = telling or keys[:1]
     measured = numeric_keys(known, keys)
     codes, levels = categories(tables, [n for n in keys if n not in measured], wildcard=wildcard)
     values = [as_numbers(table, measured, known.codebook) for table in tables]
+    if not telling:  # everybody agrees with everybody, with or without a value
+        codes, values = [np.zeros_like(part) for part in codes], [np.zeros_like(part) for part in values]
     n = known.people.height
     truth, released = keys_of(codes[0], values[0]), keys_of(codes[1], values[1])
     unit = _units(known, codes, values)
@@ -134,6 +140,34 @@ def coded(known: Known, keys: Sequence[str], *, wildcard: bool = False, knowledg
     # sorted, so that the last bits of a sum do not hang on the order of rows
     sd = np.array([np.std(np.sort(v[~np.isnan(v)])) if (~np.isnan(v)).any() else 0.0 for v in values[0]])
     return Coded(keys_of(told, said), released, n, levels, ranges(values[0]), sd, wildcard, unit, truth)
+
+
+def telling_keys(tables: Sequence[pl.DataFrame], keys: Sequence[str]) -> tuple[str, ...]:
+    """Those of some keys that have two different known values, in all tables together: others tell nobody apart.
+
+    Parameters
+    ----------
+    tables
+        Tables with these columns.
+    keys
+        The columns.
+
+    Returns
+    -------
+    tuple of str
+        In the order of `keys`.
+
+    Examples
+    --------
+    >>> people = pl.DataFrame({"sex": ["f", "m"], "here": ["yes", None]})
+    >>> telling_keys([people, people], ["sex", "here"])
+    ('sex',)
+    """
+    known = {}
+    for name in keys:
+        column = pl.concat([as_category(table, name) for table in tables], how="vertical_relaxed").to_series()
+        known[name] = column.drop_nulls().n_unique()
+    return tuple(n for n in keys if known[n] > 1)
 
 
 def categories(

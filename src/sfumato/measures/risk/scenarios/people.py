@@ -19,7 +19,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.dataset import rows as rows_of
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.query import Folded
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.data.remembered import Remembered
 from sfumato.kernels.linkers.keys import MISSING
 from sfumato.kernels.linkers.scan import TIE
@@ -41,6 +41,7 @@ Floats = NDArray[np.float64]
 
 _NEIGHBOUR, _NEAREST = "neighbour", "nearest"
 _VALUE, _CODE = "value", "code"
+_SEEN = {_VALUE: pl.String, _CODE: pl.String}
 ERRS = (
     "neighbour: the table is large, and what this intruder knows has errors (`knows`): who is found by the nearest "
     "record was left out. A limit on it counts as not met."
@@ -117,9 +118,14 @@ def among_all(subject: Subject) -> Asking:
 def _looked_for(subject: Subject, known: Known, keys: Sequence[str], also: Findings) -> Asking:
     """The questions, asked of what is released and of what would be had the true values been released."""
     before = _in_their_terms(subject, keys)
+    free = wildcard(subject.how.missing) is not None
+    if free:
+        keys = _telling(subject.everybody.after, keys, before)
+        if not keys:
+            return _by_chance(subject, also)
+        before = {n: before[n] for n in keys}
     at = people_of(subject.two, subject.how.people)
     people, released = _of_people(subject, known, before)[at], known.released.select(keys)[at]
-    free = wildcard(subject.how.missing) is not None
     points = _space(subject.everybody.after, known, keys, people, before)
     search, mine = points(people), points(released)
     space = GowerSpace(len(points.known), free)
@@ -135,6 +141,35 @@ def _looked_for(subject: Subject, known: Known, keys: Sequence[str], also: Findi
     hits, without = (float(nearness(answer, len(at)).chance().sum()) for answer in answers)
     shares = (hits / len(at), wilson(hits, len(at)), without / len(at))
     line = Finding("match_correct", None, _NEAREST, None, _NEIGHBOUR, *shares)
+    return Findings((line, *also.lines), also.notes)
+
+
+def _telling(after: Parted, keys: Sequence[str], before: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys in which somebody differs from others, as `sfumato.measures.risk.linkers.coding.telling_keys` has them.
+
+    Two values of each are enough to know, of what is released and of what is known together.
+    """
+
+    places = [(n, column) for n in keys for column in dict.fromkeys((n, before[n]))]
+
+    def some(batch: pl.DataFrame) -> pl.DataFrame:
+        seen = ((n, as_category(batch, column).to_series()) for n, column in places)
+        known = ((n, values.drop_nulls().unique().sort().head(2).cast(pl.String)) for n, values in seen)
+        return fewest(pl.concat(pl.DataFrame({_VALUE: two, _CODE: [n] * len(two)}, _SEEN) for n, two in known))
+
+    def fewest(frames: pl.DataFrame) -> pl.DataFrame:
+        return frames.unique().sort(_CODE, _VALUE).group_by(_CODE, maintain_order=True).head(2)
+
+    asked = tuple(dict.fromkeys(column for _, column in places))
+    found = dict(after.ask(Folded(asked, some, fewest)).group_by(_CODE).len().rows())
+    return tuple(n for n in keys if found.get(n, 0) > 1)
+
+
+def _by_chance(subject: Subject, also: Findings) -> Findings:
+    """Nobody differs from anybody, so that all records are as near to each person."""
+    tried = len(people_of(subject.two, subject.how.people))
+    share = 1 / int(subject.everybody.after.ask(Counts(())).item(0, COUNT))
+    line = Finding("match_correct", None, _NEAREST, None, _NEIGHBOUR, share, wilson(share * tried, tried), share)
     return Findings((line, *also.lines), also.notes)
 
 
