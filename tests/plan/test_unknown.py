@@ -28,7 +28,7 @@ variables:
   age: {kind: integer}
 steps:
   - {do: drop, columns: [name]}
-  - {do: noise, columns: [age], by: [town], sd: 2}
+  - {do: noise, columns: [age], by: [town], share: 0.1}
 """
 
 

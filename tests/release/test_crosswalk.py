@@ -16,7 +16,7 @@ VARIABLES = {"id": {"role": "record"}, "sex": {"role": "key"}, "age": {"kind": "
 NUMBERED = Plan(
     variables=VARIABLES,
     steps=[
-        {"do": "noise", "columns": ["age"], "by": ["sex"], "sd": 2},
+        {"do": "noise", "columns": ["age"], "by": ["sex"], "share": 0.05},
         {"do": "pseudonymise", "columns": ["id"], "scope": "table", "format": "number"},
     ],
     limits=[{"measure": "k_anonymity", "at_least": 5}],

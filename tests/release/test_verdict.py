@@ -30,7 +30,7 @@ LIMITS = [{"measure": "k_anonymity", "at_least": 5, "group": "keys"}]
 
 
 def verdict(*, unknown=(), steps=(NUMBER,), limits=LIMITS, frame=FRAME, variables=VARIABLES, by=("sex",), **more):
-    masking = {"do": "noise", "columns": ["bmi"], "by": list(by), "sd": 3}
+    masking = {"do": "noise", "columns": ["bmi"], "by": list(by), "share": 0.5}
     plan = Plan(
         variables={n: v for n, v in variables.items() if n in frame.columns},
         steps=[masking, *steps],
@@ -125,7 +125,7 @@ def test_the_lines_to_copy_are_of_a_plan_and_give_no_reason():
 
 
 def test_it_is_told_and_published(tmp_path):
-    plan = Plan(variables=VARIABLES, steps=[{"do": "noise", "columns": ["bmi"], "by": ["sex"], "sd": 3}], limits=LIMITS)
+    plan = Plan(variables=VARIABLES, steps=[{"do": "noise", "columns": ["bmi"], "by": ["sex"], "share": 0.5}], limits=LIMITS)
     release = sf.protect(plan, FRAME, secret=SECRET)
     release.write(tmp_path / "r")
     told = sf.read(tmp_path / "r" / "data.csv") if (tmp_path / "r" / "data.csv").exists() else None
