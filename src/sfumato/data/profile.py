@@ -22,7 +22,7 @@ from sfumato.data.looking import Looking, in_words
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
 from sfumato.progress import Progress, quiet
 
-__all__ = ["Guess", "profile", "sniff_kinds"]
+__all__ = ["Guess", "profile", "seeming_kind", "sniff_kinds"]
 
 _USUAL = Looking()
 _AMOUNTS = (Role.KEY, Role.SENSITIVE, Role.OUTCOME, Role.OTHER)
@@ -110,6 +110,31 @@ def profile(
     _only_one(facts, drafts, Role.HOUSEHOLD, Seeming(Role.IDENTIFIER, "another id of a household or family"))
     _only_one(facts, drafts, Role.WEIGHT, Seeming(Role.OTHER, "another sampling weight; it leaves", leaves=True))
     return tuple(_guess(f, draft or first(BY_NAME, f) or _untold(f)) for f, draft in zip(facts, drafts, strict=True))
+
+
+def seeming_kind(column: pl.Series, variable: Variable) -> tuple[Kind, str] | None:
+    """The kind that would be proposed for whole numbers by themselves, and why, where they look like no amounts.
+
+    Parameters
+    ----------
+    column
+        Its values.
+    variable
+        What is known of it.
+
+    Examples
+    --------
+    >>> kind, why = seeming_kind(pl.Series("region", range(1, 183)), Variable())
+    >>> str(kind), why
+    ('categorical', 'its name is that of a code')
+    >>> seeming_kind(pl.Series("income", range(1, 183)), Variable())
+    """
+    f = facts_of(column.to_frame(), column.name, Codebook({column.name: variable}))
+    if f.kind != Kind.INTEGER:
+        return None
+    guess = _guess(f, first(BY_FORM, f) or first(BY_NAME, f) or _untold(f))
+    kind = guess.variable.kind
+    return None if kind is None or kind in NUMERIC_KINDS else (kind, why_codes(f) or guess.reason)
 
 
 def _only_one(facts: Sequence[Facts], drafts: list[Seeming | None], role: Role, others: Seeming) -> None:

@@ -222,6 +222,11 @@ class Method(Described):
         return tuple(getattr(self, "columns", ()))
 
     @property
+    def amounts(self) -> tuple[str, ...]:
+        """Columns whose numbers it masks or smooths by their size, which makes no sense of dates and codes."""
+        return ()
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """Other columns from which it computes values."""
         return ()

@@ -50,6 +50,11 @@ class Impute(Method):
         self.refuse_idle({} if self.method == "category" else {"value": "`method: category`"})
         return self
 
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns whose gaps get a number from the middle."""
+        return self.columns if self.method in ("mean", "median") else ()
+
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers for median and mean."""
         problems = super().check(codebook)

@@ -197,6 +197,11 @@ class TopCode(Method):
     def _weight(self, codebook: Codebook) -> str | None:
         return (codebook.the(Role.WEIGHT) if self.weight else None) if isinstance(self.weight, bool) else self.weight
 
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns, whose ends are cut."""
+        return self.columns
+
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers, categories in `by`, and weights that are there."""
         problems = super().check(codebook) + role_problems(codebook, self.columns) + strata_problems(codebook, self.by)

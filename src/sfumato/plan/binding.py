@@ -108,6 +108,7 @@ def _numbered(plan: Plan, data: PolarsDataset, released: bool) -> PolarsDataset:
     refuse_together(
         lambda: plan.check(book, released=released),
         lambda: plan.check_kinds(frame),
+        lambda: plan.check_amounts(frame, data.codebook),
         lambda: plan.check_roles(frame, data.codebook) if released else None,
     )
     if released:
@@ -171,6 +172,7 @@ def _looked_at(plan: Plan, data: Parted) -> Parted:
         lambda: _refuse_no_record(book),
         lambda: plan.check(book),
         lambda: plan.check_kinds(sketch),
+        lambda: plan.check_amounts(sketch, data.codebook),
         lambda: plan.check_roles(sketch, data.codebook),
     )
     plan.refuse_betrayal(with_codebook(data, book))

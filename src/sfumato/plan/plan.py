@@ -39,6 +39,7 @@ from sfumato.measures.earlier import MOST_EARLIER
 from sfumato.measures.intruding import Scenario
 from sfumato.measures.registry import figures
 from sfumato.methods.base import Method
+from sfumato.plan.amounts import no_amounts
 from sfumato.plan.earlier import EarlierRelease
 from sfumato.plan.known import merged, unfit
 from sfumato.plan.knows import Knows, knows_problems
@@ -418,6 +419,18 @@ class Plan(Described):
             if (why := looks_identifying(Facts(frame.get_column(n), book[n]), record=record)) is not None
         ]
         if problems:
+            raise PlanError(problems)
+
+    def check_amounts(self, frame: Columns, known: Codebook) -> None:
+        """Refuse to mask or smooth whole numbers that look like dates or codes and whose kind nobody has said.
+
+        Raises
+        ------
+        PlanError
+            With every problem at once.
+        """
+        found = no_amounts(self.steps, self.variables, frame, known)
+        if problems := [self._problem(why, "variables", n) for n, why in found]:
             raise PlanError(problems)
 
     def _says_role(self, column: str) -> bool:

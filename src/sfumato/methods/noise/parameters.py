@@ -71,6 +71,11 @@ class NoiseParameters(Method):
         return self
 
     @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns that stay numbers."""
+        return tuple(n for n in self.columns if n not in self.dummies)
+
+    @property
     def learns(self) -> bool:
         """Whether the strength of the noise follows from how the values vary."""
         given = self.covariance is not None

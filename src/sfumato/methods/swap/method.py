@@ -84,6 +84,11 @@ class Swap(Method):
             raise ValueError("a column may stand only once among columns and by")
         return self
 
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns whose numbers get noise."""
+        return () if self.perturb is None else self.columns
+
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers or dates to rank, categories in `by`, and ids to key the draws on."""
         problems = super().check(codebook) + unit_problems(self.name, codebook)

@@ -256,6 +256,11 @@ class Synthesise(Method):
         return (*(self.columns if isinstance(self.columns, tuple) else ()), *self.derived)
 
     @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns that are drawn between donors."""
+        return self.columns if self.smooth and isinstance(self.columns, tuple) else ()
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """What `where` looks at; formulas and rules read what is drawn."""
         return () if self.where in (None, MISSING) else parse(str(self.where)).names
