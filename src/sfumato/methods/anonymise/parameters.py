@@ -125,10 +125,6 @@ class AnonymiseParameters(Method):
             raise ValueError(f"`attribute_weights` names {', '.join(unknown)}, not among the keys")
         if any(not weight > 0 for weight in self.attribute_weights.values()):
             raise ValueError("`attribute_weights` are above 0")
-        if self.uniques_sample is not None:
-            raise ValueError("`uniques_sample` changes nothing: with `k` nobody who stays is alone. Leave it out")
-        if self.risk_average is not None and self.risk_average >= 1 / self.k:
-            raise ValueError("`risk_average` changes nothing: with `k` it is 1/k at most. Ask less, or leave it out")
         if self.local and self.loss not in ("loss", "loss-arithmetic"):
             raise ValueError("`local` recoding has the loss loss-arithmetic; leave `loss` out")
         return self
