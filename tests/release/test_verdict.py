@@ -125,7 +125,9 @@ def test_the_lines_to_copy_are_of_a_plan_and_give_no_reason():
 
 
 def test_it_is_told_and_published(tmp_path):
-    plan = Plan(variables=VARIABLES, steps=[{"do": "noise", "columns": ["bmi"], "by": ["sex"], "share": 0.5}], limits=LIMITS)
+    plan = Plan(
+        variables=VARIABLES, steps=[{"do": "noise", "columns": ["bmi"], "by": ["sex"], "share": 0.5}], limits=LIMITS
+    )
     release = sf.protect(plan, FRAME, secret=SECRET)
     release.write(tmp_path / "r")
     told = sf.read(tmp_path / "r" / "data.csv") if (tmp_path / "r" / "data.csv").exists() else None

@@ -126,7 +126,9 @@ def _report(
     findings = apply_limits(measured.findings, plan.limits)
     leaves = after.codebook.only(leaving(after.codebook))
     against = (*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals)
-    ids = open_ids(plan, entering.codebook, leaves, _rows(entering))
+    copies = ran.disclosure.synthetic
+    nobodys = copies is not None and copies.kind == "full"  # whose ids are new
+    ids = () if nobodys else open_ids(plan, entering.codebook, leaves, _rows(entering))
     judged = judge(
         measured.findings, plan.limits, against, open_columns(plan, measured.seen, ids), ids, measured.again or _nothing
     )
