@@ -174,6 +174,18 @@ class Additive(ErrorModel):
         return np.sqrt(np.diagonal(self.matrix))
 
     @property
+    def coarse(self) -> tuple[str, ...]:
+        """Columns whose rounding is more than a fifth of the noise's standard deviation, so that it counts by itself.
+
+        Examples
+        --------
+        >>> Additive(("age", "pay"), [[4.0, 0.0], [0.0, 4.0]], rounded={"age": 0.1, "pay": 10}).coarse
+        ('pay',)
+        """
+        sd = dict(zip(self.columns, self.sd, strict=True))
+        return tuple(n for n, g in self.rounded.items() if g > COARSEST * sd[n] * (1 + _TOLERANCE))
+
+    @property
     def smooth(self) -> Additive:
         """The same with fine rounding counted as a little more noise, which is what it comes to.
 
@@ -186,11 +198,8 @@ class Additive(ErrorModel):
         >>> Additive(("age",), [[4.0]], rounded={"age": 0.12}).smooth == Additive(("age",), [[4.0012]])
         True
         """
-        if self.distribution != "gaussian":
-            return self
-        sd = dict(zip(self.columns, self.sd, strict=True))
-        fine = [n for n, g in self.rounded.items() if n not in {*self.bounds, *self.grows} and g <= COARSEST * sd[n]]
-        if not fine:
+        fine = [n for n in self.rounded if n not in {*self.bounds, *self.grows, *self.coarse}]
+        if self.distribution != "gaussian" or not fine:
             return self
         covariance = self.matrix
         for n in fine:

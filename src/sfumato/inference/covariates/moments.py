@@ -137,6 +137,7 @@ def noise_of(covariate: Covariate) -> Noise:
         if not isinstance(part, Additive):
             free = False
             continue
+        part = part.smooth
         j = part.columns.index(name)
         free = free and not (name in part.bounds or name in part.rounded or name in part.grows)
         variance[rows] += part.covariance[j][j]
