@@ -1,4 +1,4 @@
-"""The grids that numbers lie on: the one they were recorded on, and the public one that drawn numbers are rounded to."""
+"""The grids that numbers lie on: the one that they were recorded on, and the public one that draws are rounded to."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = [
     "own_step",
     "round_half_up",
     "round_to_multiple",
+    "round_within",
     "significant",
     "too_fine",
 ]
@@ -171,6 +172,20 @@ def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64
         known, place = np.unique(whole[far], return_inverse=True)
         out[far] = np.array([float(f"{int(k) * times}e{power}") for k in known])[place]
     return np.asarray(out + 0.0)
+
+
+def round_within(x: NDArray[np.float64], step: float | None, low: float, high: float) -> NDArray[np.float64]:
+    """Round to multiples of a step, if any, and set to a bound what lay beyond it or came there, shape (n,).
+
+    The bounds need be no multiples.
+
+    Examples
+    --------
+    >>> round_within(np.array([0.1, 4.4, 4.6, 9.7]), 1.0, 0.25, 9.5).tolist()
+    [0.25, 4.0, 5.0, 9.5]
+    """
+    value = np.clip(x if step is None else round_to_multiple(x, step), low, high)
+    return np.where(x <= low, low, np.where(x >= high, high, value))
 
 
 def significant(value: float, digits: int = 3) -> float:

@@ -20,7 +20,7 @@ from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
 from sfumato.draws import bits
 from sfumato.errors import DataError
-from sfumato.kernels.grid import NO_GRID, noise_step, own_step, round_to_multiple, significant, too_fine
+from sfumato.kernels.grid import NO_GRID, noise_step, own_step, round_to_multiple, round_within, significant, too_fine
 from sfumato.kernels.masking.noise import nearest_correlation, shaped, standard
 from sfumato.kernels.rows import row_hash
 from sfumato.methods.base import Stage, StepDraws
@@ -342,11 +342,8 @@ class Adding:
 
         Rounding comes after adding: true values need not lie on the grid, so that of the sum every digit goes.
         """
-        low, high = self._ends(column)
         noisy, whole = value, self.method.stays_whole(column, step)
-        if step is not None:
-            value = round_to_multiple(noisy, step)
-        value = np.where(noisy <= low, low, np.where(noisy >= high, high, np.clip(value, low, high)))
+        value = round_within(noisy, step, *self._ends(column))
         if step is not None and column in self.method.columns and self.method.grid_of(column) == "auto":
             value = self._off_codes(column, value, noisy, step)
         new = pl.Series(column, value, nan_to_null=True)

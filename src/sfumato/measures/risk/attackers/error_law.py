@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Additive, Disclosed, Misclassified
 from sfumato.data.error_model import Growth
-from sfumato.kernels.grid import round_to_multiple
+from sfumato.kernels.grid import round_to_multiple, round_within
 from sfumato.kernels.masking.noise import Distribution, shaped, standard
 
 __all__ = ["ErrorLaw", "Exchange", "cumulative", "in_turn", "laws", "log_density", "observed_law"]
@@ -150,10 +150,8 @@ class ErrorLaw:
         if exchange is not None:
             return _exchanged(x, exchange, random)
         z = x + (noise if growth is None else noise * growth.factor(x))
-        if bounds is not None:
-            low, high = bounds
-            z = np.clip(z, -np.inf if low is None else low, np.inf if high is None else high)
-        return z if step is None else round_to_multiple(z, step)
+        low, high = bounds or (None, None)
+        return round_within(z, step, -np.inf if low is None else low, np.inf if high is None else high)
 
 
 def observed_law(columns: Sequence[str], true: Floats, noisy: Floats) -> ErrorLaw:
