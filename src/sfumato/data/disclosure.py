@@ -327,10 +327,10 @@ class Synthetic(_Disclosed):
             else ""
         )
         return (
-            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}{rounded}. There are {many}{size}.{homes} "
-            "Relations that the models leave out are not in these data: what is found in one copy, or missing in all, "
-            "is not to be concluded of the people. Fit every copy and combine (`fit` does), and have final figures run "
-            "on the true data by whoever holds them (`compare --model`)."
+            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}{rounded}. "
+            f"There are {many}{size}.{homes} Relations that the models leave out are not in these data: what is found "
+            "in one copy, or missing in all, is not to be concluded of the people. Fit every copy and combine (`fit` "
+            "does), and have final figures run on the true data by whoever holds them (`compare --model`)."
         )
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash
-from sfumato.measures.risk.attackers.error_law import ErrorLaw, cumulative, log_density
+from sfumato.measures.risk.attackers.error_law import ErrorLaw
 
 __all__ = ["Attack", "LikelihoodSpace", "joint_log_density", "lifted", "likelihood_space", "posterior"]
 
