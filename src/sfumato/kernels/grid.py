@@ -136,15 +136,22 @@ def _round_step(limit: float) -> float:
 
 
 def round_half_up(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
-    """Round to `place` decimal places, halves up, shape (n,). With 15 or more places the values stay as they are.
-
-    A half is told with a relative tolerance of 1e-12, so that the last bit of a sum does not decide.
-    """
+    """Round to `place` decimal places, halves up, shape (n,). With 15 or more places the values stay as they are."""
     if place >= NO_GRID:
         return x
-    scaled = x * 10.0**place
-    whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
+    whole = _whole(x * 10.0**place)
     return np.asarray(np.round(whole / 10.0**place, place) + 0.0)
+
+
+def _whole(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to whole numbers, halves up.
+
+    A half is told with a relative tolerance of 1e-12, so that the last bit of a sum does not decide, and of at most a
+    thousandth. From 2⁵² on doubles have no halves.
+    """
+    size = np.abs(x)
+    half = 0.5 + np.minimum(1e-12 * np.maximum(1.0, size), 1e-3)
+    return np.where(size < _EXACT_WHOLE / 2, np.floor(x + half), x)
 
 
 def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64]:
@@ -160,8 +167,7 @@ def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64
     >>> round_to_multiple(np.array([0.31]), 0.1).tolist()
     [0.3]
     """
-    scaled = x / step
-    whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
+    whole = _whole(x / step)
     _, digits, power = Decimal(repr(float(step))).normalize().as_tuple()
     times, power = int("".join(map(str, digits))), int(power)
     product = whole * float(times)
