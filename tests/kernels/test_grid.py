@@ -49,7 +49,7 @@ def test_multiples():
 @pytest.mark.parametrize("digits", [1, 2, 5, 25, 333_333_333])
 @pytest.mark.parametrize("power", [-25, -23, -22, -10, -1, 0, 3, 22, 23, 30])
 def test_a_multiple_is_the_double_nearest_to_its_decimal(digits, power):
-    """By exact decimals, for steps from 10⁻²⁵ to 10³⁰, and so far from 0 that a quotient is known to a tenth at best."""
+    """By exact decimals, for steps from 10⁻²⁵ to 10³⁰, and so far from 0 that quotients are known to a tenth."""
     step, exact = float(f"{digits}e{power}"), Decimal(f"{digits}e{power}")
     rng = np.random.default_rng(3)
     whole = np.concatenate([rng.integers(-(10**6), 10**6, 50), 2**48 + rng.integers(0, 10**6, 5)])

@@ -12,7 +12,7 @@ from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.kernels.neighbours.mdav import mdav
 from sfumato.methods.centroids.method import Centroids
 from sfumato.release.run import run_steps
-from tests.methods.tables import NUMBER, PEOPLE_BOOK, people
+from tests.methods.tables import NUMBER, PEOPLE_BOOK, on_grid, people
 
 LAWFUL = [
     Centroids(columns=["x", "y"], by=["g"], k=3),
@@ -372,3 +372,33 @@ def test_no_blur_draws_nothing_and_is_not_told():
     assert told.blur == 0.1
     assert "0.1 of the root mean square distance" in told.sentence()
     assert Centroids(columns=["x"], k=3, preset="avraam2021").blur == 0
+
+
+def test_blurred_values_lie_on_a_grid_that_is_told():
+    frame = people(400)
+    done = run(frame, columns=["x", "n"], blur=0.5)
+    (part,) = done.disclosure
+    # the sd of x is 2 to one digit, of which .002 is a thousandth; n has a grid of its own
+    assert part.rounded == {"x": 0.002, "n": 1.0}
+    assert "x to multiples of 0.002" in part.sentence()
+    assert on_grid(done.after.frame["x"].to_list(), part.rounded["x"])
+    assert done.after.codebook["x"].multiple == part.rounded["x"]
+    assert done.after.frame["n"].dtype == frame["n"].dtype
+    (plain,) = run(frame, columns=["x"]).disclosure
+    assert plain.rounded is False
+
+
+def test_blurred_values_at_a_bound_stay_there():
+    low, high = np.quantile(people(400)["x"], [0.2, 0.8])
+    out = run(people(400), columns=["x"], blur=0.5, clip={"x": [low, high]}).after.frame["x"]
+    assert (out.min(), out.max()) == (low, high)
+
+
+def test_steps_that_hide_no_blur_are_refused():
+    with pytest.raises(ValueError, match="write input"):
+        Centroids(columns=["x"], k=3, blur=0.1, round_to=None)
+    assert Centroids(columns=["x"], k=3, blur=0.1, preset="avraam2021").round_to == "input"
+    with pytest.raises(DataError, match=r"round_to of 'x' is so fine .* write 0\.\d+ or input"):
+        run(people(60), columns=["x"], blur=0.1, round_to=1e-12)
+    (part,) = run(people(60), blur=0.1, round_to={"x": 0.5}).disclosure
+    assert part.rounded == {"x": 0.5, "y": 0.001}  # the sd of y is 1 to one digit

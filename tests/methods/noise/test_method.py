@@ -1,6 +1,5 @@
 import itertools
 import json
-from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.methods.noise.method import Noise
 from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
+from tests.methods.tables import on_grid
 
 LAWFUL = [
     Noise(columns=["x", "y"], share=0.1),
@@ -492,12 +492,6 @@ def test_whole_numbers_beyond_whole_numbers_stay_floats():
 
 
 # The grid
-
-
-def on_grid(values, step):
-    """Whether numbers are the doubles nearest to multiples of a decimal."""
-    exact = Decimal(repr(step))
-    return all(float(round(Decimal(v) / exact) * exact) == v for v in values)
 
 
 def test_released_values_are_multiples_of_a_step_that_the_sd_gives():
