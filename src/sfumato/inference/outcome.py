@@ -219,7 +219,6 @@ def _add_noise(
     """Add one part to the noise on each value, and to the intervals of values at a bound or rounded."""
     if not isinstance(part, Additive):
         raise DataError(f"{name!r} was misclassified; a linear model needs a response of numbers.")
-    part = part.smooth
     if name in part.grows or (part.bounds and name in part.values):
         raise DataError(
             f"The noise on the response {name!r} hangs on its true value (it grows, or clips few values), which a "
@@ -227,5 +226,7 @@ def _add_noise(
         )
     noise[rows] += part.covariance[part.columns.index(name)][part.columns.index(name)]
     law = law_of(part, name)
-    at = rows if law.rounded else rows & ((values <= law.low) | (values >= law.high))
+    if name not in part.coarse:  # fine rounding is a little more noise, between bounds too
+        noise[rows] += law.rounded**2 / 12
+    at = rows if name in part.coarse else rows & ((values <= law.low) | (values >= law.high))
     low[at], high[at] = law.interval(values[at])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -278,6 +279,8 @@ def _add_grids(covariate: Covariate, part: Additive, rows: Bools) -> None:
             f"The noise on {name!r} is correlated with that on other columns, and grows, is bounded or rounded; such "
             "noise cannot be taken out. Use method `naive`."
         )
+    if law.rounded and name not in {*part.coarse, *part.bounds}:  # a little more noise of the same shape
+        sd, law = math.hypot(sd, law.rounded / math.sqrt(12)), replace(law, rounded=0.0)
     if sd == 0 and not law.rounded:
         rows = rows & ((z <= law.low) | (z >= law.high))
     at, known = np.flatnonzero(rows), z[~np.isnan(z)]
