@@ -1,9 +1,20 @@
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.grid import NO_GRID, decimals, round_half_up, round_to_multiple
+from sfumato.kernels.grid import (
+    NO_GRID,
+    decimals,
+    drawn_step,
+    noise_step,
+    own_step,
+    round_half_up,
+    round_to_multiple,
+    round_within,
+)
 
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=50), st.integers(0, 6))
@@ -33,3 +44,54 @@ def test_full_precision_is_left_alone():
 def test_multiples():
     assert round_to_multiple(np.array([12.4, 12.5, -2.6]), 5).tolist() == [10, 15, -5]
     assert round_to_multiple(np.array([0.33]), 0.1)[0] == 0.3
+
+
+@pytest.mark.parametrize("digits", [1, 2, 5, 25, 333_333_333])
+@pytest.mark.parametrize("power", [-25, -23, -22, -10, -1, 0, 3, 22, 23, 30])
+def test_a_multiple_is_the_double_nearest_to_its_decimal(digits, power):
+    """By exact decimals, for steps from 10⁻²⁵ to 10³⁰, and so far from 0 that quotients are known to a tenth."""
+    step, exact = float(f"{digits}e{power}"), Decimal(f"{digits}e{power}")
+    rng = np.random.default_rng(3)
+    whole = np.concatenate([rng.integers(-(10**6), 10**6, 50), 2**48 + rng.integers(0, 10**6, 5)])
+    aside = np.where(np.abs(whole) < 10**7, rng.uniform(-0.49, 0.49, len(whole)), 0.0)
+    expected = [float(int(k) * exact) for k in whole]
+    assert round_to_multiple((whole + aside) * step, step).tolist() == expected
+
+
+def test_a_multiple_of_what_is_none_and_of_what_has_no_end():
+    assert np.isnan(round_to_multiple(np.array([np.nan]), 1e-25)).all()
+    assert round_to_multiple(np.array([np.inf, -np.inf]), 0.1).tolist() == [np.inf, -np.inf]
+
+
+@given(st.floats(1e-290, 1e290))
+def test_the_step_is_the_largest_1_2_or_5_that_is_not_above_a_twentieth(sd):
+    step = Decimal(repr(noise_step(sd)))
+    _, digits, power = step.normalize().as_tuple()
+    assert digits in ((1,), (2,), (5,))
+    following = {1: 2, 2: 5, 5: 10}[digits[0]] * Decimal(10) ** power
+    # a billionth for the last bits of a square root
+    assert step <= Decimal(sd) / 20 * (1 + Decimal("1e-8")) < following * (1 + Decimal("1e-8"))
+
+
+def test_last_bits_of_a_root_do_not_make_the_step_smaller():
+    assert noise_step(np.nextafter(2.0, 0)) == noise_step(2.0) == 0.1
+
+
+@pytest.mark.parametrize(("sd", "step"), [(12.4, 0.01), (19.9, 0.02), (14.9, 0.01), (0.96, 0.001), (1e6, 1000.0)])
+def test_without_a_disclosed_sd_the_columns_own_to_one_digit_gives_the_step(sd, step):
+    assert drawn_step(sd) == step
+
+
+def test_a_columns_own_decimals_are_enough_if_they_are_coarse():
+    assert own_step(0, 1e8) == 1
+    assert own_step(0, 1e10) is None
+    assert own_step(10, 0.09) == 1e-10
+    assert own_step(10, 1.0) is None
+    assert own_step(NO_GRID, 1.0) is None
+
+
+def test_values_at_a_bound_stay_there_and_none_lies_beyond():
+    x = np.array([-3.0, 0.24, 0.26, 0.6, 9.44, 9.46, 12.0, np.nan])
+    z = round_within(x, 1.0, 0.25, 9.45)
+    np.testing.assert_array_equal(z, [0.25, 0.25, 0.25, 1.0, 9.0, 9.45, 9.45, np.nan])
+    np.testing.assert_array_equal(round_within(x, None, -np.inf, np.inf), x)

@@ -1,6 +1,7 @@
 """Tables and runs that the tests of methods share."""
 
 import importlib
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +14,7 @@ from sfumato.testing.tables import PEOPLE as PEOPLE_BOOK
 from sfumato.testing.tables import people
 from tests.places import lawful_layers_lie_there
 
-__all__ = ["BOOK", "FRAME", "NUMBER", "PEOPLE_BOOK", "how_many_lawful", "lawful", "people", "run"]
+__all__ = ["BOOK", "FRAME", "NUMBER", "PEOPLE_BOOK", "how_many_lawful", "lawful", "on_grid", "people", "run"]
 
 BOOK = Codebook(
     {
@@ -30,6 +31,12 @@ def run(step, frame=FRAME, book=BOOK):
     """Run one step on a table of a few literal rows."""
     assert step.check(book) == []
     return run_steps([step], PolarsDataset(frame, book), Draws(bytes(16)))
+
+
+def on_grid(values, step):
+    """Whether numbers are the doubles nearest to multiples of a decimal."""
+    exact = Decimal(repr(step))
+    return all(float(round(Decimal(v) / exact) * exact) == v for v in values)
 
 
 def lawful(name):

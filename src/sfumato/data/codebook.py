@@ -137,6 +137,8 @@ class Variable(Described):
         Measure level as the file's format names it (`nominal`, `ordinal`, `scale`), kept for the way out.
     format
         Display format as the file's format names it, kept for the way out.
+    multiple
+        Of a released column: the number of which all its values are multiples, bounds and missing codes apart.
 
     Examples
     --------
@@ -160,6 +162,7 @@ class Variable(Described):
     hierarchy: dict[Scalar, tuple[Scalar, ...]] = Field(default_factory=dict)
     measure: str | None = None
     format: str | None = None
+    multiple: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _sane_range(self) -> Variable:
@@ -175,6 +178,18 @@ class Variable(Described):
     def numeric(self) -> bool:
         """Whether its values may be averaged."""
         return self.kind in NUMERIC_KINDS
+
+    def in_multiples(self, step: float | None) -> Variable:
+        """What is known of numbers once they were rounded to a step: whole ones stay whole only if it is.
+
+        Examples
+        --------
+        >>> age = Variable(kind="integer")
+        >>> age.in_multiples(2.0).kind.value, age.in_multiples(0.5).kind.value
+        ('integer', 'continuous')
+        """
+        whole = self.kind == Kind.INTEGER and step is not None and step.is_integer()
+        return self.model_copy(update={"kind": Kind.INTEGER if whole else Kind.CONTINUOUS, "multiple": step})
 
 
 class Codebook(Mapping[str, Variable]):

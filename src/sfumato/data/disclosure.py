@@ -6,7 +6,7 @@ never a value, a count of records, or anything that was learned about few people
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -58,7 +58,8 @@ class Averaged(_Disclosed):
     grouping: str
     rescaled: bool
     recentred: bool
-    rounded: bool
+    rounded: bool | dict[str, float]
+    """Whether values were rounded, or to which multiple by column."""
     clipped: bool
     blur: float = 0.0
     """Noise on each average, its sd as a share of the root mean square distance of the averaged records from it."""
@@ -90,7 +91,8 @@ class Averaged(_Disclosed):
         text += ", and the mean is kept" if self.recentred else ", and the mean may have moved a little"
         text += f", each{near}" if both and near else near if self.recentred else ""
         if self.rounded:
-            text += "; then values were rounded"
+            steps = self.rounded if isinstance(self.rounded, dict) else {}
+            text += _in_multiples(steps, self.columns) or "; then values were rounded"
         if self.clipped:
             text += "; values outside stated bounds were set to the bound, which changes mean and spread a little"
         if self.merged:
@@ -109,6 +111,12 @@ class Dropped(_Disclosed):
         """The disclosure in words."""
         why = f" ({self.reason})" if self.reason else ""
         return f"{', '.join(self.columns)}: left out of the release{why}."
+
+
+def _in_multiples(rounded: Mapping[str, float], columns: Collection[str]) -> str:
+    """To what those of some columns were rounded, in words that follow; nothing where nothing is told."""
+    steps = ", ".join(f"{n} to multiples of {step:g}" for n, step in rounded.items() if n in columns)
+    return f"; then values were rounded, {steps}" if steps else ""
 
 
 _TOLD = "A second release without somebody tells their value exactly."
@@ -212,6 +220,8 @@ class Swapped(_Disclosed):
     window: float | None = None
     together: bool = False
     perturb: float | None = None
+    rounded: dict[str, float] = Field(default_factory=dict)
+    """Multiple that numbers drawn anew were rounded to, by column."""
 
     def left(self, number: bool) -> str:
         """What a second release of nearly the same people tells of the value of one who is not in both."""
@@ -231,6 +241,7 @@ class Swapped(_Disclosed):
         if self.perturb is not None:
             share = f"{self.perturb:.3g} of all ranks"
             text += f"; numbers were then drawn anew, evenly between the values {share} below and above"
+            text += _in_multiples(self.rounded, self.columns)
         return text + "."
 
 
@@ -282,7 +293,8 @@ class Synthetic(_Disclosed):
 
     `kind`: `full`, every column, rows are nobody's; `partial`, some columns, or records, of the true people; `missing`,
     missing cells. `ratio` is the number of a copy's rows over that of the original's, to 3 digits; `proper` whether
-    models were fitted anew for each copy; `households` whether whole households were drawn.
+    models were fitted anew for each copy; `households` whether whole households were drawn; `rounded` the multiple that
+    numbers drawn between true ones were rounded to, by column.
     """
 
     what: Literal["synthetic"] = "synthetic"
@@ -292,6 +304,7 @@ class Synthetic(_Disclosed):
     proper: bool = False
     by: tuple[str, ...] = ()
     households: bool = False
+    rounded: dict[str, float] = Field(default_factory=dict)
 
     def __init__(self, columns: Iterable[str] = (), **given: Any) -> None:
         super().__init__(columns=tuple(columns), **given)
@@ -304,6 +317,7 @@ class Synthetic(_Disclosed):
             "missing": "values that were missing were filled in",
         }[self.kind]
         many = "1 copy" if self.copies == 1 else f"{self.copies} copies, numbered in the column copy"
+        rounded = _in_multiples(self.rounded, self.columns)
         size = f", each with {self.ratio:g} times as many rows as there are records" if self.ratio != 1 else ""
         where = f", apart for each combination of {', '.join(self.by)}" if self.by else ""
         homes = (
@@ -313,10 +327,10 @@ class Synthetic(_Disclosed):
             else ""
         )
         return (
-            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}. There are {many}{size}.{homes} "
-            "Relations that the models leave out are not in these data: what is found in one copy, or missing in all, "
-            "is not to be concluded of the people. Fit every copy and combine (`fit` does), and have final figures run "
-            "on the true data by whoever holds them (`compare --model`)."
+            f"{', '.join(self.columns)}: drawn from models of the data{where}; {whose}{rounded}. "
+            f"There are {many}{size}.{homes} Relations that the models leave out are not in these data: what is found "
+            "in one copy, or missing in all, is not to be concluded of the people. Fit every copy and combine (`fit` "
+            "does), and have final figures run on the true data by whoever holds them (`compare --model`)."
         )
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from sfumato.data.codebook import Scalar
 from sfumato.data.plain_errors import plain_errors
 from sfumato.errors import DataError
+from sfumato.kernels.grid import COARSEST
 
 __all__ = ["Additive", "Growth", "Misclassified", "covariance_problem", "transition_problem"]
 
@@ -172,6 +173,41 @@ class Additive(ErrorModel):
         """Standard deviation of each column's noise, shape (p,)."""
         return np.sqrt(np.diagonal(self.matrix))
 
+    @property
+    def coarse(self) -> tuple[str, ...]:
+        """Columns whose rounding is more than a fifth of the noise's standard deviation, so that it counts by itself.
+
+        Examples
+        --------
+        >>> Additive(("age", "pay"), [[4.0, 0.0], [0.0, 4.0]], rounded={"age": 0.1, "pay": 10}).coarse
+        ('pay',)
+        """
+        sd = dict(zip(self.columns, self.sd, strict=True))
+        return tuple(n for n, g in self.rounded.items() if g > COARSEST * sd[n] * (1 + _TOLERANCE))
+
+    @property
+    def smooth(self) -> Additive:
+        """The same with fine rounding counted as a little more noise, which is what it comes to.
+
+        Rounding to multiples g of normal values with noise of variance sd² leaves values with noise of about
+        sd² + g²/12 (Sheppard's correction); up to g = sd/5 estimates differ by less than .005 standard errors. Where
+        noise grows, is not normal, or values were set to a bound, rounding stays as it is told.
+
+        Examples
+        --------
+        >>> Additive(("age",), [[4.0]], rounded={"age": 0.12}).smooth == Additive(("age",), [[4.0012]])
+        True
+        """
+        fine = [n for n in self.rounded if n not in {*self.bounds, *self.grows, *self.coarse}]
+        if self.distribution != "gaussian" or not fine:
+            return self
+        covariance = self.matrix
+        for n in fine:
+            j = self.columns.index(n)
+            covariance[j, j] += self.rounded[n] ** 2 / 12
+        coarse = {n: g for n, g in self.rounded.items() if n not in fine}
+        return self.model_copy(update={"covariance": _rows(covariance), "rounded": coarse})
+
     def of(self, column: str) -> Additive:
         """What it says of one column alone."""
         j = self.columns.index(column)
@@ -203,7 +239,8 @@ class Additive(ErrorModel):
         if self.bounds:
             text += f"; values of {', '.join(self.bounds)} outside stated bounds were then set to the bound"
         if self.rounded:
-            text += f"; {', '.join(self.rounded)} were then rounded"
+            steps = ", ".join(f"{n} to multiples of {g:g}" for n, g in self.rounded.items())
+            text += f"; then values were rounded, {steps}"
         return text + "."
 
 

@@ -112,7 +112,7 @@ def _joint_table(problem: Problem, members: list[int], support: Floats, rows: In
             "different between strata as well; such noise cannot be taken out. Leave one out, or use method `naive`."
         )
     z = np.column_stack([c.key for c in chosen])[rows]
-    covariance = _covariance(part, [c.name for c in chosen])
+    covariance = _covariance(part.smooth, [c.name for c in chosen])
     sd = np.sqrt(np.diagonal(covariance))
     if np.linalg.eigvalsh(covariance / np.outer(sd, sd)).min() < _SINGULAR:
         raise DataError(
@@ -123,10 +123,10 @@ def _joint_table(problem: Problem, members: list[int], support: Floats, rows: In
 
 
 def _simple(part: ErrorPart) -> TypeGuard[Additive]:
-    """Whether a part is plain normal noise for all records."""
+    """Whether a part is plain normal noise for all records, or rounded so finely that it is as good as that."""
     if not isinstance(part, Additive) or part.distribution != "gaussian":
         return False
-    return not (part.where or part.rounded or part.bounds or part.grows)
+    return not (part.where or part.smooth.rounded or part.bounds or part.grows)
 
 
 def _hanging(patterns: Floats, discrete: Sequence[Covariate], w: Floats) -> Floats:
@@ -308,7 +308,7 @@ def _noises(continuous: list[Covariate]) -> dict[int, tuple[Floats, NDArray[np.b
     """Covariance of each part of the disclosure on the continuous covariates, and the records that it speaks of."""
     names = [c.name for c in continuous]
     told = {id(p): (p, rows) for c in continuous for p, rows in c.parts if isinstance(p, Additive)}
-    return {key: (_covariance(part, names), rows) for key, (part, rows) in told.items()}
+    return {key: (_covariance(part.smooth, names), rows) for key, (part, rows) in told.items()}
 
 
 def _groups(written: Expanded) -> list[Group]:

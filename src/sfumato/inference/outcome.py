@@ -20,7 +20,7 @@ from sfumato.errors import DataError
 from sfumato.inference.covariates.bands import read_bands
 from sfumato.inference.covariates.covariate import Covariate, ErrorPart
 from sfumato.inference.covariates.known import read_covariate, told_rows
-from sfumato.inference.covariates.noisy import refuse_misfit
+from sfumato.inference.covariates.noisy import law_of, refuse_misfit
 from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response
 
 __all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
@@ -219,19 +219,14 @@ def _add_noise(
     """Add one part to the noise on each value, and to the intervals of values at a bound or rounded."""
     if not isinstance(part, Additive):
         raise DataError(f"{name!r} was misclassified; a linear model needs a response of numbers.")
-    lowest, highest = part.bounds.get(name, (None, None))
     if name in part.grows or (part.bounds and name in part.values):
         raise DataError(
             f"The noise on the response {name!r} hangs on its true value (it grows, or clips few values), which a "
             "linear model cannot take out. Use family `probit` or `logit` for a response of 0 and 1."
         )
     noise[rows] += part.covariance[part.columns.index(name)][part.columns.index(name)]
-    half = part.rounded.get(name, 0.0) / 2
-    if half:
-        low[rows], high[rows] = values[rows] - half, values[rows] + half
-    if lowest is not None:
-        at = rows & (values <= lowest)
-        low[at], high[at] = -np.inf, lowest + half
-    if highest is not None:
-        at = rows & (values >= highest)
-        low[at], high[at] = highest - half, np.inf
+    law = law_of(part, name)
+    if name not in part.coarse:  # fine rounding is a little more noise, between bounds too
+        noise[rows] += law.rounded**2 / 12
+    at = rows if name in part.coarse else rows & ((values <= law.low) | (values >= law.high))
+    low[at], high[at] = law.interval(values[at])

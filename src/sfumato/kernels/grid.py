@@ -1,15 +1,44 @@
-"""The grid that numbers were recorded on: how many decimal places they have."""
+"""The grids that numbers lie on: the one that they were recorded on, and the public one that draws are rounded to."""
 
 from __future__ import annotations
+
+import math
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NO_GRID", "decimals", "round_half_up", "round_to_multiple", "significant"]
+__all__ = [
+    "COARSEST",
+    "FINEST",
+    "FINEST_OWN",
+    "NO_GRID",
+    "decimals",
+    "drawn_step",
+    "noise_step",
+    "own_step",
+    "round_half_up",
+    "round_to_multiple",
+    "round_within",
+    "significant",
+    "too_fine",
+]
 
 NO_GRID = 15
 """Decimal places that stand for "no grid": full precision."""
-_FINEST = 10
+FINEST = 1e-4
+"""Share of the noise's standard deviation below which a step is refused."""
+FINEST_OWN = 1e-9
+"""Share of a column's standard deviation below which its own decimals hide no draw: at 2⁻³⁰ (10⁻⁹) nothing is left."""
+COARSEST = 0.2
+"""Share of the noise's standard deviation up to which rounding counts as a little more noise: .33% of its variance."""
+_FINEST_PLACE = 10
+_OF_NOISE, _OF_COLUMN = 20, 1000
+_SAME = 1e-9
+"""Share of a step that the last bits of a square root may be off by; they must not decide which step is taken."""
+_EXACT_POWER = 22
+"""Powers of ten up to this one are doubles, so that one product or quotient with them is the nearest double."""
+_EXACT_WHOLE = 2.0**53
 
 
 def decimals(x: NDArray[np.float64]) -> int:
@@ -35,7 +64,7 @@ def decimals(x: NDArray[np.float64]) -> int:
     for part in (x[::step], x):  # a sample first: most columns without a grid are told by it
         while not _on_grid(part, place):
             place += 1
-            if place > _FINEST:
+            if place > _FINEST_PLACE:
                 return NO_GRID
     return place
 
@@ -45,30 +74,124 @@ def _on_grid(x: NDArray[np.float64], place: int) -> bool:
     return bool(np.all(np.abs(np.round(x, place) - x) <= 4 * np.spacing(np.abs(x))))
 
 
-def round_half_up(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
-    """Round to `place` decimal places, halves up, shape (n,). With 15 or more places the values stay as they are.
+def noise_step(sd: float) -> float:
+    """The step for numbers with noise of a disclosed standard deviation > 0: the largest 1, 2 or 5 × 10^m up to sd/20.
 
-    A half is told with a relative tolerance of 1e-12, so that the last bit of a sum does not decide.
+    Examples
+    --------
+    >>> noise_step(2.8), noise_step(0.447), noise_step(2500.0)
+    (0.1, 0.02, 100.0)
     """
+    return _round_step(sd / _OF_NOISE)
+
+
+def drawn_step(sd: float) -> float:
+    """The step for numbers drawn without a disclosed standard deviation: of the column's own, to one digit, sd/1000.
+
+    One digit, since a figure of the data that the step would tell is a small disclosure itself.
+
+    Examples
+    --------
+    >>> drawn_step(12.4), drawn_step(9.6)
+    (0.01, 0.01)
+    """
+    return _round_step(significant(sd, 1) / _OF_COLUMN)
+
+
+def own_step(place: int, sd: float) -> float | None:
+    """The step of a column's own decimal places; None where it has too many to hide what was drawn.
+
+    Parameters
+    ----------
+    place
+        Decimal places, as `decimals` gives them.
+    sd
+        Standard deviation of the column.
+
+    Examples
+    --------
+    >>> own_step(2, 10.0), own_step(9, 10.0), own_step(NO_GRID, 10.0)
+    (0.01, None, None)
+    """
+    step = None if place >= NO_GRID else float(f"1e-{place}")
+    return None if step is None or step < FINEST_OWN * sd * (1 - _SAME) else step
+
+
+def too_fine(step: float, sd: float) -> bool:
+    """Whether a step is so fine beside noise of this standard deviation that it is refused.
+
+    Examples
+    --------
+    >>> too_fine(0.001, 10.0), too_fine(0.0009, 10.0)
+    (False, True)
+    """
+    return step < FINEST * sd * (1 - _SAME)
+
+
+def _round_step(limit: float) -> float:
+    """The largest 1, 2 or 5 × 10^m that is not above the limit."""
+    power = math.floor(math.log10(limit))
+    steps = [float(f"{digit}e{m}") for m in (power - 1, power, power + 1) for digit in (1, 2, 5)]
+    return max(step for step in steps if step <= limit * (1 + _SAME))
+
+
+def round_half_up(x: NDArray[np.float64], place: int) -> NDArray[np.float64]:
+    """Round to `place` decimal places, halves up, shape (n,). With 15 or more places the values stay as they are."""
     if place >= NO_GRID:
         return x
-    scaled = x * 10.0**place
-    whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
+    whole = _whole(x * 10.0**place)
     return np.asarray(np.round(whole / 10.0**place, place) + 0.0)
+
+
+def _whole(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to whole numbers, halves up.
+
+    A half is told with a relative tolerance of 1e-12, so that the last bit of a sum does not decide, and of at most a
+    thousandth. From 2⁵² on doubles have no halves.
+    """
+    size = np.abs(x)
+    half = 0.5 + np.minimum(1e-12 * np.maximum(1.0, size), 1e-3)
+    return np.where(size < _EXACT_WHOLE / 2, np.floor(x + half), x)
 
 
 def round_to_multiple(x: NDArray[np.float64], step: float) -> NDArray[np.float64]:
     """Round to the nearest multiple of `step` > 0, halves up, shape (n,).
 
+    A multiple is the double nearest to the decimal that is meant: 0.3 is 3 · 0.1, whatever doubles make of it. So files
+    are equal, and nothing is told by last bits, wherever a release is made.
+
     Examples
     --------
     >>> round_to_multiple(np.array([2.4, 2.5, -2.5]), 5).tolist()
     [0.0, 5.0, 0.0]
+    >>> round_to_multiple(np.array([0.31]), 0.1).tolist()
+    [0.3]
     """
-    scaled = x / step
-    whole = np.floor(scaled + 0.5 + 1e-12 * np.maximum(1.0, np.abs(scaled)))
-    place = min(NO_GRID, decimals(np.array([step])))
-    return np.asarray(np.round(whole * step, place) + 0.0)
+    whole = _whole(x / step)
+    _, digits, power = Decimal(repr(float(step))).normalize().as_tuple()
+    times, power = int("".join(map(str, digits))), int(power)
+    product = whole * float(times)
+    by = 10.0 ** min(abs(power), _EXACT_POWER)
+    out = product * by if power >= 0 else product / by
+    far = np.isfinite(whole) & ((np.abs(product) >= _EXACT_WHOLE) | (abs(power) > _EXACT_POWER))
+    if far.any():
+        known, place = np.unique(whole[far], return_inverse=True)
+        out[far] = np.array([float(f"{int(k) * times}e{power}") for k in known])[place]
+    return np.asarray(out + 0.0)
+
+
+def round_within(x: NDArray[np.float64], step: float | None, low: float, high: float) -> NDArray[np.float64]:
+    """Round to multiples of a step, if any, and set to a bound what lay beyond it or came there, shape (n,).
+
+    The bounds need be no multiples.
+
+    Examples
+    --------
+    >>> round_within(np.array([0.1, 4.4, 4.6, 9.7]), 1.0, 0.25, 9.5).tolist()
+    [0.25, 4.0, 5.0, 9.5]
+    """
+    value = np.clip(x if step is None else round_to_multiple(x, step), low, high)
+    return np.where(x <= low, low, np.where(x >= high, high, value))
 
 
 def significant(value: float, digits: int = 3) -> float:

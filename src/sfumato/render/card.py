@@ -54,7 +54,7 @@ def show_card(card: Card, console: Console) -> None:
     console.print(plain_text(f"- As they were: {', '.join(unchanged) or 'none'}."))
     if noisy:
         console.print()
-        changed = any(isinstance(p, Additive) and (p.bounds or p.rounded) for p in papers.disclosure)
+        changed = any(isinstance(p, Additive) and (p.bounds or p.coarse) for p in papers.disclosure)
         console.print(plain_text(f"{_ADVICE} {_CLIPPED}" if changed else _ADVICE))
     console.print()
 
@@ -64,7 +64,7 @@ _ADVICE = (
     "a simple regression by the factor 'reliability'; a slope of a noisy response on exact variables is unbiased, with "
     "a larger standard error. The figures above are what a measurement-error model needs."
 )
-_CLIPPED = "Where values were set to a bound or rounded, means and variances have moved besides."
+_CLIPPED = "Where values were set to a bound or rounded coarsely, means and variances have moved besides."
 
 
 def _cells(entry: Entry) -> tuple[str, str, str, str]:

@@ -198,11 +198,11 @@ _UNCLIPPED = _Change(
 )
 _FINER = _Change(
     "round to a smaller multiple (`round_to`), or add more noise, so that fewer values are rounded back",
-    lambda k: k.noisy(lambda part: part.bounds) or not k.noisy(lambda part: part.rounded),
+    lambda k: k.noisy(lambda part: part.bounds) or not k.noisy(lambda part: part.coarse),
 )
 _STRONGER = _Change(
     _MORE_NOISE.text,
-    lambda k: k.noisy(lambda part: part.bounds) or k.noisy(lambda part: part.rounded),
+    lambda k: k.noisy(lambda part: part.bounds) or k.noisy(lambda part: part.coarse),
     set=(_STRENGTH, _more),
 )
 _GROW = _Change(

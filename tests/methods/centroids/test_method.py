@@ -12,7 +12,7 @@ from sfumato.kernels.neighbours.centroids import nearest_centroids
 from sfumato.kernels.neighbours.mdav import mdav
 from sfumato.methods.centroids.method import Centroids
 from sfumato.release.run import run_steps
-from tests.methods.tables import NUMBER, PEOPLE_BOOK, people
+from tests.methods.tables import NUMBER, PEOPLE_BOOK, on_grid, people
 
 LAWFUL = [
     Centroids(columns=["x", "y"], by=["g"], k=3),
@@ -307,8 +307,9 @@ def test_columns_that_are_no_amounts_are_refused():
 
 
 def centroids_of(frame, **how):
-    """Released x and y as they leave the averaging: neither restored nor rounded."""
-    made = run(frame, **({"rescale": False, "recentre": False, "round_to": None} | how)).after.frame
+    """Released x and y as they leave the averaging: neither restored nor, but for a blur, rounded."""
+    grid = {"round_to": "input" if how.get("blur") else None}
+    made = run(frame, **({"rescale": False, "recentre": False} | grid | how)).after.frame
     return made.select("x", "y").to_numpy()
 
 
@@ -348,8 +349,9 @@ def test_a_centroid_that_stays_keeps_its_noise_and_one_that_changes_draws_anew()
     same = np.isclose(plain[kept], fewer, rtol=1e-9).all(axis=1)
     blurred, again = centroids_of(frame, blur=0.3)[kept], centroids_of(gone, blur=0.3)
     assert same.sum() > 40
-    # standardised by other means and spreads, the noise of an unchanged centroid is the same up to the last bits
-    np.testing.assert_allclose(blurred[same], again[same], rtol=1e-9)
+    # standardised by other means and spreads, the noise of an unchanged centroid is the same up to the last bits, which
+    # decide nothing: no sum lies within them of the middle between two multiples
+    np.testing.assert_array_equal(blurred[same], again[same])
     moved = (blurred - plain[kept])[~same] / (again - fewer)[~same]
     assert (np.abs(moved - 1) > 1e-3).all()
 
@@ -370,3 +372,33 @@ def test_no_blur_draws_nothing_and_is_not_told():
     assert told.blur == 0.1
     assert "0.1 of the root mean square distance" in told.sentence()
     assert Centroids(columns=["x"], k=3, preset="avraam2021").blur == 0
+
+
+def test_blurred_values_lie_on_a_grid_that_is_told():
+    frame = people(400)
+    done = run(frame, columns=["x", "n"], blur=0.5)
+    (part,) = done.disclosure
+    # the sd of x is 2 to one digit, of which .002 is a thousandth; n has a grid of its own
+    assert part.rounded == {"x": 0.002, "n": 1.0}
+    assert "x to multiples of 0.002" in part.sentence()
+    assert on_grid(done.after.frame["x"].to_list(), part.rounded["x"])
+    assert done.after.codebook["x"].multiple == part.rounded["x"]
+    assert done.after.frame["n"].dtype == frame["n"].dtype
+    (plain,) = run(frame, columns=["x"]).disclosure
+    assert plain.rounded is False
+
+
+def test_blurred_values_at_a_bound_stay_there():
+    low, high = np.quantile(people(400)["x"], [0.2, 0.8])
+    out = run(people(400), columns=["x"], blur=0.5, clip={"x": [low, high]}).after.frame["x"]
+    assert (out.min(), out.max()) == (low, high)
+
+
+def test_steps_that_hide_no_blur_are_refused():
+    with pytest.raises(ValueError, match="write input"):
+        Centroids(columns=["x"], k=3, blur=0.1, round_to=None)
+    assert Centroids(columns=["x"], k=3, blur=0.1, preset="avraam2021").round_to == "input"
+    with pytest.raises(DataError, match=r"round_to of 'x' is so fine .* write 0\.\d+ or input"):
+        run(people(60), columns=["x"], blur=0.1, round_to=1e-12)
+    (part,) = run(people(60), blur=0.1, round_to={"x": 0.5}).disclosure
+    assert part.rounded == {"x": 0.5, "y": 0.001}  # the sd of y is 1 to one digit

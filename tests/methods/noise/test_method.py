@@ -14,6 +14,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.methods.noise.method import Noise
 from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
+from tests.methods.tables import on_grid
 
 LAWFUL = [
     Noise(columns=["x", "y"], share=0.1),
@@ -108,7 +109,8 @@ def test_given_covariance_singular_too():
     frame = cohort()
     after, (part,), _ = released(frame, columns=["bmi", "height"], covariance=[[1, 2], [2, 4]])
     e = errors(frame, after, ("bmi", "height"))
-    np.testing.assert_allclose(e[:, 1], 2 * e[:, 0], atol=1e-9)
+    half = [part.rounded[n] / 2 for n in ("bmi", "height")]  # each value is rounded by at most that
+    np.testing.assert_allclose(e[:, 1], 2 * e[:, 0], rtol=0, atol=half[1] + 2 * half[0] + 1e-9)
     assert part.covariance == ((1, 2), (2, 4))
 
 
@@ -256,7 +258,7 @@ def test_a_corrected_value_in_correlated_noise_does_not_give_itself_away():
     corrected = frame.with_columns(pl.col("bmi") + 1)
     kinds = {"columns": ["bmi", "height"], "covariance": [[2, 1], [1, 3]]}
     (one, _, _), (two, _, _) = released(frame, **kinds), released(corrected, **kinds)
-    assert (two["height"] - one["height"]).abs().min() > 0
+    assert (two["height"] - one["height"]).std() > 1
     assert (two["bmi"] - one["bmi"] - 1).std() > 1
 
 
@@ -306,6 +308,11 @@ def test_the_disclosure_reads_back_and_holds_no_draw(step):
         ({"share": 0.1, "clip": {"bmi": [3, 1]}}, "low not above high"),
         ({"share": 0.1, "clip": {"x": [0, 1]}}, "not among columns"),
         ({"share": 0.1, "round_to": 0}, "positive"),
+        ({"share": 0.1, "round_to": None}, r"last digit.*write auto \["),
+        ({"sd": 2, "round_to": None}, r"write auto \(a step of 0\.1 here\)"),
+        ({"variance": 4, "round_to": {"bmi": None}}, r"write auto \(a step of 0\.1 here\)"),
+        ({"sd": 2, "round_to": 0.00019}, r"1/10,000 .* write 0\.1 or auto"),
+        ({"columns": ["bmi", "x"], "covariance": [[4, 0], [0, 1]], "round_to": {"x": 1e-5}}, r"'x'.*write 0\.05"),
         ({"share": 0.1, "by": ["bmi"]}, "only once"),
         ({"sd": 1, "dummies": {"bmi": ["a"]}}, "at least two"),
     ],
@@ -481,5 +488,98 @@ def test_numbers_that_are_none_or_beyond_numbers(parameters):
 
 
 def test_whole_numbers_beyond_whole_numbers_stay_floats():
-    after, _, _ = released(cohort(50), columns=["degree"], sd=1e19, round_to=1)
+    after, _, _ = released(cohort(50), columns=["degree"], sd=1e19)
     assert after["degree"].dtype == pl.Float64
+
+
+# The grid
+
+
+def test_released_values_are_multiples_of_a_step_that_the_sd_gives():
+    frame = cohort(2_000)
+    after, (part,), ran = released(frame, columns=["bmi", "smoke"], sd={"bmi": 2.8, "smoke": 0.447})
+    assert part.rounded == {"bmi": 0.1, "smoke": 0.02}  # a twentieth is .14 and .02235
+    assert all(on_grid(after[n].to_list(), step) for n, step in part.rounded.items())
+    assert {n: ran.after.codebook[n].multiple for n in part.rounded} == part.rounded
+    assert "bmi to multiples of 0.1, smoke to multiples of 0.02" in part.sentence()
+
+
+def test_one_step_for_all_strata_is_that_of_the_least_sd():
+    frame = cohort().with_columns(bmi=pl.when(pl.col("region") == "A").then(pl.col("bmi") * 30).otherwise("bmi"))
+    _, parts, _ = released(frame, columns=["bmi"], share=0.25, by=["region"])
+    assert min(p.sd[0] for p in parts) == pytest.approx(2, rel=0.02)  # half of 4; 120 / 2 in A
+    assert {p.rounded["bmi"] for p in parts} <= {0.05, 0.1}  # the estimate lies about 2
+    assert len({p.rounded["bmi"] for p in parts}) == 1
+
+
+def test_growing_and_correlated_noise_have_the_step_of_their_own_sd():
+    _, (grown,), _ = released(cohort(4_000), columns=["bmi"], sd=2.8, grow=1)
+    assert grown.rounded == {"bmi": 0.1}
+    _, (mixed,), _ = released(columns=["bmi", "height"], covariance=[[8, 3], [3, 200]])
+    assert mixed.rounded == {"bmi": 0.1, "height": 0.5}
+    _, (dummies,), _ = released(columns=["region"], sd=2.8, dummies={"region": ["A", "B", "C"]})
+    assert set(dummies.rounded.values()) == {0.1}
+
+
+def test_rounding_comes_after_adding():
+    """The sums are rounded, not the noise: the true values are full doubles, and what is released is a decimal."""
+    frame = cohort(500)
+    fine, (part,), _ = released(frame, columns=["bmi"], sd=2.8, round_to=0.0005)
+    coarse, _, _ = released(frame, columns=["bmi"], sd=2.8)
+    assert part.rounded == {"bmi": 0.0005}
+    # two roundings of one sum: half of each step apart at most
+    assert (fine["bmi"] - coarse["bmi"]).abs().max() <= (0.1 + 0.0005) / 2 + 1e-9
+
+
+def test_whole_numbers_leave_whole_where_the_step_is():
+    book = Codebook({**BOOK, "height": Variable(kind="integer")})
+    frame = cohort(500).with_columns(pl.col("height").round().cast(pl.Int64))
+    wide, (part,), ran = released(frame, book=book, columns=["height"], sd=41)
+    assert (wide["height"].dtype, part.rounded) == (pl.Int64, {"height": 2})
+    assert (ran.after.codebook["height"].kind, ran.after.codebook["height"].multiple) == ("integer", 2)
+    narrow, _, ran = released(frame, book=book, columns=["height"], sd=4.1)
+    assert narrow["height"].dtype == pl.Float64
+    assert (ran.after.codebook["height"].kind, ran.after.codebook["height"].multiple) == ("continuous", 0.2)
+    bound, _, ran = released(frame, book=book, columns=["height"], sd=41, clip={"height": [150.5, None]})
+    assert bound["height"].min() == 150.5
+    assert ran.after.codebook["height"].kind == "continuous"
+
+
+def test_decimals_that_are_too_many_for_input_give_way_to_auto_and_that_is_said():
+    frame = cohort(500).with_columns(height=pl.col("height").round(6))
+    _, (part,), ran = released(frame, columns=["bmi", "height"], sd=2.8, round_to="input")
+    assert part.rounded == {"bmi": 0.1, "height": 0.1}  # more than ten decimals; six, less than 1/10,000 of the sd
+    (note,) = ran.steps[0].notes
+    assert "bmi, height" in note
+    assert "rounded as by `auto`" in note
+    _, (part,), ran = released(frame, columns=["height"], sd=0.01, round_to="input")
+    assert (part.rounded, ran.steps[0].notes) == ({"height": 1e-6}, ())
+
+
+def test_a_step_that_only_the_data_show_to_be_too_fine_is_refused_with_one_to_write():
+    with pytest.raises(DataError, match=r"'bmi' is finer than 1/10,000 .* write 0\.05 or auto"):
+        released(columns=["bmi"], share=0.1, round_to=1e-4)  # sd 4, so 1.26 of noise
+    _, (part,), _ = released(columns=["bmi"], share=0.1, round_to=2e-4)
+    assert part.rounded == {"bmi": 2e-4}
+
+
+def test_a_column_without_noise_is_not_rounded():
+    frame = cohort(500)
+    after, (part,), _ = released(frame, columns=["bmi", "height"], covariance=[[4, 0], [0, 0]])
+    assert after["height"].equals(frame["height"])
+    assert part.rounded == {"bmi": 0.1}
+
+
+def test_rounding_does_not_make_a_value_a_missing_code():
+    """It goes to the next multiple, on the side that it came from; with a chosen step the release is refused."""
+    frame = cohort(5_000)
+    book = Codebook({**BOOK, "bmi": Variable(kind="continuous", missing=[25, 25.1, {"low": -9, "high": -8}])})
+    plain, _, _ = released(frame, columns=["bmi"], sd=2.8)
+    moved, (part,), _ = released(frame, book=book, columns=["bmi"], sd=2.8)
+    hit = plain["bmi"].is_in([25.0, 25.1])
+    assert hit.sum() > 20
+    assert moved.filter(~hit)["bmi"].equals(plain.filter(~hit)["bmi"])
+    assert set(moved.filter(hit)["bmi"]) == {24.9, 25.2}
+    assert part.rounded == {"bmi": 0.1}
+    with pytest.raises(DataError, match="fall on its missing codes"):
+        released(frame, book=book, columns=["bmi"], sd=2.8, round_to=0.1)

@@ -12,6 +12,7 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.methods.swap.method import Swap
 from sfumato.release.run import run_steps
+from tests.methods.tables import on_grid
 
 LAWFUL = [
     Swap(columns=["x", "n"], window=0.1),
@@ -267,6 +268,9 @@ def test_types_that_the_kind_did_not_show():
         ran(Swap(columns=["town"], random=True), lists)
 
 
+STEP = 0.002  # sd of bmi to one digit, 4, over 1,000; the largest of 1, 2, 5 times ten that is not above it
+
+
 @pytest.mark.parametrize("share", [0.01, 0.1])
 def test_numbers_are_drawn_anew_within_so_many_ranks(share):
     """Between the values a share of ranks below and above that which would have been exchanged; codes stay."""
@@ -276,7 +280,8 @@ def test_numbers_are_drawn_anew_within_so_many_ranks(share):
     x, z = plain["bmi"].to_numpy()[here], anew["bmi"].to_numpy()[here]
     ordered, most = np.sort(x), share * len(x)
     gap = np.searchsorted(ordered, z) - ranks(x)
-    assert (np.abs(gap) <= most + 1).all()
+    below, above = (np.searchsorted(ordered, z + half) - ranks(x) for half in (-STEP / 2, STEP / 2))
+    assert ((below <= most + 1) & (above >= -most - 1)).all()  # but for the rounding
     inner = (ranks(x) > most) & (ranks(x) < len(x) - most)
     # even over 2 · share · n ranks, where values lie evenly: sd 2/√12 of it; skewness takes little at 0.1
     assert gap[inner].std() == pytest.approx(2 * most / np.sqrt(12), rel=0.1)
@@ -313,3 +318,27 @@ def test_analysts_are_told_what_is_drawn_anew():
     for wrong in (0, 1, -0.1, True):
         with pytest.raises(ValidationError):
             Swap(columns=["age"], random=True, perturb=wrong)
+
+
+def test_numbers_drawn_anew_lie_on_a_grid_that_is_told():
+    done = ran(Swap(columns=["bmi", "age", "born"], window=0.05, perturb=0.02))
+    (part,) = done.disclosure
+    assert part.rounded == {"bmi": STEP, "age": 1.0}
+    assert "bmi to multiples of 0.002, age to multiples of 1" in part.sentence()
+    book = done.after.codebook
+    assert (book["bmi"].multiple, book["age"].multiple, book["age"].kind) == (STEP, 1, "integer")
+    moved = done.after.frame["bmi"].to_list()
+    assert on_grid(moved, STEP)
+    assert not on_grid(FRAME["bmi"].to_list(), STEP)
+    (still,) = ran(Swap(columns=["bmi"], window=0.05)).disclosure
+    assert (still.rounded, "multiples" in still.sentence()) == ({}, False)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_drawn_anew_are_whole_seconds(unit):
+    rng = np.random.default_rng(0)
+    times = pl.Series("born", rng.integers(0, 10**15, FRAME.height)).cast(pl.Datetime("ns")).dt.cast_time_unit(unit)
+    out = released(Swap(columns=["born"], random=True, perturb=0.02), FRAME.with_columns(times))["born"]
+    assert out.dtype == pl.Datetime(unit)
+    assert out.equals(out.dt.truncate("1s"))
+    assert not times.equals(times.dt.truncate("1s"))

@@ -13,6 +13,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.methods.synthesise.method import Synthesise
 from sfumato.plan.plan import Plan
 from sfumato.release.run import run_steps
+from tests.methods.tables import on_grid
 
 LAWFUL = [
     Synthesise(columns=["x", "g"], copies=1),
@@ -310,3 +311,29 @@ def test_a_plan_is_bound_to_its_table():
     assert plan.traces.masked == ()
     assert bound.bound(BOOK) is bound
     assert bound.steps[0].kind(BOOK) == "full"
+
+
+@pytest.mark.parametrize("method", ["cart", "parametric"])
+def test_numbers_drawn_between_true_ones_lie_on_a_grid_that_is_told(method):
+    rng = np.random.default_rng(4)
+    frame = survey().with_columns(w=pl.Series(rng.normal(50, 3.4, 400)))
+    done = made(frame, columns=["pay", "w", "age"], copies=1, smooth=True, method=method, where="id >= 0")
+    told = done.disclosure.synthetic
+    # the sd of w is 3 to one digit; a thousandth is .003, and .002 the largest 1, 2 or 5 that is not above it
+    assert told.rounded == {"pay": 0.1, "w": 0.002, "age": 1.0}
+    assert "w to multiples of 0.002" in told.sentence()
+    assert {n: done.after.codebook[n].multiple for n in told.rounded} == told.rounded
+    assert on_grid(done.after.frame["w"].to_list(), 0.002)
+    assert not on_grid(frame["w"].to_list(), 0.002)
+    plain = made(frame, columns=["pay", "w"], copies=1, method=method, where="id >= 0")
+    assert set(plain.after.frame["w"]) <= set(frame["w"])  # donors' own values
+    assert plain.disclosure.synthetic.rounded == {}
+
+
+def test_times_drawn_between_true_ones_are_whole_seconds():
+    rng = np.random.default_rng(4)
+    times = pl.Series("w", rng.integers(0, 10**15, 400)).cast(pl.Datetime("us"))
+    book = BOOK.replace(w=Variable(kind="date"))
+    out = made(survey().with_columns(times), book=book, columns=["w"], copies=1, smooth=True).after.frame["w"]
+    assert out.equals(out.dt.truncate("1s"))
+    assert not times.equals(times.dt.truncate("1s"))

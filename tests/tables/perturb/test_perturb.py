@@ -176,3 +176,13 @@ def test_ids_that_are_missing_or_stand_twice_and_a_missing_secret():
         build(data, "town", secret=SECRET)
     with pytest.raises(DataError, match="several records"):
         build(PolarsDataset(frame.with_columns(n=2), Codebook()), "town", record="id", secret=SECRET, count="n")
+
+
+def test_perturbed_sums_have_nine_digits():
+    """Sums of full doubles: each keeps its own nine, the small ones too; what is told of them is the rest's."""
+    frame = people().with_columns(income=pl.col("income") * np.pi)
+    table = keyed(frame, "town,age", "income")
+    done = perturb(table).table.values
+    assert all(float(f"{v:.9g}") == v for v in done)
+    assert np.mean([float(f"{v:.6g}") != v for v in done]) > 0.9
+    assert not any(float(f"{v:.9g}") == v for v in table.values[table.values > 0][:20])

@@ -138,8 +138,8 @@ def noise_of(covariate: Covariate) -> Noise:
             free = False
             continue
         j = part.columns.index(name)
-        free = free and not (name in part.bounds or name in part.rounded or name in part.grows)
-        variance[rows] += part.covariance[j][j]
+        free = free and not (name in part.bounds or name in part.coarse or name in part.grows)
+        variance[rows] += part.covariance[j][j] + part.rounded.get(name, 0.0) ** 2 / 12
         fourth[rows] += _FOURTH[part.distribution] * part.covariance[j][j] ** 2
         if part.distribution != "gaussian":
             law[rows] = LAWS.index(part.distribution)

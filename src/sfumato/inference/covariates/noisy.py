@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from sfumato.kernels.likelihood.censored import censored_moments
 from sfumato.kernels.likelihood.quadrature import true_value_nodes
 from sfumato.kernels.likelihood.released import Law, released_table
 
-__all__ = ["read_noisy", "refuse_misfit"]
+__all__ = ["law_of", "read_noisy", "refuse_misfit"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -93,7 +94,14 @@ def read_noisy(
     return covariate
 
 
-def _law(part: Additive, name: str) -> Law:
+def law_of(part: Additive, name: str) -> Law:
+    """How a column's values were released, as one part of the disclosure says.
+
+    Examples
+    --------
+    >>> law_of(Additive(("x",), [[1.0]], bounds={"x": (0.0, None)}), "x").high
+    inf
+    """
     low, high = part.bounds.get(name, (None, None))
     return Law(
         part.distribution,
@@ -107,12 +115,12 @@ def _additive_table(name: str, z: Floats, support: Floats, told: list[tuple[Addi
     table = released_table(z, support, np.zeros(len(support)), Law())
     counted = np.zeros(len(z), dtype=int)
     for part, rows in told:
-        sd = np.full(len(support), part.sd[part.columns.index(name)])
+        smooth = part.smooth
+        sd = np.full(len(support), smooth.sd[part.columns.index(name)])
         if name in part.grows:
             sd = sd * part.grows[name].factor(support)
-        law = _law(part, name)
         _refuse_other_values(name, z[rows & ~np.isnan(z)], support, sd, part)
-        table[rows] = released_table(z[rows], support, sd, law)
+        table[rows] = released_table(z[rows], support, sd, law_of(smooth, name))
         counted += rows
     if counted.max() > 1:
         raise DataError(f"Noise was added to {name!r} more than once; a column of known values takes one such step.")
@@ -121,8 +129,8 @@ def _additive_table(name: str, z: Floats, support: Floats, told: list[tuple[Addi
 
 def _refuse_other_values(name: str, z: Floats, support: Floats, sd: Floats, part: Additive) -> None:
     """Refuse values that cannot come from those of `support` with noise of standard deviations `sd`."""
-    law = _law(part, name)
-    edge = _refuse_impossible(name, z, law)
+    edge = _refuse_impossible(name, z, law_of(part, name))
+    law = law_of(part.smooth, name)
     if len(z) < _ENOUGH or sd.min() < _VISIBLE * np.diff(support).min(initial=math.inf):
         return
     ends = np.array([[law.low], [law.high]])
@@ -208,7 +216,7 @@ def refuse_misfit(name: str, z: Floats, told: Sequence[tuple[Additive, Bools]]) 
         variance[rows] += float(part.sd[part.columns.index(name)]) ** 2
     for i, (part, _) in enumerate(told):
         here = np.flatnonzero((last == i) & ~np.isnan(z))
-        edge[here] = _refuse_impossible(name, z[here], _law(part, name))
+        edge[here] = _refuse_impossible(name, z[here], law_of(part, name))
     half = max((part.rounded.get(name, 0.0) for part, _ in told), default=0.0) / 2
     known = ~np.isnan(z)
     if _varies_less([part for part, _ in told], z[known], variance[known], edge[known], half):
@@ -243,7 +251,8 @@ def _continuous(covariate: Covariate, told: list[tuple[Additive, Bools]]) -> Non
     refuse_misfit(name, z, told)
     variance = np.zeros(len(z))
     known, counted = ~np.isnan(z), np.zeros(len(z), dtype=int)
-    for part, rows in told:
+    for given, rows in told:
+        part = given.smooth
         strength = part.covariance[part.columns.index(name)][part.columns.index(name)]
         counted += rows
         if _plain_noise(part, name):
@@ -264,12 +273,14 @@ def _add_grids(covariate: Covariate, part: Additive, rows: Bools) -> None:
     """Grids for the records that one part speaks of; values that were only bounded are exact within the bounds."""
     name, z = covariate.name, covariate.values
     j = part.columns.index(name)
-    sd, law = float(part.sd[j]), _law(part, name)
+    sd, law = float(part.sd[j]), law_of(part, name)
     if any(part.covariance[j][i] for i in range(len(part.columns)) if i != j):
         raise DataError(
             f"The noise on {name!r} is correlated with that on other columns, and grows, is bounded or rounded; such "
             "noise cannot be taken out. Use method `naive`."
         )
+    if law.rounded and name not in {*part.coarse, *part.bounds}:  # a little more noise of the same shape
+        sd, law = math.hypot(sd, law.rounded / math.sqrt(12)), replace(law, rounded=0.0)
     if sd == 0 and not law.rounded:
         rows = rows & ((z <= law.low) | (z >= law.high))
     at, known = np.flatnonzero(rows), z[~np.isnan(z)]

@@ -14,12 +14,13 @@ __all__ = ["Law", "gaussian_table", "released_table"]
 
 Floats = NDArray[np.float64]
 
+_ON_GRID = 1e-9  # share of a multiple by which a bound that is one may be off in its last bits
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
 class Law:
-    """How a value was released: x + noise, set to a bound where outside, rounded to a multiple.
+    """How a value was released: x + noise, rounded to a multiple, and set to a bound where it was or came outside.
 
     Parameters
     ----------
@@ -36,20 +37,34 @@ class Law:
     high: float = math.inf
     rounded: float = 0.0
 
+    @property
+    def edges(self) -> tuple[float, float]:
+        """Sums of value and noise below and above which the bounds are released; the bounds need be no multiples."""
+        g = self.rounded
+        if not g:
+            return self.low, self.high
+        low = max(self.low, g * math.floor(self.low / g + _ON_GRID) + g / 2) if math.isfinite(self.low) else self.low
+        high = (
+            min(self.high, g * math.ceil(self.high / g - _ON_GRID) - g / 2) if math.isfinite(self.high) else self.high
+        )
+        return low, high
+
     def log_density(self, z: Floats, x: Floats, sd: Floats) -> Floats:
         """Log-density of released values z, shape (n, 1), given true ones x and noise of sd > 0, shapes (L,)."""
-        half = self.rounded / 2
+        half, (low, high) = self.rounded / 2, self.edges
         if half:
-            log_f = self._log_between((z - half - x) / sd, (z + half - x) / sd)
+            log_f = self._log_between((np.maximum(z - half, low) - x) / sd, (np.minimum(z + half, high) - x) / sd)
         else:
             log_f = self._log_pdf((z - x) / sd) - np.log(sd)
-        log_f = np.where(z <= self.low, self._log_cdf((self.low + half - x) / sd), log_f)
-        return np.where(z >= self.high, self._log_cdf(-(self.high - half - x) / sd), log_f)
+        log_f = np.where(z <= self.low, self._log_cdf((low - x) / sd), log_f)
+        return np.where(z >= self.high, self._log_cdf(-(high - x) / sd), log_f)
 
     def interval(self, z: Floats) -> tuple[Floats, Floats]:
         """Ends of the interval of true values, shapes (n,), that gives each released value where there is no noise."""
-        half = self.rounded / 2
-        return np.where(z <= self.low, -math.inf, z - half), np.where(z >= self.high, math.inf, z + half)
+        half, (low, high) = self.rounded / 2, self.edges
+        at_low, at_high = z <= self.low, z >= self.high
+        lower = np.where(at_low, -math.inf, np.where(at_high, high, np.maximum(z - half, low)))
+        return lower, np.where(at_high, math.inf, np.where(at_low, low, np.minimum(z + half, high)))
 
     def _log_pdf(self, e: Floats) -> Floats:
         """Of noise with variance 1."""

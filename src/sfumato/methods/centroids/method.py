@@ -15,6 +15,7 @@ from sfumato.methods.centroids.moments import DOMINATES, dominated
 from sfumato.methods.centroids.parameters import CentroidParameters
 from sfumato.methods.centroids.stages import Averaging, Preparing, Restoring, Stratifying, rebuilt
 from sfumato.methods.checks import strata_problems
+from sfumato.methods.drawn_grid import with_multiples
 
 __all__ = ["Centroids"]
 
@@ -63,7 +64,8 @@ class Centroids(CentroidParameters):
         `{column: [low, high]}`, null for an open side. Never take the bounds from the data.
     round_to
         `input`: to the decimal places of the column's values, integers stay integers; a number: to its multiples;
-        `{column: number}`; or null.
+        `{column: number}`; or null. With `blur` a column that has too many decimals becomes multiples of about a
+        thousandth of its sd, and null is refused.
     missing
         `keep`: a record's neighbours are those that have the columns it has, and what is missing stays so;
         `category`: only those with the same columns missing; `median`, `mean`: fill in; `drop`: leave records out.
@@ -125,6 +127,7 @@ class Centroids(CentroidParameters):
         if left := tuple(n for n in self.by if n not in settled.by):
             said.append(Dropped(columns=left))
         on_grid = any(place < NO_GRID for place in prepared.decimals.values())
+        rounded = on_grid if self.round_to == "input" else self.round_to is not None
         averaged = Averaged(
             columns=self.columns,
             by=settled.by,
@@ -132,13 +135,17 @@ class Centroids(CentroidParameters):
             grouping=self.grouping,
             rescaled=self.rescale and restored.rescaled,
             recentred=self.recentre,
-            rounded=on_grid if self.round_to == "input" else self.round_to is not None,
+            rounded=restored.steps or rounded,
             clipped=self.clip is not None,
             blur=self.blur,
             merged=settled.merged,
             moments=self.moments,
         )
         return (*said, averaged)
+
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
+        """What blurred numbers are multiples of."""
+        return with_multiples(codebook, states[3].steps) if states else codebook
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """What each stage had to say."""

@@ -65,7 +65,10 @@ class CentroidParameters(Method):
         if not isinstance(given, dict):
             return given
         preset = given.get("preset")
-        given = {**(PRESETS.get(preset, {}) if isinstance(preset, str) else {}), **given}
+        usual = dict(PRESETS.get(preset, {})) if isinstance(preset, str) else {}
+        if given.get("blur"):
+            usual.pop("round_to", None)
+        given = {**usual, **given}
         if given.get("min_stratum") is None:
             try:
                 k = _INTEGER.validate_python(given.get("k"))
@@ -102,6 +105,11 @@ class CentroidParameters(Method):
         self.refuse_idle(found | ({} if self.on_small == "suppress" else {"max_suppressed": "`on_small: suppress`"}))
         return self
 
+    def grid_of(self, column: str) -> Literal["input"] | float | None:
+        """What the released values of a column are rounded to; blurred ones always to something."""
+        given = self.round_to
+        return given.get(column, "input" if self.blur else None) if isinstance(given, dict) else given
+
     def _check_by_column(self) -> None:
         for low, high in (self.clip or {}).values():
             if low is not None and high is not None and low > high:
@@ -109,6 +117,11 @@ class CentroidParameters(Method):
         steps = self.round_to.values() if isinstance(self.round_to, dict) else (self.round_to,)
         if any(isinstance(s, float | int) and not s > 0 for s in steps):
             raise ValueError("round_to takes positive numbers")
+        if self.blur and self.round_to is None:
+            raise ValueError(
+                "round_to: null leaves every last digit of blurred values, and these tell what they were computed "
+                "from; write input, which gives a column without decimals of its own a thousandth of its sd"
+            )
         named = {*(self.clip or {}), *(self.round_to if isinstance(self.round_to, dict) else ())}
         if unknown := sorted(named - set(self.columns)):
             raise ValueError(f"clip and round_to name {', '.join(unknown)}, which is not among columns")

@@ -7,7 +7,7 @@ record's centroid in standardised units. The released columns themselves stay as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sfumato.data.query import Counts, Moments, Quantiles, Query
 from sfumato.data.roles import Kind
 from sfumato.draws import shortest
 from sfumato.errors import DataError
-from sfumato.kernels.grid import round_half_up, round_to_multiple
+from sfumato.kernels.grid import FINEST_OWN, drawn_step, own_step, round_half_up, round_to_multiple, round_within
 from sfumato.kernels.neighbours.blocks import blocks
 from sfumato.kernels.neighbours.centroids import Groups, nearest_groups
 from sfumato.kernels.rows import distinct, row_hash
@@ -363,6 +363,8 @@ class Restored:
     scale: dict[str, float]
     rescaled: bool = True
     notes: tuple[str, ...] = ()
+    steps: dict[str, float] = field(default_factory=dict)
+    """Multiple that blurred values are rounded to, by column."""
 
 
 @dataclass(frozen=True)
@@ -396,11 +398,23 @@ class Restoring:
             elif self.method.rescale:
                 notes.append(f"All centroids of {n} are equal, so its spread could not be restored.")
             centre[n] = row["mean"] if self.method.recentre and row["n"] else 0.0
-        return Restored(kept, centre, scale, not notes, tuple(notes))
+        steps = {n: self._drawn_step(n, kept[n].sd) for n in kept} if self.method.blur else {}
+        return Restored(kept, centre, scale, not notes, tuple(notes), steps)
+
+    def _drawn_step(self, column: str, sd: float) -> float:
+        """The multiple of a blurred column: what was asked for, if it hides the draw."""
+        grid = self.method.grid_of(column)
+        step = own_step(self.prepared.decimals[column], sd) if grid == "input" else grid
+        if isinstance(step, float) and step < FINEST_OWN * sd:
+            raise DataError(
+                f"centroids: round_to of {column!r} is so fine that last digits tell what blurred values were computed "
+                f"from; write {drawn_step(sd):g} or input."
+            )
+        return drawn_step(sd) if step is None else step
 
     def transform(self, batch: pl.DataFrame, state: Restored, draws: StepDraws) -> pl.DataFrame:
         """The new rows of a batch."""
-        released = [self._released(n, batch, *self._line(n, state, draws)) for n in state.kept]
+        released = [self._released(n, batch, state.steps.get(n), *self._line(n, state, draws)) for n in state.kept]
         hidden = [n for n in batch.columns if n == _PATTERN or n.startswith((_z(""), _squared("")))]
         return batch.with_columns(released).drop(hidden)
 
@@ -414,21 +428,27 @@ class Restoring:
         slope = state.scale[column] * sd
         return slope, mean - state.centre[column] * slope
 
-    def _released(self, column: str, batch: pl.DataFrame, slope: float, intercept: float) -> pl.Series:
+    def _released(
+        self, column: str, batch: pl.DataFrame, drawn: float | None, slope: float, intercept: float
+    ) -> pl.Series:
         value = batch[_z(column)].to_numpy() * slope + intercept
         low, high = (self.method.clip or {}).get(column, (None, None))
-        if low is not None or high is not None:
+        step = self.method.grid_of(column) if drawn is None else drawn
+        if drawn is not None:
+            value = round_within(value, drawn, -np.inf if low is None else low, np.inf if high is None else high)
+        elif low is not None or high is not None:
             value = np.clip(value, low, high)
-        step = self.method.round_to.get(column) if isinstance(self.method.round_to, dict) else self.method.round_to
         if step == "input":
             value = round_half_up(value, self.prepared.decimals[column])
-        elif step is not None:
+        elif step is not None and drawn is None:
             value = round_to_multiple(value, float(step))
         dtype = batch.schema[column]
         whole = dtype.is_integer() or (self.codebook[column].kind == Kind.INTEGER and bool(self.prepared.fill))
         on_whole = (step == "input" and self.prepared.decimals[column] == 0) or (
             isinstance(step, float | int) and float(step).is_integer()
         )
+        if drawn is not None and any(end is not None and not float(end).is_integer() for end in (low, high)):
+            on_whole = False  # values stay on such a bound
         new = pl.Series(column, value, nan_to_null=True)
         new = new.cast(pl.Int64) if whole and on_whole else new
         frame = pl.DataFrame({"new": new, "old": batch[column]})

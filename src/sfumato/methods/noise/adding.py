@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Missing
 from sfumato.data.error_model import Additive, Growth
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.pair import numbers
@@ -19,7 +20,7 @@ from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
 from sfumato.draws import bits
 from sfumato.errors import DataError
-from sfumato.kernels.grid import NO_GRID, round_half_up, round_to_multiple, significant
+from sfumato.kernels.grid import NO_GRID, noise_step, own_step, round_to_multiple, round_within, significant, too_fine
 from sfumato.kernels.masking.noise import nearest_correlation, shaped, standard
 from sfumato.kernels.rows import row_hash
 from sfumato.methods.base import Stage, StepDraws
@@ -34,13 +35,17 @@ from sfumato.methods.noise.looking import (
     standardised,
     too_few,
 )
-from sfumato.methods.noise.parameters import NoiseParameters
+from sfumato.methods.noise.parameters import NoiseParameters, finer_than_noise
 
 __all__ = ["Adding", "Strengths"]
 
 _ALONE = 0.8  # share of a stratum's sum of squares that one value may make before its strength is not told
 _LEAST = 1e-3  # least eigenvalue of the noise's correlations, so that no combination of columns stays without noise
 _SINGULAR = "The covariance of the noise is singular: some combination of the columns gets no noise and stays exact."
+_FINER = (
+    "The decimals of {} are too many for `round_to: input`: last digits would tell which values the noise was added "
+    "to. They were rounded as by `auto`."
+)
 Floats = NDArray[np.float64]
 
 
@@ -54,10 +59,13 @@ class Strengths:
         By stratum, shape (p, p), in the order of the released columns.
     disclosed
         The same for analysts.
+    steps
+        Multiple that released values are rounded to, by column; without those that get no noise.
     """
 
     covariance: dict[Key, Floats]
     disclosed: tuple[Additive, ...]
+    steps: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=())
 
 
@@ -95,9 +103,15 @@ class Adding:
         """Settle each stratum's covariance."""
         correlation = self._correlations(answers[0]) if answers else {}
         covariance = {key: self._covariance(spread, correlation.get(key)) for key, spread in self.looked.spread.items()}
-        parts = [part for key, matrix in covariance.items() for part in self._parts(key, matrix)]
-        notes = (*self.looked.notes, *([_SINGULAR] if any(map(_singular, covariance.values())) else []))
-        return Strengths(covariance, tuple(parts), notes)
+        sds = np.sqrt([np.diagonal(matrix) for matrix in covariance.values()]).reshape(-1, len(self.released))
+        least = np.where(sds > 0, sds, np.inf).min(axis=0, initial=np.inf)  # a stratum without values has none
+        found = {n: self._step(n, float(sd)) for n, sd in zip(self.released, least, strict=True)}
+        steps = {n: step for n, (step, _) in found.items() if step is not None}
+        parts = [part for key, matrix in covariance.items() for part in self._parts(key, matrix, steps)]
+        finer = [n for n, (_, given_up) in found.items() if given_up]
+        notes = [*self.looked.notes, *([_SINGULAR] if any(map(_singular, covariance.values())) else [])]
+        notes += [_FINER.format(", ".join(finer))] if finer else []
+        return Strengths(covariance, tuple(parts), steps, tuple(notes))
 
     def _correlations(self, answer: pl.DataFrame) -> dict[Key, Floats]:
         """Correlation of the columns in each stratum, from the variances of standardised columns and their sums."""
@@ -118,8 +132,7 @@ class Adding:
     def _covariance(self, spread: Mapping[str, Spread], correlation: Floats | None) -> Floats:
         if self.method.covariance is not None:
             return np.array(self.method.covariance)
-        source = {dummy_column(n, v): n for n, levels in self.method.dummies.items() for v in levels}
-        variance = [self._variance(n, source.get(n, n), spread[n]) for n in self.released]
+        variance = [self._variance(n, self._sources[n], spread[n]) for n in self.released]
         sd = np.sqrt(variance)
         return np.diag(variance) if correlation is None else np.asarray(correlation * np.outer(sd, sd))
 
@@ -146,23 +159,29 @@ class Adding:
             )
         return significant(strength * spread.variance)
 
-    def _parts(self, key: Key, covariance: Floats) -> Iterator[Additive]:
+    def _parts(self, key: Key, covariance: Floats, steps: Mapping[str, float]) -> Iterator[Additive]:
         """One part for the columns that stay, one for the dummies of each variable."""
         where = dict(zip(self.look.by, key, strict=True))
         plain = self.look.plain
         if plain:
             grows = self.looked.grows.get(key, {})
-            yield self._part(plain, covariance, where, values=self._values(plain), grows=grows)
+            yield self._part(plain, covariance, where, steps, values=self._values(plain), grows=grows)
         for n, levels in self.method.dummies.items():
             columns = tuple(dummy_column(n, level) for level in levels)
-            yield self._part(
-                columns, covariance, where, values=dict.fromkeys(columns, (0.0, 1.0)), grows={}, indicators_of=n
-            )
+            support = dict.fromkeys(columns, (0.0, 1.0))
+            yield self._part(columns, covariance, where, steps, values=support, grows={}, indicators_of=n)
 
-    def _part(self, columns: tuple[str, ...], covariance: Floats, where: dict[str, Any], **more: Any) -> Additive:
+    def _part(
+        self,
+        columns: tuple[str, ...],
+        covariance: Floats,
+        where: dict[str, Any],
+        steps: Mapping[str, float],
+        **more: Any,
+    ) -> Additive:
         at = [self.released.index(n) for n in columns]
         bounds = {n: b for n in columns if (b := self._bounds(n)) is not None}
-        rounded = {n: step for n in columns if (step := self._step(n)) is not None}
+        rounded = {n: steps[n] for n in columns if n in steps}
         return Additive(
             columns,
             covariance[np.ix_(at, at)],
@@ -183,17 +202,26 @@ class Adding:
         binary = column not in self.method.columns or self.looked.values.get(column) == (0.0, 1.0)
         return (0.0, 1.0) if self.method.clip and binary else None
 
-    def _round_to(self, column: str) -> Literal["input"] | float | None:
-        given = self.method.round_to
-        return given.get(column) if isinstance(given, dict) else given
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        """The column of the table that a released one is of."""
+        made = {dummy_column(n, level): n for n, levels in self.method.dummies.items() for level in levels}
+        return {n: made.get(n, n) for n in self.released}
 
-    def _step(self, column: str) -> float | None:
-        """The multiple that released values are rounded to."""
-        given = self._round_to(column)
-        if given != "input":
-            return given
-        place = self.looked.decimals.get(column, NO_GRID)
-        return None if place >= NO_GRID else float(f"1e-{place}")
+    def _step(self, column: str, sd: float) -> tuple[float | None, bool]:
+        """The multiple for noise of this least disclosed sd; whether `input` was asked for and would be too fine."""
+        grid = self.method.grid_of(self._sources[column])
+        own = self.looked.decimals.get(column, NO_GRID)
+        if np.isinf(sd):  # no noise, nothing drawn to hide
+            return grid if isinstance(grid, float) else own_step(own, 0.0) if grid == "input" else None, False
+        if isinstance(grid, float):
+            if too_fine(grid, sd):
+                raise DataError(f"noise: {finer_than_noise(column, grid, sd)}.")
+            return grid, False
+        step = own_step(own, sd) if grid == "input" else None
+        if step is None or too_fine(step, sd):
+            return noise_step(sd), grid == "input" and column in self.looked.decimals
+        return step, False
 
     def transform(self, batch: pl.DataFrame, state: Strengths, draws: StepDraws) -> pl.DataFrame:
         """The new rows of a batch."""
@@ -206,7 +234,7 @@ class Adding:
             grown = self._grown(x[rows], self.looked.grows.get(key, {}))
             noise[rows] = self._noise(unit[rows], own, state.covariance[key], grown, draws)
         noise += x
-        new = {n: self._finished(n, noise[:, j], batch) for j, n in enumerate(self.released)}
+        new = {n: self._finished(n, noise[:, j], state.steps.get(n), batch) for j, n in enumerate(self.released)}
         out: list[Any] = []
         for n in (n for n in batch.columns if not n.startswith(standardised())):
             made = [dummy_column(n, level) for level in self.method.dummies.get(n, ())] or [n]
@@ -309,16 +337,15 @@ class Adding:
         u = draws.draws.uniform(unit, purpose, None if bit is None else bit[j])
         return standard(u, self.method.distribution)
 
-    def _finished(self, column: str, value: Floats, batch: pl.DataFrame) -> pl.Series:
-        """Released values of a column: clipped, rounded, with what was missing as it was."""
-        bounds, step = self._bounds(column), self._step(column)
-        if bounds is not None:
-            low, high = bounds
-            value = np.clip(value, -np.inf if low is None else low, np.inf if high is None else high)
-        whole = step is not None and step.is_integer()
-        if step is not None:
-            on_input = self._round_to(column) == "input"
-            value = round_half_up(value, self.looked.decimals[column]) if on_input else round_to_multiple(value, step)
+    def _finished(self, column: str, value: Floats, step: float | None, batch: pl.DataFrame) -> pl.Series:
+        """Released values of a column: rounded, set to a bound where outside, with what was missing as it was.
+
+        Rounding comes after adding: true values need not lie on the grid, so that of the sum every digit goes.
+        """
+        noisy, whole = value, self.method.stays_whole(column, step)
+        value = round_within(noisy, step, *self._ends(column))
+        if step is not None and column in self.method.columns and self.method.grid_of(column) == "auto":
+            value = self._off_codes(column, value, noisy, step)
         new = pl.Series(column, value, nan_to_null=True)
         if column not in self.method.columns:
             return new
@@ -331,9 +358,37 @@ class Adding:
         kept = old.cast(pl.Int8) if old.dtype == pl.Boolean else old
         return pl.select(pl.coalesce(new, kept)).to_series().alias(column)
 
+    def _ends(self, column: str) -> tuple[float, float]:
+        """Lowest and highest released value."""
+        low, high = self._bounds(column) or (None, None)
+        return -np.inf if low is None else low, np.inf if high is None else high
+
+    def _codes(self, column: str) -> tuple[Missing, ...]:
+        """The codes of a column that stay, and read as missing."""
+        return self.codebook[column].missing if self.method.missing == "keep" else ()
+
+    def _off_codes(self, column: str, value: Floats, noisy: Floats, step: float) -> Floats:
+        """Move what rounding alone put on a missing code to the next multiple on the side that it came from.
+
+        A step that nobody chose must not be what a release fails for.
+        """
+        codes, dtype = self._codes(column), pl.Float64()
+        frame = pl.DataFrame({"value": value, "noisy": noisy})
+        ranges = [code.expression(pl.col("noisy"), dtype) for code in codes if code.code is None]
+        inside = frame.select(pl.any_horizontal(pl.lit(False), *ranges)).to_series()
+        side = np.where(noisy < value, -step, step)
+        for _ in codes:  # the next multiple may be another code
+            here = [code.expression(pl.col("value"), dtype) for code in codes]
+            at = (frame.select(pl.any_horizontal(*here)).to_series() & ~inside).to_numpy()
+            if not at.any():
+                break
+            value[at] = np.clip(round_to_multiple(value[at] + side[at], step), *self._ends(column))
+            frame = frame.with_columns(value=value)
+        return value
+
     def _refuse_codes(self, column: str, new: pl.Series) -> None:
         """Refuse noisy values that would read as missing codes."""
-        codes = self.codebook[column].missing if self.method.missing == "keep" else ()
+        codes = self._codes(column)
         frame = new.to_frame()
         tests = [code.expression(pl.col(column), new.dtype) for code in codes]
         if tests and frame.select(pl.any_horizontal(tests).any()).item():

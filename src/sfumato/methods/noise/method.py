@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Additive, Disclosed, Imputed
 from sfumato.data.roles import Kind
 from sfumato.methods.base import Stage, unit_problems
@@ -56,8 +57,9 @@ class Noise(NoiseParameters):
         `true`: released values of 0/1 columns outside [0, 1] are set to 0 or 1. Or `{column: [low, high]}`, null for an
         open side; never take the bounds from the data. Clipped noise is easier to attack.
     round_to
-        `input`: to the decimal places of the column's values, whole numbers stay whole; a number: to its multiples;
-        `{column: number}`; or null.
+        What released values are multiples of. `auto`: the largest 1, 2 or 5 × 10^m that is not above a twentieth of the
+        noise's sd, the least over strata. `input`: the decimal places of the column's values, whole numbers stay whole;
+        where these are finer than 1/10,000 of the sd, or more than ten, as `auto`. A number; or `{column: …}`.
     by
         Categorical columns: `share`, `correlated` and `grow` then go by the stratum's own spread, and each stratum's
         strength is disclosed.
@@ -117,25 +119,29 @@ class Noise(NoiseParameters):
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Noisy codes are numbers; dummies stand in place of their column; what was filled in is not missing."""
         variables = {}
+        steps: Mapping[str, float] = states[-1].steps if states else {}
         for n, variable in codebook.items():
             if n in self.dummies:
                 for level in self.dummies[n]:
                     label = f"{variable.label or n}: {variable.labels.get(level, level)}"
                     noisy = variable.model_copy(update={**_AMOUNT, "missing": (), "label": label})
-                    variables[dummy_column(n, level)] = noisy
+                    name = dummy_column(n, level)
+                    variables[name] = noisy.in_multiples(steps.get(name))
             elif n in self.columns:
-                whole = variable.kind == Kind.INTEGER and self._rounds_to_whole(n)
-                update: dict[str, Any] = {**_AMOUNT, "kind": Kind.INTEGER if whole else Kind.CONTINUOUS}
-                if self.missing != "keep":
-                    update["missing"] = ()
-                variables[n] = variable.model_copy(update=update)
+                update: dict[str, Any] = {**_AMOUNT, "missing": variable.missing if self.missing == "keep" else ()}
+                step = self._step(n, variable, steps)
+                if not self.stays_whole(n, step):
+                    update["kind"] = Kind.CONTINUOUS
+                variables[n] = variable.in_multiples(step).model_copy(update=update)
             else:
                 variables[n] = variable
         return Codebook(variables)
 
-    def _rounds_to_whole(self, column: str) -> bool:
-        step = self.round_to.get(column) if isinstance(self.round_to, dict) else self.round_to
-        return step == "input" or (isinstance(step, float) and step.is_integer())
+    def _step(self, column: str, variable: Variable, steps: Mapping[str, float]) -> float | None:
+        """The multiple of a column's released values; before the run, as far as it is told by the plan."""
+        given = self.grid_of(column)
+        planned = 1.0 if given == "input" and variable.kind == Kind.INTEGER else given
+        return steps.get(column, planned if isinstance(planned, float) else None)
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """Look at spreads; then add, after a look at correlations where they are wanted."""
@@ -159,4 +165,4 @@ class Noise(NoiseParameters):
         return tuple(dict.fromkeys(note for state in states if state is not None for note in state.notes))
 
 
-_AMOUNT: dict[str, Any] = {"kind": Kind.CONTINUOUS, "labels": {}, "order": (), "measure": None, "format": None}
+_AMOUNT: dict[str, Any] = {"labels": {}, "order": (), "measure": None, "format": None}

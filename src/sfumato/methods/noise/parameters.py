@@ -9,17 +9,19 @@ from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Scalar
 from sfumato.data.error_model import covariance_problem
+from sfumato.kernels.grid import FINEST, noise_step, too_fine
 from sfumato.kernels.masking.noise import Distribution
 from sfumato.methods.base import DrawBy, Method
 
-__all__ = ["PRESET_SHARE", "NoiseParameters"]
+__all__ = ["PRESET_SHARE", "Grid", "NoiseParameters", "finer_than_noise"]
 
 PRESET_SHARE = 0.1
 """Share of the variance that `avraam2018` gives to columns without a strength of their own."""
 
 Bounds = tuple[float | None, float | None]
 Strength = float | dict[str, float] | None
-RoundTo = Literal["input"] | float | dict[str, Literal["input"] | float] | None
+Grid = Literal["auto", "input"] | float
+RoundTo = Grid | dict[str, Grid]
 
 
 class NoiseParameters(Method):
@@ -39,7 +41,7 @@ class NoiseParameters(Method):
     correlated: bool = False
     distribution: Distribution = "gaussian"
     clip: bool | dict[str, Bounds] = False
-    round_to: RoundTo = None
+    round_to: RoundTo = "auto"
     by: tuple[str, ...] = ()
     min_stratum: int = Field(default=10, ge=2)
     draw_by: DrawBy = "record"
@@ -52,9 +54,10 @@ class NoiseParameters(Method):
     @classmethod
     def _fill(cls, given: Any) -> Any:
         """The preset clips 0/1 columns; the share that it gives to the others is told by `strength`."""
-        if isinstance(given, dict) and given.get("preset") == "avraam2018":
-            return {"clip": True, **given}
-        return given
+        if not isinstance(given, dict):
+            return given
+        _refuse_unrounded(given)
+        return {"clip": True, **given} if given.get("preset") == "avraam2018" else given
 
     @property
     def later_passes(self) -> int:
@@ -146,12 +149,33 @@ class NoiseParameters(Method):
         steps = self.round_to.values() if isinstance(self.round_to, dict) else (self.round_to,)
         if any(isinstance(s, float | int) and not s > 0 for s in steps):
             raise ValueError("round_to takes positive numbers")
+        for n in self.columns:
+            step, sd = self.grid_of(n), self._given_sd(n)
+            if isinstance(step, float) and sd is not None and too_fine(step, sd):
+                raise ValueError(finer_than_noise(n, step, sd))
         named = {*clip, *(self.round_to if isinstance(self.round_to, dict) else ()), *self.dummies}
         if unknown := sorted(named - set(self.columns)):
             raise ValueError(f"clip, round_to and dummies name {', '.join(unknown)}, which is not among columns")
         for n, levels in self.dummies.items():
             if len(set(levels)) != len(levels) or len(levels) < 2:
                 raise ValueError(f"dummies lists the categories of {n}, each once and at least two")
+
+    def grid_of(self, column: str) -> Grid:
+        """What the released values of a column, as `columns` names it, are rounded to."""
+        return self.round_to.get(column, "auto") if isinstance(self.round_to, dict) else self.round_to
+
+    def stays_whole(self, column: str, step: float | None) -> bool:
+        """Whether whole numbers leave as such: their step is one, and so are the bounds that they are set to."""
+        ends = self.clip.get(column, ()) if isinstance(self.clip, dict) else ()
+        return step is not None and step.is_integer() and all(e is None or float(e).is_integer() for e in ends)
+
+    def _given_sd(self, column: str) -> float | None:
+        """Standard deviation of a column's noise, where no look at the data is needed to tell it."""
+        if self.covariance is not None:
+            j = self.columns.index(column)
+            return float(np.sqrt(self.covariance[j][j]))
+        kind, strength = self.strength(column)
+        return float(np.sqrt(strength)) if kind == "variance" else None
 
     def strength(self, column: str) -> tuple[Literal["share", "variance"], float]:
         """How strong the noise of a column is, without `covariance`: a share of its variance, or a variance."""
@@ -164,6 +188,39 @@ class NoiseParameters(Method):
             if isinstance(given, float):
                 return _as_variance(kind, given)
         return "share", PRESET_SHARE
+
+
+def _refuse_unrounded(given: dict[str, Any]) -> None:
+    """Refuse null, which meant full doubles: their last bits tell which true value they were made of."""
+    grid = given.get("round_to", "auto")
+    if grid is not None and not (isinstance(grid, dict) and None in grid.values()):
+        return
+    step = ""
+    for sd in (given.get("sd"), _root(given.get("variance"))):
+        if isinstance(sd, int | float) and not isinstance(sd, bool) and 0 < sd < 1e300:
+            step = f" (a step of {noise_step(sd):g} here)"
+    raise ValueError(
+        f"round_to: null leaves every last digit, and these tell which value the noise was added to; write auto{step}"
+    )
+
+
+def _root(variance: Any) -> float | None:
+    number = isinstance(variance, int | float) and not isinstance(variance, bool)
+    return float(np.sqrt(variance)) if number and 0 < variance < 1e300 else None
+
+
+def finer_than_noise(column: str, step: float, sd: float) -> str:
+    """Say that a column's step is too fine to hide its noise's last digits, and which one would do.
+
+    Examples
+    --------
+    >>> finer_than_noise("bmi", 1e-9, 2.0)
+    "round_to of 'bmi' is finer than 1/10,000 of the noise's sd, so that last digits may tell values; write 0.1 or auto"
+    """
+    return (
+        f"round_to of {column!r} is finer than 1/{1 / FINEST:,.0f} of the noise's sd, so that last digits may tell "
+        f"values; write {noise_step(sd):g} or auto"
+    )
 
 
 def _as_variance(kind: str, value: float) -> tuple[Literal["share", "variance"], float]:

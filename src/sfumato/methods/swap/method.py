@@ -11,6 +11,7 @@ from sfumato.data.disclosure import Swapped
 from sfumato.data.roles import Kind
 from sfumato.methods.base import Method, Stage, unit_problems
 from sfumato.methods.checks import role_problems, strata_problems
+from sfumato.methods.drawn_grid import with_multiples
 from sfumato.methods.swap.stages import Swapping, Telling, amount
 
 __all__ = ["Swap"]
@@ -48,7 +49,8 @@ class Swap(Method):
     perturb
         Draw each exchanged number anew, evenly between the values that this share of all ranks lie below and above it,
         between 0 and 1: 0.02 is 2% of the values. Without it a release without one person tells, beside an earlier one,
-        which value has gone. Categories stay as they are.
+        which value has gone. Categories stay as they are. Numbers keep their decimals; where there are too many, they
+        become multiples of about a thousandth of the column's sd. Dates are whole days, times whole seconds.
 
     References
     ----------
@@ -117,7 +119,11 @@ class Swap(Method):
     def disclose(self, states: tuple[Any, ...]) -> tuple[Swapped, ...]:
         """How far values moved, and whether the columns moved as one."""
         told = self.model_dump(include={"columns", "by", "window", "together", "perturb"})
-        return (Swapped(**told),)
+        return (Swapped(**told, rounded=states[0]),)
+
+    def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
+        """What numbers that were drawn anew are multiples of."""
+        return with_multiples(codebook, states[0]) if states else codebook
 
     def notes(self, states: tuple[Any, ...]) -> tuple[str, ...]:
         """Correlation of released with original values, and how many are as they were."""

@@ -20,10 +20,11 @@ from sfumato.data.query import Moments
 from sfumato.data.roles import Kind
 from sfumato.draws import bits, shortest
 from sfumato.errors import DataError
-from sfumato.kernels.grid import round_half_up
+from sfumato.kernels.grid import round_to_multiple
 from sfumato.kernels.masking.near_ranks import near_ranks
 from sfumato.kernels.rows import scatter
 from sfumato.methods.base import Stage, StepDraws
+from sfumato.methods.drawn_grid import column_steps, time_unit
 
 __all__ = ["Swapping", "Telling", "amount", "compared", "doubles", "ordered", "value_bits"]
 
@@ -65,18 +66,18 @@ class Swapping:
         names = tuple(n for n in self.columns if self.perturb is not None and self.codebook[n].numeric)
         return Stage(self.transform, (Moments(names),) if names else (), self.fit, by=self.by)
 
-    def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, int]:
-        """Decimal places of the numbers that are drawn anew."""
-        return {row["variable"]: row["decimals"] for answer in answers for row in answer.iter_rows(named=True)}
+    def fit(self, answers: Sequence[pl.DataFrame]) -> dict[str, float]:
+        """Multiples of the numbers that are drawn anew."""
+        return column_steps(row for answer in answers for row in answer.iter_rows(named=True))
 
-    def transform(self, batch: pl.DataFrame, state: dict[str, int], draws: StepDraws) -> pl.DataFrame:
+    def transform(self, batch: pl.DataFrame, state: dict[str, float], draws: StepDraws) -> pl.DataFrame:
         """The new rows of a stratum."""
         unit = draws.units(batch)
         groups = [self.columns] if self.together else [(n,) for n in self.columns]
         new: list[pl.Series] = []
         for group in groups:
             source = self._sources(batch, group, unit, draws)
-            new += [self._anew(batch[n], state.get(n, 0), unit, draws).gather(source) for n in group]
+            new += [self._anew(batch[n], state.get(n), unit, draws).gather(source) for n in group]
         return batch.with_columns(new).with_columns(s for z in new for s in compared(self.codebook, batch[z.name], z))
 
     def _sources(self, batch: pl.DataFrame, group: tuple[str, ...], unit: NDArray[np.uint64], draws: StepDraws) -> Ints:
@@ -105,7 +106,7 @@ class Swapping:
         source[rows[order]] = rows[order][rank_swap(u, w)]
         return source
 
-    def _anew(self, value: pl.Series, place: int, unit: NDArray[np.uint64], draws: StepDraws) -> pl.Series:
+    def _anew(self, value: pl.Series, step: float | None, unit: NDArray[np.uint64], draws: StepDraws) -> pl.Series:
         """Values of their owners drawn anew between those that a share of ranks lie below and above.
 
         Keyed on whose value it is and on the value, not on who gets it, so that another window repeats the draws. And
@@ -120,8 +121,9 @@ class Swapping:
         among = hashlib.sha256((np.sort(x) + 0.0).tobytes()).hexdigest()
         purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r} among {among}")
         u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
-        whole = value.dtype.is_integer() or value.dtype.is_temporal()
-        new = round_half_up(near_ranks(x, self.perturb, u), 0 if whole else place)
+        new = near_ranks(x, self.perturb, u)
+        step = time_unit(value.dtype) if value.dtype.is_temporal() else step
+        new = new if step is None else round_to_multiple(new, step)  # without a step there is one value alone
         known = pl.Series(new).cast(value.to_physical().dtype).cast(value.dtype)
         return value.scatter(pl.Series(rows), known) if len(rows) else value
 

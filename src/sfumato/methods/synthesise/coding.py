@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import Kind
 from sfumato.draws import plain, shortest
+from sfumato.kernels.grid import round_to_multiple
 
-__all__ = ["Coded", "Coding", "coding_of"]
+__all__ = ["FEW", "Coded", "Coding", "coding_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +27,8 @@ Codes = NDArray[np.uint16]
 BINS = 256
 """Most bins of a number, where it helps to draw another column."""
 _SPIKE = 0.1
+FEW = 20
+"""Numbers with no more values than that are not drawn between donors."""
 _FEWEST = 20
 """A column of numbers with no more values than that has no spikes: all of them are."""
 _MOST_DECIMALS = 9
@@ -47,6 +50,8 @@ class Coding:
         Upper ends of the bins of its numbers; empty where it has none.
     decimals
         Digits after the point that its numbers have; None for as many as there are.
+    step
+        Multiple that numbers drawn between true ones are rounded to; None where none are, or the decimals are enough.
     """
 
     name: str
@@ -55,6 +60,7 @@ class Coding:
     ordered: bool
     edges: Floats
     decimals: int | None
+    step: float | None = None
 
     @property
     def levels(self) -> int:
@@ -69,6 +75,7 @@ class Coding:
     def series(self, column: Coded) -> pl.Series:
         """The column as a table has it."""
         number = column.number if self.decimals is None else np.round(column.number, self.decimals)
+        number = number if self.step is None else round_to_multiple(number, self.step)
         if not len(self.edges):
             values = pl.Series(self.name, self.special, dtype=self.dtype, strict=False)
             return values.gather(column.state - 1)
@@ -98,7 +105,7 @@ class Coded:
     number: Floats
 
 
-def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
+def coding_of(column: pl.Series, codebook: Codebook, step: float | None = None) -> tuple[Coding, Coded]:
     """Learn how a column is coded, and code it.
 
     Parameters
@@ -107,6 +114,8 @@ def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
         The original's; its type, and what the codebook says of its kind and missing codes, decide.
     codebook
         Of the table.
+    step
+        Multiple that numbers drawn between true ones are rounded to.
 
     Examples
     --------
@@ -122,7 +131,7 @@ def coding_of(column: pl.Series, codebook: Codebook) -> tuple[Coding, Coded]:
     if not numeric or kind in (Kind.CATEGORICAL, Kind.ORDINAL):
         return _category(column, tuple(variable.order) if variable else ())
     missing = column.to_frame().select(codebook.missing(column.name, column.dtype)).to_series().to_numpy()
-    return _numbers(column, missing, spikes=kind in (Kind.CONTINUOUS, None) and column.dtype.is_numeric())
+    return _numbers(column, missing, step, spikes=kind in (Kind.CONTINUOUS, None) and column.dtype.is_numeric())
 
 
 def _category(column: pl.Series, order: Sequence[object]) -> tuple[Coding, Coded]:
@@ -145,7 +154,9 @@ def _rank(value: object) -> tuple[int, float, str]:
     return (0, float(number), "") if isinstance(number, int | float) else (1, 0.0, str(value))
 
 
-def _numbers(column: pl.Series, missing: NDArray[np.bool_], *, spikes: bool) -> tuple[Coding, Coded]:
+def _numbers(
+    column: pl.Series, missing: NDArray[np.bool_], step: float | None, *, spikes: bool
+) -> tuple[Coding, Coded]:
     """Numbers; missing codes and values that many share are categories."""
     special: list[object] = []
     state = np.zeros(len(column), dtype=np.int64)
@@ -163,7 +174,8 @@ def _numbers(column: pl.Series, missing: NDArray[np.bool_], *, spikes: bool) -> 
     edges = left if len(left) <= BINS else np.unique(np.quantile(number[state == 0], np.arange(1, BINS + 1) / BINS))
     number[state > 0] = 0.0
     decimals = None if not len(left) else _decimals(left)
-    return Coding(column.name, column.dtype, tuple(special), True, edges, decimals), Coded(state, number)
+    step = step if len(edges) > FEW else None
+    return Coding(column.name, column.dtype, tuple(special), True, edges, decimals, step), Coded(state, number)
 
 
 def _marked(column: pl.Series, missing: NDArray[np.bool_]) -> tuple[Ints, list[object]]:

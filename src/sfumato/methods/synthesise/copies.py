@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,9 @@ from sfumato.data.codebook import Codebook, Scalar
 from sfumato.data.expression import Expression
 from sfumato.draws import Draws
 from sfumato.errors import DataError
+from sfumato.methods.drawn_grid import time_unit
 from sfumato.methods.synthesise.cart import fit_cart
-from sfumato.methods.synthesise.coding import Coded, Coding, coding_of
+from sfumato.methods.synthesise.coding import FEW, Coded, Coding, coding_of
 from sfumato.methods.synthesise.gaps import Gaps
 from sfumato.methods.synthesise.keys import StepKeys, digest_of
 from sfumato.methods.synthesise.model import Fit, Model, Told
@@ -94,6 +95,8 @@ class Synthesis:
         The columns that are drawn by parametric models; the others by trees.
     sweeps
         How often gaps are drawn again, given all other columns.
+    steps
+        Multiple that numbers drawn between true ones are rounded to, by column, once the data are seen.
     """
 
     method: str
@@ -108,6 +111,7 @@ class Synthesis:
     strength: str
     parametric: frozenset[str] = frozenset()
     sweeps: int = SWEEPS
+    steps: Mapping[str, float] = field(default_factory=dict)
 
     def copied(
         self, frame: pl.DataFrame, codebook: Codebook, draws: Draws, records: Words, units: Words | None
@@ -201,7 +205,9 @@ class Synthesis:
         """
         wanted = [rule.value for rule in self.rules if rule.column == column.name]
         more = pl.concat([column, pl.Series(column.name, wanted, dtype=column.dtype, strict=False)])
-        coding, both = coding_of(more if wanted else column, codebook)
+        drawn = self.smooth and column.name in self.columns
+        step = time_unit(column.dtype) if drawn and column.dtype.is_temporal() else self.steps.get(column.name)
+        coding, both = coding_of(more if wanted else column, codebook, step)
         n = len(column)
         if column.name in self.columns and column.null_count() == n:
             raise DataError(_NOTHING.format(column=column.name))
@@ -242,7 +248,7 @@ class Synthesis:
         """How the model of a column is fitted, whatever table it is in."""
 
         def fit(column: Coded, predictors: Sequence[Told], coding: Coding, weights: Floats | None) -> Model:
-            smooth = self.smooth and len(coding.edges) > _FEW
+            smooth = self.smooth and len(coding.edges) > FEW
             if name in self.parametric:
                 return fit_parametric(column, predictors, coding, smooth=smooth, proper=self.proper)
             return fit_cart(column, predictors, min_leaf=self.min_leaf, smooth=smooth, weights=weights)
@@ -261,10 +267,6 @@ class Synthesis:
         wanted = pl.Series(rule.column, [rule.value], dtype=coding.dtype, strict=False)
         state, number = _told(coding, wanted)
         return Forced(holds(frame), applies, state, number)
-
-
-_FEW = 20
-"""Numbers with no more values than that are not drawn between donors."""
 
 
 def _told(coding: Coding, wanted: pl.Series) -> tuple[int, float]:

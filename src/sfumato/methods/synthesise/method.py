@@ -18,6 +18,7 @@ from sfumato.data.roles import Kind, Role
 from sfumato.errors import FormulaError
 from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
+from sfumato.methods.drawn_grid import with_multiples
 from sfumato.methods.synthesise.copies import SWEEPS, Ruled, Synthesis
 from sfumato.methods.synthesise.households.stage import MakingHouseholds
 from sfumato.methods.synthesise.stage import MISSING, Making, Replaces
@@ -98,7 +99,8 @@ class Synthesise(Method):
     min_leaf
         Fewest donors of a leaf.
     smooth
-        Draw numbers on the line between donors, then as many decimals as the column has.
+        Draw numbers on the line between donors, then as many decimals as the column has; where there are too many, in
+        multiples of about a thousandth of its sd. Dates are whole days, times whole seconds.
     proper
         Draw the models' parameters before values, anew for each copy: trees are fitted to a Bayesian bootstrap of the
         records, regressions draw their coefficients and the variance.
@@ -368,7 +370,7 @@ class Synthesise(Method):
                 new[name] = variable
         for name, formula in self.derived.items():
             new.setdefault(name, Variable(kind=_KINDS.get(parse(formula).kind(), Kind.CONTINUOUS)))
-        return Codebook(new)
+        return with_multiples(Codebook(new), states[-1]["told"].rounded if states else {})
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """One pass over the whole table; of households a second look, at how many people the copies have."""

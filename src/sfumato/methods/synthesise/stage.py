@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +15,11 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import Expression
 from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
-from sfumato.data.query import COUNT, Counts, Folded
+from sfumato.data.query import COUNT, Counts, Folded, Moments
 from sfumato.draws import Draws
 from sfumato.errors import DataError
 from sfumato.methods.base import Stage, StepDraws
+from sfumato.methods.drawn_grid import column_steps
 from sfumato.methods.synthesise.copies import Synthesis
 
 __all__ = ["MISSING", "Making", "Replaces", "shared_out"]
@@ -69,9 +70,14 @@ class Making:
 
     def stage(self) -> Stage:
         """One pass over the whole table."""
-        return Stage(
-            self.transform, (Counts(()), *([self._breaking()] if self.synthesis.rules else [])), self.fit, by=()
-        )
+        rules = [self._breaking()] if self.synthesis.rules else []
+        amounts = [Moments(self._between)] if self._between else []
+        return Stage(self.transform, (Counts(()), *rules, *amounts), self.fit, by=())
+
+    @property
+    def _between(self) -> tuple[str, ...]:
+        """The columns of numbers that are drawn between true ones."""
+        return tuple(n for n in self.synthesis.columns if self.synthesis.smooth and self.codebook[n].numeric)
 
     def _breaking(self) -> Folded:
         """The question how many records of the original break each rule."""
@@ -89,6 +95,7 @@ class Making:
         """What is disclosed, and how often the original breaks rules."""
         records = int(answers[0].item(0, COUNT))
         ratio = (self.rows or records) / records if records and self.kind == "full" else 1.0
+        steps = column_steps(answers[-1].iter_rows(named=True)) if self._between else {}
         told = Synthetic(
             columns=(*self.synthesis.columns, *(name for name, _ in self.derived)),
             kind=self.kind,
@@ -96,6 +103,7 @@ class Making:
             ratio=float(f"{ratio:.3g}"),
             proper=self.synthesis.proper,
             by=self.by,
+            rounded=steps,
         )
         broken: Counter[str] = Counter()
         for i, rule in enumerate(self.synthesis.rules):
@@ -104,6 +112,9 @@ class Making:
 
     def transform(self, batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
         """The copies, each whole, one after the other."""
+        return replace(self, synthesis=replace(self.synthesis, steps=state["told"].rounded))._made(batch, draws)
+
+    def _made(self, batch: pl.DataFrame, draws: StepDraws) -> pl.DataFrame:
         unit = self._units(batch, draws)
         if batch.is_empty():  # of no records only the columns are wanted
             copies = [self._like_copies(batch)] * self.synthesis.copies

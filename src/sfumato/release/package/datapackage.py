@@ -215,6 +215,8 @@ def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:
         field["title"] = variable.label
     if variable.unit:
         field["unit"] = variable.unit
+    if variable.multiple:
+        field["multiple"] = variable.multiple
     codes = [m for m in variable.missing if m.code is not None]
     if codes:
         field["missingValues"] = [_missing_value(m) for m in codes]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.grid import NO_GRID, decimals
+from sfumato.kernels.grid import NO_GRID, decimals, significant
 from sfumato.tables.equations import equations
 from sfumato.tables.perturb.counts import count_noise, transitions
 from sfumato.tables.perturb.magnitudes import Flex, magnitude_noise, steps
@@ -20,6 +20,7 @@ __all__ = ["Perturbed", "perturb"]
 Floats = NDArray[np.float64]
 COUNTS = (5, 3.0)
 """Largest change and variance of counts, where nothing is said."""
+_DIGITS = 9
 SUMS = (5, 2.0)
 """The same of sums, in units of the noise."""
 NOT_ADDITIVE = "Every cell was changed by itself, totals too: totals differ from the sums of their parts."
@@ -181,8 +182,17 @@ def perturb(
         out = value + noise
     grid = decimals(value)
     out = np.round(out, grid) + 0.0 if grid < NO_GRID else out
+    out = out if counted and not weighted else _in_digits(out)
     leaves = replace(table, cells=table.cells.select(table.variables).with_columns(**{table.value: out}), notes=())
     return _told(table, leaves, most, v, forbidden if counted else None)
+
+
+def _in_digits(x: Floats) -> Floats:
+    """Sums to nine significant digits, each its own: one step for a table would wipe out its small cells.
+
+    All further digits of a sum and its noise would tell which sum it was. At nine (2⁻³⁰) they do no more.
+    """
+    return np.array([significant(float(one), _DIGITS) for one in x]) + 0.0
 
 
 def _keys(table: Table) -> Floats:

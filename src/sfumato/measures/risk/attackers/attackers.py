@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.rows import row_hash
-from sfumato.measures.risk.attackers.error_law import ErrorLaw, cumulative, log_density
+from sfumato.measures.risk.attackers.error_law import ErrorLaw
 
 __all__ = ["Attack", "LikelihoodSpace", "joint_log_density", "lifted", "likelihood_space", "posterior"]
 
@@ -276,19 +276,13 @@ def _density(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
 
 def _noisy(z: Floats, x: float, law: ErrorLaw, j: int) -> Floats:
     """Density, or mass, of a column's noise about x, shape (n,)."""
-    s, step, kind = float(np.sqrt(law.covariance[j, j])), law.rounded[j], law.distribution[j]
+    from sfumato.kernels.likelihood.released import Law
+
     low, high = law.bounds[j] or (None, None)
-    if step is None:
-        density = np.exp(log_density((z - x) / s, kind)) / s
-        half = 0.0
-    else:
-        half = step / 2
-        density = cumulative((z + half - x) / s, kind) - cumulative((z - half - x) / s, kind)
-    if low is not None:
-        density = np.where(z - half <= low, cumulative((np.maximum(z + half, low) - x) / s, kind), density)
-    if high is not None:
-        density = np.where(z + half >= high, cumulative((x - np.minimum(z - half, high)) / s, kind), density)
-    return np.asarray(density)
+    ends = -np.inf if low is None else low, np.inf if high is None else high
+    how = Law(law.distribution[j], *ends, law.rounded[j] or 0.0)
+    sd = np.sqrt(law.covariance[j, j])
+    return np.asarray(np.exp(how.log_density(z[:, None], np.array([x]), sd[None])))[:, 0]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Additive, Disclosed, Misclassified
 from sfumato.data.error_model import Growth
-from sfumato.kernels.grid import round_to_multiple
+from sfumato.kernels.grid import round_to_multiple, round_within
 from sfumato.kernels.masking.noise import Distribution, shaped, standard
 
 __all__ = ["ErrorLaw", "Exchange", "cumulative", "in_turn", "laws", "log_density", "observed_law"]
@@ -91,10 +91,16 @@ class ErrorLaw:
     distribution: tuple[Distribution, ...]
     grows: tuple[Growth | None, ...]
     exchange: tuple[Exchange | None, ...]
+    fine: tuple[float | None, ...] = ()
+    """By column, the multiple of rounding so fine that it counts as noise, whose variance holds it; empty for none."""
     marginal: ErrorLaw | None = None
     """The law over everybody, where this one is of some."""
     steps: tuple[ErrorLaw, ...] = ()
     """The laws of the steps in turn, where several worked on one column; this one is their whole."""
+
+    def step(self, j: int) -> float | None:
+        """The multiple that released values of a column are rounded to, fine or not."""
+        return self.rounded[j] or (self.fine[j] if self.fine else None)
 
     @property
     def noisy(self) -> NDArray[np.bool_]:
@@ -110,7 +116,7 @@ class ErrorLaw:
         exchanged = [0.0 if e is None else e.variance() for e in self.exchange]
         none = (None,) * len(self.columns)
         covariance = (self.covariance + np.diag(exchanged)) / releases
-        return replace(self, covariance=covariance, bounds=none, rounded=none, exchange=none, steps=())
+        return replace(self, covariance=covariance, bounds=none, rounded=none, exchange=none, fine=(), steps=())
 
     def grown(self, factors: Floats, usual: Floats) -> ErrorLaw:
         """The law for somebody whose noise has grown by these factors, and by `usual` over everybody, shape (p,)."""
@@ -132,21 +138,20 @@ class ErrorLaw:
                 x = step.simulate(x, random)
             return x
         e = np.column_stack([standard(_open(random.random(len(x))), d) for d in self.distribution])
-        noise = shaped(e, self.covariance)
+        fine = [self.step(j) if self.rounded[j] is None else None for j in range(x.shape[1])]
+        noise = shaped(e, self.covariance - np.diag([(g or 0.0) ** 2 / 12 for g in fine]))
         out = np.empty_like(x)
         for j in range(x.shape[1]):
             out[:, j] = self._one(j, x[:, j], noise[:, j], random)
         return out
 
     def _one(self, j: int, x: Floats, noise: Floats, random: np.random.Generator) -> Floats:
-        growth, bounds, step, exchange = self.grows[j], self.bounds[j], self.rounded[j], self.exchange[j]
+        growth, bounds, step, exchange = self.grows[j], self.bounds[j], self.step(j), self.exchange[j]
         if exchange is not None:
             return _exchanged(x, exchange, random)
         z = x + (noise if growth is None else noise * growth.factor(x))
-        if bounds is not None:
-            low, high = bounds
-            z = np.clip(z, -np.inf if low is None else low, np.inf if high is None else high)
-        return z if step is None else round_to_multiple(z, step)
+        low, high = bounds or (None, None)
+        return round_within(z, step, -np.inf if low is None else low, np.inf if high is None else high)
 
 
 def observed_law(columns: Sequence[str], true: Floats, noisy: Floats) -> ErrorLaw:
@@ -225,9 +230,10 @@ def _step(parts: Sequence[Additive | Misclassified], columns: Sequence[str]) -> 
     """The law of one step: the mean over strata that the attacker does not know."""
     p = len(columns)
     covariance, strata = np.zeros((p, p)), np.zeros((p, p))
-    each: dict[str, Any] = {k: [None] * p for k in ("support", "bounds", "rounded", "grows", "exchange")}
+    each: dict[str, Any] = {k: [None] * p for k in ("support", "bounds", "rounded", "grows", "exchange", "fine")}
     distribution: list[Distribution] = ["gaussian"] * p
-    for part in (q for q in parts if isinstance(q, Additive)):
+    for told in (q for q in parts if isinstance(q, Additive)):
+        part = told.smooth
         at = [(columns.index(n), i) for i, n in enumerate(part.columns) if n in columns]
         for j, i in at:
             n = part.columns[i]
@@ -235,6 +241,7 @@ def _step(parts: Sequence[Additive | Misclassified], columns: Sequence[str]) -> 
             each["support"][j] = _union(each["support"][j], part.values.get(n))
             each["bounds"][j], each["rounded"][j] = part.bounds.get(n), part.rounded.get(n)
             each["grows"][j] = part.grows.get(n)
+            each["fine"][j] = None if n in part.rounded else told.rounded.get(n)
             for k, i2 in at:
                 covariance[j, k] += part.covariance[i][i2]
                 strata[j, k] += 1
@@ -288,6 +295,7 @@ def in_turn(steps: Sequence[ErrorLaw], columns: Sequence[str]) -> ErrorLaw:
         tuple(c.distribution for c in whole),
         tuple(c.grows for c in whole),
         tuple(c.exchange for c in whole),
+        tuple(c.fine for c in whole),
         steps=tuple(steps) if any(sum(_touches(s, j) for s in steps) > 1 for j in range(p)) else (),
     )
 
@@ -307,6 +315,7 @@ class _Column:
     noisy: bool = False
     bounds: tuple[float | None, float | None] | None = None
     rounded: float | None = None
+    fine: float | None = None
     grows: Growth | None = None
     distribution: Distribution = "gaussian"
 
@@ -323,7 +332,7 @@ class _Column:
             start = Exchange(self.support, np.eye(len(self.support)), self.support)
         made, left = _as_exchange(start.released, variance, self.distribution, self.bounds, self.rounded)
         self.exchange, self.support, self.noisy = start.then(made), None, left > 0
-        self.bounds, self.rounded, self.grows, self.distribution = None, None, None, "gaussian"
+        self.bounds, self.rounded, self.fine, self.grows, self.distribution = None, None, None, None, "gaussian"
         return left
 
     def add(self, step: ErrorLaw, j: int, variance: float) -> None:
@@ -335,7 +344,7 @@ class _Column:
         if later is not None:
             self.exchange, self.support = (later if self.exchange is None else self.exchange.then(later)), None
             return
-        self.bounds, self.rounded = step.bounds[j], step.rounded[j]
+        self.bounds, self.rounded, self.fine = step.bounds[j], step.rounded[j], step.fine[j] if step.fine else None
         self.grows = step.grows[j] or self.grows
         if variance > 0:
             self.distribution = "gaussian" if self.noisy else step.distribution[j]

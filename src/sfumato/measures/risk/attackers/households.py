@@ -104,6 +104,7 @@ class Households:
             return (*(None if w else v for v, w in zip(values, whole, strict=True)), *([None] * 3 * q))
 
         kept: dict[str, Any] = {k: keep(getattr(law, k)) for k in _BY_COLUMN}
+        kept["fine"] = keep(law.fine) if law.fine else ()
         normal: list[Distribution] = ["gaussian"] * (3 * q)
         new = tuple(f"{law.columns[j]}:{what}" for j in shared for what in ("lowest", "highest"))
         return replace(
@@ -163,9 +164,15 @@ def households(pair: Pair, parts: Sequence[Disclosed], names: Sequence[str]) -> 
 
 
 def exact(law: ErrorLaw, column: int) -> bool:
-    """Whether members who share a draw of noise differ just as they did: nothing else was done to the column."""
+    """Whether members who share a draw of noise are seen to differ just as they did.
+
+    Nothing else was done to the column but for rounding that is finer than half of the least difference.
+    """
     done = (law.bounds[column], law.rounded[column], law.grows[column], law.exchange[column])
-    return all(d is None for d in done)
+    if any(d is not None for d in done):
+        return False
+    step, levels = law.step(column), law.support[column]
+    return step is None or (levels is not None and step < float(np.diff(levels).min(initial=np.inf)) / 2)
 
 
 def shared_posterior_right(true: Floats, released: Floats, law: ErrorLaw, column: int, member: Ints) -> float | None:
@@ -211,6 +218,7 @@ def shared_posterior_right(true: Floats, released: Floats, law: ErrorLaw, column
     sd = float(np.sqrt(law.covariance[column, column]))
     weight, guess = np.empty((len(levels), len(first))), np.empty((len(levels), len(z)))
     tolerance = 1e-6 * float(np.ptp(levels)) + 1e-12 * float(np.abs(z).max(initial=0.0))
+    tolerance += law.step(column) or 0.0  # each of two values is off by half of it
     for k, v in enumerate(levels):
         value = z - first[home] + v
         nearest = np.argmin(np.abs(value[:, None] - levels), axis=1)

@@ -301,7 +301,7 @@ def _equal(released: pl.Series, true: pl.Series) -> Bools:
 
 def average(each: Floats, laws: Sequence[Disclosed | None]) -> Floats:
     """Mean of what the releases say of each person, those with less noise counting more, shape (n,)."""
-    variance = [float(law.covariance[0][0]) if isinstance(law, Additive) else 0.0 for law in laws]
+    variance = [float(law.smooth.covariance[0][0]) if isinstance(law, Additive) else 0.0 for law in laws]
     weight = 1 / np.array(variance) if min(variance) > 0 else np.ones(len(variance))
     weights = np.where(np.isnan(each), 0.0, weight)
     return np.asarray((np.nan_to_num(each) * weights).sum(axis=1) / weights.sum(axis=1))
