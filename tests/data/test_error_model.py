@@ -85,3 +85,35 @@ def test_growth_begins_where_it_says():
 def test_misclassification_says_what_stays():
     assert "probability 80%" in Misclassified("r", [[0.8, 0.2], [0.2, 0.8]]).sentence()
     assert "between 80% and 90%" in Misclassified("r", [[0.9, 0.1], [0.2, 0.8]]).sentence()
+
+
+COVARIANCE = [[4.0, 1.0], [1.0, 9.0]]
+
+
+def test_fine_rounding_is_a_little_more_noise_by_sheppard():
+    """Variances gain g²/12, covariances nothing."""
+    smooth = Additive(("a", "b"), COVARIANCE, rounded={"a": 0.4, "b": 0.6}).smooth
+    np.testing.assert_allclose(smooth.matrix, [[4 + 0.16 / 12, 1], [1, 9.03]], rtol=1e-15)
+    assert (smooth.rounded, smooth.coarse) == ({}, ())
+
+
+@pytest.mark.parametrize(
+    ("more", "left"),
+    [
+        ({"rounded": {"a": 0.41, "b": 0.6}}, {"a": 0.41}),  # more than a fifth of 2
+        ({"rounded": {"a": 0.4}, "bounds": {"a": (0.0, None)}}, {"a": 0.4}),
+        ({"rounded": {"a": 0.4}, "grows": {"a": Growth(centre=0, scale=1, beyond=2)}}, {"a": 0.4}),
+        ({}, {}),
+    ],
+)
+def test_rounding_that_is_coarse_or_of_other_noise_stays_as_it_is_told(more, left):
+    part = Additive(("a", "b"), COVARIANCE, **more)
+    assert part.smooth.rounded == left
+    assert part.smooth.matrix[0, 0] == 4
+    laplace = Additive(("a",), [[4.0]], rounded={"a": 0.1}, distribution="laplace")
+    assert laplace.smooth == laplace
+    assert laplace.coarse == ()
+
+
+def test_rounding_of_values_without_noise_is_coarse():
+    assert Additive(("a",), [[0.0]], rounded={"a": 1e-6}).coarse == ("a",)

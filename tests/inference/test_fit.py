@@ -999,3 +999,72 @@ def test_progress_never_goes_back(method, says):
     assert shares == sorted(shares)
     assert 0 <= shares[0] <= shares[-1] < 1
     assert says in [what for what, _ in told]
+
+
+# The grid
+
+
+@pytest.mark.parametrize("family", ["linear", "probit"])
+@pytest.mark.parametrize("step", [0.05, 0.1, 0.2, 0.5])
+def test_rounding_of_up_to_a_fifth_of_the_sd_leaves_estimates_where_they_were(family, step):
+    """Less than .05 standard errors, for a number with sd 4 and noise of sd 2.8."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(25, 4, 3000)
+    y = 0.11 * (x - 25) + rng.normal(size=3000)
+    z = x + rng.normal(0, 2.8, 3000)
+    y = y if family == "linear" else (y > 0).astype(float)
+    full, grid = (pl.DataFrame({"y": y, "x": v}) for v in (z, np.round(z / step) * step))
+    exactly = plainly("y ~ x", full, Disclosure([Additive(("x",), [[2.8**2]])]), family=family)
+    rounded = plainly("y ~ x", grid, Disclosure([Additive(("x",), [[2.8**2]], rounded={"x": step})]), family=family)
+    assert np.all(np.abs(rounded.estimate - exactly.estimate) < 0.05 * exactly.se)
+    np.testing.assert_allclose(rounded.se, exactly.se, rtol=0.01)
+
+
+@pytest.mark.parametrize("kinds", ["numbers", "0/1"])
+def test_correlated_noise_may_be_rounded(kinds):
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(4000, 2)) if kinds == "numbers" else rng.integers(0, 2, (4000, 2)).astype(float)
+    y = x @ [0.5, -0.3] + rng.normal(size=4000)
+    covariance = np.array([[0.2, 0.12], [0.12, 0.3]])
+    z = x + rng.multivariate_normal([0, 0], covariance, 4000)
+    values = {} if kinds == "numbers" else {"a": (0, 1), "b": (0, 1)}
+    told = [
+        Additive(("a", "b"), covariance, values=values, **more) for more in ({}, {"rounded": {"a": 0.05, "b": 0.1}})
+    ]
+    grid = np.column_stack([np.round(z[:, 0] / 0.05) * 0.05, np.round(z[:, 1] / 0.1) * 0.1])
+    full, coarse = (pl.DataFrame({"y": y, "a": v[:, 0], "b": v[:, 1]}) for v in (z, grid))
+    exactly = plainly("y ~ a + b", full, Disclosure([told[0]]))
+    rounded = plainly("y ~ a + b", coarse, Disclosure([told[1]]))
+    assert np.all(np.abs(rounded.estimate - exactly.estimate) < 0.05 * exactly.se)
+    with pytest.raises(DataError, match="no multiples"):
+        plainly("y ~ a + b", full, Disclosure([told[1]]))
+
+
+@pytest.mark.parametrize("more", [{"distribution": "laplace"}, {"bounds": {"x": (-1.53, 1.22)}}])
+def test_rounded_noise_that_is_not_plain_normal_gives_the_same(more):
+    rng = np.random.default_rng(10)
+    x, n = rng.normal(size=2000), 2000
+    y = (0.6 * x + rng.normal(size=n) > 0).astype(float)
+    noise = rng.laplace(0, 0.5, n) if "distribution" in more else rng.normal(0, 0.5**0.5, n)
+    low, high = more.get("bounds", {}).get("x", (-np.inf, np.inf))
+    z = x + noise
+    full, grid = (
+        pl.DataFrame({"y": y, "x": np.where(z <= low, low, np.where(z >= high, high, np.clip(v, low, high)))})
+        for v in (z, np.round(z / 0.02) * 0.02)
+    )
+    exactly = plainly("y ~ x", full, Disclosure([Additive(("x",), [[0.5]], **more)]), family="probit")
+    rounded = plainly(
+        "y ~ x", grid, Disclosure([Additive(("x",), [[0.5]], rounded={"x": 0.02}, **more)]), family="probit"
+    )
+    assert np.all(np.abs(rounded.estimate - exactly.estimate) < 0.05 * exactly.se)
+
+
+def test_a_rounded_noisy_response_between_bounds_gives_the_same():
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=3000)
+    z = 0.6 * x + rng.normal(size=3000) + rng.normal(0, 0.7, 3000)
+    full, grid = (pl.DataFrame({"y": np.minimum(v, 1.5), "x": x}) for v in (z, np.round(z / 0.02) * 0.02))
+    told = {"bounds": {"y": (None, 1.5)}}
+    exactly = plainly("y ~ x", full, Disclosure([Additive(("y",), [[0.49]], **told)]))
+    rounded = plainly("y ~ x", grid, Disclosure([Additive(("y",), [[0.49]], rounded={"y": 0.02}, **told)]))
+    assert np.all(np.abs(rounded.estimate - exactly.estimate) < 0.05 * exactly.se)

@@ -31,6 +31,7 @@ EXEMPT = {
     ("anonymise", "time_limit"): "a search of over 12 keys",
     ("anonymise", "uniques_sample"): "a k of 1, which is none: it may be asked for, and holds",
     ("centroids", "distinct"): "records that are equal in all columns",
+    ("centroids", "preset"): "what the step does not say itself",
     ("centroids", "on_small"): "strata that are too small",
     ("centroids", "ties"): "neighbours that are equally far",
     ("coarsen_date", "invalid"): "values that are no dates",

@@ -19,12 +19,14 @@ def shown(entries, parts, tmp_path):
 
 
 def test_a_person_reads_strength_reliability_and_what_to_do(tmp_path):
-    part = Additive(("a",), [[4.0]])
-    text = shown((Entry("a", "additive", {}, 2.0, 0.9, (), part.sentence()),), [part], tmp_path)
+    part = Additive(("a",), [[4.0]], rounded={"a": 0.125})
+    text = shown((Entry("a", "additive", {}, 2.0, 0.9, (), part.sentence(), 0.125),), [part], tmp_path)
     assert "A [bold]title" in text
     assert " a " in text
     assert "0.9" in text
     assert "measurement-error" in text
+    assert "Multiples of" in text
+    assert text.count("0.125") == 2  # in the table and in words
     assert "set to a bound" not in text
     assert "As they were: b." in text
 

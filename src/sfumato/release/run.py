@@ -346,7 +346,13 @@ def _run_step(
         states = (*states, state)
         if views and step.masks and (told := step.reconstructions(states)):
             data = _viewed(data, told)
-    return with_codebook(data, step.describe(book, states)), states, height
+    return with_codebook(data, _described(step, book, states)), states, height
+
+
+def _described(step: Method, book: Codebook, states: tuple[Any, ...]) -> Codebook:
+    """The codebook after a step; columns that it changes lie on no other grid than it says."""
+    bare = {n: book[n].model_copy(update={"multiple": None}) for n in step.changes if n in book and book[n].multiple}
+    return step.describe(Codebook({**book, **bare}), states)
 
 
 def _viewed(data: D, told: Mapping[str, Mapping[str, pl.Expr]]) -> D:
@@ -375,7 +381,7 @@ def repeat_step(step: Method, data: D, states: tuple[Any, ...], draws: Draws, *,
         stage = step.stage(book, states[:i])
         assert stage is not None, "there is a stage for each state"
         data = _passed(stage, state, own, data)
-    return with_codebook(data, step.describe(book, states))
+    return with_codebook(data, _described(step, book, states))
 
 
 def _draws_of(step: Method, book: Codebook, draws: Draws, table: str, plan: str) -> StepDraws:

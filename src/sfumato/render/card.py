@@ -39,7 +39,7 @@ def show_card(card: Card, console: Console) -> None:
     noisy = [e for e in card.entries if e.noise_sd is not None]
     if noisy:
         table = Table(box=None, header_style="bold", pad_edge=True, padding=(0, 1))
-        for name in ("Variable", "Where", "sd of the noise", "Reliability"):
+        for name in ("Variable", "Where", "sd of the noise", "Reliability", "Multiples of"):
             table.add_column(name, justify="left" if name in ("Variable", "Where") else "right", overflow="fold")
         for entry in noisy[:_MOST_ENTRIES]:
             table.add_row(*(plain_text(cell) for cell in _cells(entry)))
@@ -67,7 +67,8 @@ _ADVICE = (
 _CLIPPED = "Where values were set to a bound or rounded coarsely, means and variances have moved besides."
 
 
-def _cells(entry: Entry) -> tuple[str, str, str, str]:
+def _cells(entry: Entry) -> tuple[str, ...]:
     where = ", ".join(f"{k} = {v}" for k, v in entry.where.items()) or "all records"
     reliability = "" if entry.reliability is None else f"{entry.reliability:.3g}"
-    return entry.variable, where, f"{entry.noise_sd:.3g}", reliability
+    multiple = "" if entry.multiple is None else f"{entry.multiple:g}"
+    return entry.variable, where, f"{entry.noise_sd:.3g}", reliability, multiple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -85,7 +85,7 @@ class _Known:
         """The parts that tell of noise."""
         return [part for part in self.parts if isinstance(part, Additive)]
 
-    def noisy(self, facts: Callable[[Additive], Mapping[str, object]]) -> bool:
+    def noisy(self, facts: Callable[[Additive], Collection[str]]) -> bool:
         """Whether noise on the column is clipped, rounded or the like."""
         return any(facts(part) if self.column is None else self.column in facts(part) for part in self.noise)
 

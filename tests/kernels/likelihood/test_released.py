@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from sfumato.kernels.grid import round_within
 from sfumato.kernels.likelihood.released import Law, gaussian_table, released_table
 
 X, SD = np.array([0.0, 1.0, 2.5]), np.array([0.5, 0.5, 0.8])
@@ -62,3 +63,30 @@ def test_correlated_noise_has_scipys_density_also_with_gaps():
         assert table[0, k] == pytest.approx(stats.multivariate_normal(true, covariance).logpdf(z[0]))
         assert table[1, k] == pytest.approx(stats.norm(true[1], 0.3**0.5).logpdf(0.8))
     np.testing.assert_array_equal(table[2], 0)
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+@pytest.mark.parametrize(("low", "high"), [(-0.5, 1.5), (-0.63, 1.41), (-0.41, 1.63)])
+def test_bounds_that_are_no_multiples_have_what_is_rounded_beyond_them(name, low, high):
+    """By scipy's distribution: masses sum to 1, and each is that of the sums that `round_within` brings there."""
+    law, step = Law(name, low, high, 0.5), 0.5
+    z = np.unique(np.clip(np.arange(-1.5, 3, step), low, high))
+    mass = np.exp(released_table(z, X, SD, law))
+    np.testing.assert_allclose(mass.sum(axis=0), 1, rtol=1e-12)
+    sums = np.linspace(-12, 16, 2_800_001)
+    for j, (x, s) in enumerate(zip(X, SD, strict=True)):
+        weight = np.diff(DISTRIBUTIONS[name](x, s).cdf(np.append(sums, 16 + 1e-5)))
+        there = round_within(sums + 5e-6, step, low, high)
+        wanted = [weight[there == value].sum() for value in z]
+        np.testing.assert_allclose(mass[:, j], wanted, atol=2e-5)  # sums lie 1e-5 apart
+
+
+def test_intervals_of_true_values_are_those_that_are_released_so():
+    """Without noise a value is released as itself, rounded within bounds off the grid."""
+    law = Law("gaussian", 0.3, 9.8, 1.0)
+    x = np.linspace(-1, 11, 12_001) + 1e-4
+    z = round_within(x, 1.0, 0.3, 9.8)
+    low, high = law.interval(z)
+    assert ((low <= x) & (x <= high)).all()
+    ends = np.unique(np.concatenate([low, high]))
+    assert ends[np.isfinite(ends)].tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5]

@@ -10,7 +10,7 @@ from sfumato.measures.risk.expected_reidentifications import (
     expected_reidentifications_household,
 )
 from sfumato.measures.subject import Classes, Subject
-from tests.measures.tables import BY, records, sizes, table
+from tests.measures.tables import BY, keyed, records, sizes, table
 
 FIVE = ["urbrur", "roof", "walls", "water", "sex"]
 
@@ -23,12 +23,12 @@ def test_without_weights_it_is_the_number_of_classes(rows):
 @pytest.mark.slow
 @given(records)
 def test_through_households_record_by_record(rows):
-    """The sensitive value is the household; a record without one is alone."""
+    """The sensitive value is the household; a record without one is alone, and one without any key found by nobody."""
     size = sizes(rows)
     expected = 0.0
     for row in rows:
         missed = 1.0
-        for other in rows if row[2] is not None else [row]:
+        for other in keyed(rows if row[2] is not None else [row]):
             if other[2] == row[2]:
                 missed *= 1 - 1 / size[other[:2]]
         expected += 1 - missed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,8 @@ class Entry:
         Other variables whose noise is correlated with this one's.
     sentence
         The same in words.
+    multiple
+        What released values are multiples of; None where that is not told.
     """
 
     variable: str
@@ -51,6 +53,7 @@ class Entry:
     reliability: float | None
     correlated: tuple[str, ...]
     sentence: str
+    multiple: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,15 @@ class Card:
     def tidy(self) -> pl.DataFrame:
         """A frame with a row for each entry."""
         rows = [
-            (e.variable, e.what, ", ".join(f"{k}={v}" for k, v in e.where.items()), e.noise_sd, e.reliability)
+            (
+                *(e.variable, e.what, ", ".join(f"{k}={v}" for k, v in e.where.items())),
+                *(e.noise_sd, e.reliability, e.multiple),
+            )
             for e in self.entries
         ]
         schema = {"variable": pl.String, "what": pl.String, "where": pl.String}
-        return pl.DataFrame(rows, {**schema, "noise_sd": pl.Float64, "reliability": pl.Float64}, orient="row")
+        figures = dict.fromkeys(("noise_sd", "reliability", "multiple"), pl.Float64)
+        return pl.DataFrame(rows, {**schema, **figures}, orient="row")
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -87,6 +94,7 @@ class Card:
                 "noise_sd": e.noise_sd,
                 "reliability": e.reliability,
                 "correlated": list(e.correlated),
+                "multiple": e.multiple,
                 "sentence": e.sentence,
             }
             for e in self.entries
@@ -154,7 +162,9 @@ def _entries(part: Disclosed, rows: Sequence[pl.LazyFrame], schema: pl.Schema, p
         if isinstance(part, Averaged | Exchanged | Shuffled | Swapped):
             left = part.left(schema[n].is_numeric() or schema[n].is_temporal())
             sentence += f" {left}" if left else ""
-        yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence)
+        rounded = getattr(part, "rounded", None)
+        multiple = rounded.get(n) if isinstance(rounded, Mapping) else None
+        yield Entry(n, part.what, dict(where), sd, reliability, correlated, sentence, multiple)
 
 
 def _reliability(
@@ -172,7 +182,7 @@ def _reliability(
     for table in rows:  # a part at a time, so that no more is in memory
         x = numbers((table.filter(*there) if there else table).select(n).collect(), [n], papers.codebook)[:, 0]
         sums = sums + Sums.of(x[x == x])
-    noise = part.covariance[i][i]
+    noise = part.covariance[i][i] + part.rounded.get(n, 0.0) ** 2 / 12
     return significant(1 - noise / sums.variance) if sums.variance > noise else None
 
 

@@ -275,3 +275,24 @@ def test_observed_law_without_a_whole_record():
     law = observed_law(("a",), np.array([[np.nan], [np.nan]]), np.array([[1.0], [2.0]]))
     assert law.covariance.tolist() == [[0]]
     assert law.support == (None,)
+
+
+def test_fine_rounding_is_noise_in_the_law_and_multiples_when_simulated(x):
+    """The variance is that of the noise and of what rounding adds, g²/12; four standard errors of the sd."""
+    part = Additive(("a", "b"), [[1.0, 0.3], [0.3, 4.0]], rounded={"a": 0.2, "b": 2.0})
+    law = only([part], ("a", "b"))
+    assert law.rounded == (None, 2.0)  # half of its sd is no fine step
+    assert law.fine == (0.2, None)
+    np.testing.assert_allclose(law.covariance, [[1 + 0.04 / 12, 0.3], [0.3, 4.0]], rtol=1e-15)
+    z = simulated(law, x)
+    for j, step in enumerate((0.2, 2.0)):
+        np.testing.assert_allclose(z[:, j] / step, np.round(z[:, j] / step), atol=1e-9)
+        variance = part.matrix[j, j] + step**2 / 12
+        assert np.std(z[:, j] - x[:, j]) == pytest.approx(variance**0.5, rel=4 / np.sqrt(2 * N))
+
+
+def test_a_later_step_takes_the_place_of_an_earlier_ones_fine_rounding():
+    one, two = (Additive(("a",), [[v]], rounded={"a": g}) for v, g in ((1.0, 0.1), (9.0, 0.5)))
+    law = only([one, two], ("a",))
+    assert (law.rounded, law.fine) == ((None,), (0.5,))
+    assert law.covariance[0, 0] == pytest.approx(10 + 0.01 / 12 + 0.25 / 12)

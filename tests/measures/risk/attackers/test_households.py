@@ -133,3 +133,18 @@ def test_row_order_changes_nothing():
     order = np.random.default_rng(54).permutation(N)
     a, b = findings(pair(before, after), TOLD), findings(pair(before[order], after[order]), TOLD)
     assert found_by(b, "household") == pytest.approx(found_by(a, "household"), abs=1e-9)
+
+
+@pytest.mark.parametrize(("step", "told"), [(None, True), (0.4, True), (0.6, False)])
+def test_what_shared_noise_leaves_open_of_codes_is_read_through_fine_rounding(step, told):
+    """Codes 1 apart: rounded to .4 each difference is known to within .4, to .6 it may be either code's."""
+    rng = np.random.default_rng(3)
+    home = np.repeat(np.arange(200), 3)
+    x = rng.integers(0, 3, 600).astype(float)
+    x[::3], x[1::3] = 0.0, 2.0  # from lowest to highest code in every household, so that one draw alone is possible
+    z = x + rng.normal(0, 50, 200)[home]
+    z = z if step is None else np.round(z / step) * step
+    part = Additive(("s",), [[2500.0]], values=(0, 1, 2), rounded={} if step is None else {"s": step})
+    ((_, law),) = laws([part], ("s",), pl.DataFrame(), ())
+    right = shared_posterior_right(x, z, law, 0, home)
+    assert right == (1.0 if told else None)
