@@ -497,13 +497,7 @@ class Plan(Described):
             raise PlanError(problems)
 
     def refuse_betrayal(self, data: Dataset) -> None:
-        """Refuse reasons for `unknown` that hold a value of an identifier or id of the data: they are published.
-
-        Raises
-        ------
-        PlanError
-            It does not repeat the value.
-        """
+        """Refuse published reasons that hold a value of an identifier or id of the data, with a `PlanError`."""
         told = betrayed(self.unknown, data)
         if problems := [self._problem(BETRAYS, "unknown", i, place=f"unknown {i + 1}") for i in told]:
             raise PlanError(problems)
