@@ -66,7 +66,7 @@ class Noise(NoiseParameters):
     min_stratum
         Fewest values in a stratum whose spread may be disclosed.
     draw_by
-        `household`: all records of a household share the draw, so that differences within it stay, but for the rounding.
+        `household`: all records of a household share the draw, so that differences within it stay but for rounding.
     missing
         `keep`: null, NaN and missing codes stay as they are; `mean`, `median`: they are filled in and get noise like
         the rest.
