@@ -169,7 +169,14 @@ CASES = [
         {},
         people,
     ),
-    (remedy._BLUR, [centroids(**ALONE)], [centroids(**ALONE, blur=0.1)], "reconstruction", SOLVED, skewed),
+    (
+        remedy._BLUR,
+        [centroids(**ALONE)],
+        [centroids(**{**ALONE, "round_to": "input"}, blur=0.1)],
+        "reconstruction",
+        SOLVED,
+        skewed,
+    ),
     (
         remedy._MORE_COLUMNS,
         [centroids(**ALONE)],

@@ -83,7 +83,8 @@ class Additive(ErrorModel):
     rounded
         Multiple that released values were then rounded to, by column.
     draw_by
-        `household`: all records of a household share the draw, so that differences within it are exact.
+        `household`: all records of a household share the draw, so that differences within it are as they were but for
+        rounding.
     where
         The stratum that the part speaks of: value by column; without it, all records.
     grows

@@ -1,5 +1,7 @@
 """Attribute disclosure, by hand."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -247,3 +249,26 @@ def test_row_order_changes_nothing():
     for a, b in zip(findings(tables, TOLD, ["ill"]), findings(turned, TOLD, ["ill"]), strict=True):
         assert (a.measure, a.group) == (b.measure, b.group)
         assert a.value == pytest.approx(b.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("step", [0.5, 1.0, 3.0])
+def test_records_released_as_one_point_are_drawn_from_at_random(step):
+    """By trying every five that could be taken: those of whole points, and any of the last one's."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(40, 1))
+    z = np.round((x + rng.normal(size=(40, 1))) / step) * step
+    outcome = (rng.random(40) < 0.8).astype(np.int64)
+    chances = []
+    for own in x[:, 0]:
+        points = sorted(set(z[:, 0]), key=lambda point, own=own: abs(point - own))
+        sure = []
+        for point in points:
+            here = outcome[z[:, 0] == point].tolist()
+            if len(sure) + len(here) >= 5:
+                fives = [sure + list(more) for more in itertools.combinations(here, 5 - len(sure))]
+                break
+            sure += here
+        chances.append(np.mean([len(set(five)) == 1 for five in fives]))
+    alike = nearest_outcomes(x, z, outcome)[2]
+    assert 0 < alike < 1
+    assert alike == pytest.approx(np.mean(chances))

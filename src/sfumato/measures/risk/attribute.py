@@ -146,16 +146,33 @@ def _same_outcome(
     return np.asarray(np.where(keys[place] == asked, counts[place], 0), dtype=np.int64)
 
 
-def _alike(at: Distinct, outcome: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether all records of the nearest points, up to the first five records or more, have one outcome."""
+def _alike(at: Distinct, outcome: NDArray[np.int64], found: NDArray[np.int64]) -> Floats:
+    """Probability that the five nearest records have one outcome, where those of the last point are taken at random."""
     low = np.full(len(at.points), np.iinfo(np.int64).max)
     high = np.full(len(at.points), -1, dtype=np.int64)
     np.minimum.at(low, at.inverse, outcome)
     np.maximum.at(high, at.inverse, outcome)
     before = np.cumsum(at.multiplicity[found], axis=1) - at.multiplicity[found]
-    counted = before < NEAREST
-    lowest = np.where(counted, low[found], np.iinfo(np.int64).max).min(axis=1)
-    return np.asarray(lowest == np.where(counted, high[found], -1).max(axis=1))
+    last = np.sum(before < NEAREST, axis=1) - 1
+    row = np.arange(len(found))
+    whole = np.arange(found.shape[1]) < last[:, None]
+    lowest = np.where(whole, low[found], np.iinfo(np.int64).max).min(axis=1)
+    one = lowest == np.where(whole, high[found], -1).max(axis=1)
+    point, many = found[row, last], at.multiplicity[found[row, last]]
+    drawn = np.minimum(NEAREST - before[row, last], many)
+    same = _same_outcome(at.inverse, outcome, point, np.where(one, lowest, 0))
+    keys, counts = np.unique(at.inverse * (int(outcome.max()) + 1) + outcome, return_counts=True)
+    of = keys // (int(outcome.max()) + 1)
+    among = np.bincount(of, _all_of(counts, at.multiplicity[of], np.full(len(of), NEAREST)), minlength=len(at.points))
+    return np.where(last > 0, one * _all_of(same, many, drawn), among[point])
+
+
+def _all_of(some: NDArray[np.int64], many: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
+    """Probability that so many drawn of `many` all are among `some` of them."""
+    chance = np.ones(len(some))
+    for i in range(NEAREST):
+        chance *= np.where(i < np.minimum(drawn, many), np.maximum(some - i, 0) / np.maximum(many - i, 1), 1.0)
+    return chance
 
 
 def findings(pair: Pair, disclosure: Disclosure, sensitive: Sequence[str]) -> Findings:
