@@ -16,16 +16,17 @@ TREE = {"low": ("little", "some"), "mid": ("little", "some"), "high": ("much", "
 
 def distance(one, other):
     """The level of the lowest common category over the height, 3."""
-    ways = [(v, *TREE[v], "*") for v in (one, other)]
+    ways = [(v, *(TREE[v] if v is not None else ("gap", "gap")), "*") for v in (one, other)]
     return next(level for level, (x, y) in enumerate(zip(*ways, strict=True)) if x == y) / 3
 
 
 def moved(own, whole):
     """The earth mover's distance as a transport problem."""
-    pairs = list(itertools.product(ORDER, ORDER))
-    leave = [[float(i == v) for i, _ in pairs] for v in ORDER]
-    arrive = [[float(j == v) for _, j in pairs] for v in ORDER]
-    amounts = [own.get(v, 0.0) for v in ORDER] + [whole.get(v, 0.0) for v in ORDER]
+    levels = (*ORDER, None)  # a class without a value has a gap, which is like no value
+    pairs = list(itertools.product(levels, levels))
+    leave = [[float(i == v) for i, _ in pairs] for v in levels]
+    arrive = [[float(j == v) for _, j in pairs] for v in levels]
+    amounts = [own.get(v, 0.0) for v in levels] + [whole.get(v, 0.0) for v in levels]
     return linprog([distance(i, j) for i, j in pairs], A_eq=leave + arrive, b_eq=amounts).fun
 
 

@@ -12,7 +12,7 @@ from sfumato.measures.risk.uniques import (
     uniques_sample,
 )
 from sfumato.measures.subject import Classes, Subject
-from tests.measures.tables import BY, records, sizes, table
+from tests.measures.tables import BY, keyed, records, sizes, table
 
 ESTIMATES = (uniques_population_zayatz, uniques_population_pitman, uniques_population_snb)
 
@@ -21,7 +21,7 @@ ESTIMATES = (uniques_population_zayatz, uniques_population_pitman, uniques_popul
 @given(records)
 def test_as_counted_record_by_record(rows):
     alone = sum(n == 1 for n in sizes(rows).values())
-    assert uniques_sample(table(rows), BY) == pytest.approx(alone / len(rows))
+    assert uniques_sample(table(rows), BY) == pytest.approx(alone / len(keyed(rows)))
     assert all(estimate(table(rows), BY, 1.0) == alone for estimate in ESTIMATES)
 
 

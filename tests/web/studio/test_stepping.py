@@ -38,9 +38,9 @@ def test_every_method_stands_once_in_the_catalogue():
 
 STEPS = [
     {"do": "noise", "columns": ["income"], "share": 0.1, "round_to": {"income": 10}},
-    {"do": "recode", "columns": ["age"], "band": [20, 40.5], "labels": ["a", "b", "c"], "other": "error"},
+    {"do": "recode", "columns": ["age"], "band": [20, 40.5], "labels": ["a", "b", "c"]},
     {"do": "top_code", "columns": ["income"], "quantile": 0.99, "weight": True},
-    {"do": "coarsen_date", "columns": ["age"], "to": "year", "top": None, "day_first": False},
+    {"do": "coarsen_date", "columns": ["age"], "to": "age", "reference": "income", "top": None, "day_first": False},
     {"do": "derive", "column": "rich", "formula": "income > 3", "role": "key"},
     {"do": "synthesise", "columns": ["age"], "smooth": True, "copies": 2},
     {"do": "to_grid", "x": "age", "y": "income", "crs": 27700, "size": 1000},
