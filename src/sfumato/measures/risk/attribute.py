@@ -164,7 +164,7 @@ def _alike(at: Distinct, outcome: NDArray[np.int64], found: NDArray[np.int64]) -
     keys, counts = np.unique(at.inverse * (int(outcome.max()) + 1) + outcome, return_counts=True)
     of = keys // (int(outcome.max()) + 1)
     among = np.bincount(of, _all_of(counts, at.multiplicity[of], np.full(len(of), NEAREST)), minlength=len(at.points))
-    return np.where(last > 0, one * _all_of(same, many, drawn), among[point])
+    return np.asarray(np.where(last > 0, one * _all_of(same, many, drawn), among[point]))
 
 
 def _all_of(some: NDArray[np.int64], many: NDArray[np.int64], drawn: NDArray[np.int64]) -> Floats:
