@@ -149,11 +149,8 @@ def tell(
 
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
-            own = (*one.report.warnings, *one.report.assumed.sentences(), *filter(None, [one.report.to_decide]))
-            say([f"{name}: {said}" for said in own])
-    first: tuple[str, ...] = ()
-    if isinstance(release, Release):
-        first = (*release.guesses, *release.report.assumed.sentences(), *filter(None, [release.report.to_decide]))
+            say([f"{name}: {said}" for said in (*one.report.warnings, *_assumed(one, out))])
+    first = (*release.guesses, *_assumed(release, out)) if isinstance(release, Release) else ()
     say([*first, *release.report.warnings, *notes])
     if as_json:
         place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
@@ -170,6 +167,12 @@ def tell(
     if out is not None:
         folders = list(map(str, release.folders(Path(out)))) if isinstance(release, TablesRelease) else [out]
         say([f"Release written: {folder} (open report.html there)" for folder in folders])
+
+
+def _assumed(release: Release, out: str | None) -> tuple[str, ...]:
+    """What nobody is said to know, and what is still to be decided: of what was not written the error says that."""
+    told = release.report.assumed.sentences()
+    return (*told, release.report.to_decide) if out is not None and release.report.to_decide else told
 
 
 def _tables(release: TablesRelease) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.measures.attacking import DEFAULT, USUAL, Attacking
 from sfumato.measures.intruding import Intruding, Knowledge
 from sfumato.measures.registry import failed_measures, figures, measure_of
-from sfumato.measures.subject import WIDE
+from sfumato.measures.subject import EVERYTHING
 from sfumato.plug_ins import and_left_out
 
 __all__ = ["Limit", "apply_limits", "attacking_for", "intruding_for", "no_measure", "unmeasured"]
@@ -26,8 +26,9 @@ _LARGEST_AT = 1000
 class Limit(Described):
     """A bound on a measure.
 
-    It binds every finding of the measure, unless `variable`, `group`, `at` or `attack` narrows it. A finding without a
-    value does not meet it.
+    It binds every finding of the measure, unless `variable`, `group`, `at` or `attack` narrows it: also those of
+    whoever knows all that leaves as it was (group `released`), but not of whoever besides knows what the plan says that
+    nobody does (`everything`), unless it names that group. A finding without a value does not meet it.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class Limit(Described):
         return self
 
     def binds(self, finding: Finding) -> bool:
-        """Whether it speaks of a finding; of those who know all that leaves (`WIDE`) only if it names their group."""
-        if finding.group in WIDE and self.group is None:
+        """Whether it speaks of a finding; of whoever knows what is said to be unknown only if it names that group."""
+        if finding.group == EVERYTHING and self.group is None:
             return False
         narrowing = ("variable", "group", "at", "attack")
         return finding.measure == self.measure and all(

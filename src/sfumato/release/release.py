@@ -134,7 +134,7 @@ class Release:
 
     @property
     def ok(self) -> bool:
-        """Whether every limit of the plan holds."""
+        """Whether the verdict is that it holds."""
         return self.report.ok
 
     @property
@@ -170,7 +170,7 @@ class Release:
         overwrite
             Whether an existing release there may be replaced.
         force
-            Write it although a limit is exceeded; the report says so.
+            Write it whatever the verdict; the report states it.
         internal_report
             Path for the custodian's report, which shows confidential values. It is written even where a limit does
             not hold, since it shows why.
@@ -186,7 +186,7 @@ class Release:
         Raises
         ------
         LimitExceeded
-            Where a limit of the plan does not hold and `force` is not given.
+            Where the verdict is not that it holds, and `force` is not given.
         ReleaseExists, FileError
             As the folder can or cannot be written.
         """
@@ -319,8 +319,14 @@ def write_internal(
 
 
 def not_met(report: Report, table: str = "") -> str:
-    """Say which limits do not hold, or could not be told to, what else speaks against it, and what to try."""
+    """Say which limits do not hold, or could not be told to, what else speaks against it, and what to try.
+
+    Of a release that is undecided it says on which columns a decision is wanting.
+    """
     from sfumato.report.advice import advice_on
+
+    if report.verdict == "undecided":
+        return f"{f'Table {table}:' if table else 'The release was not written.'} {report.to_decide}"
 
     broken = [f for f in report.findings if f.ok is False]
     exceeded = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if not unmeasured(f)})

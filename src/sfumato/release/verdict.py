@@ -24,7 +24,8 @@ Verdict = Literal["holds", "exceeded", "undecided"]
 MOST_NAMED = 3
 _TO_COPY = """unknown:
   - {{columns: [{columns}], because: "?"}}"""
-_NEW_IDS = "{{do: pseudonymise, columns: [{columns}], scope: table, format: number}}"
+_NEW_IDS = "Give new ids by a last step: {{do: pseudonymise, columns: [{columns}], scope: table, format: number}}"
+_NEW_ORDER = "Leave `order: input` out, and records leave in an order that tells nothing."
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,8 @@ def judge(
 
 
 def _keeps(findings: Findings, limits: Sequence[Limit]) -> bool:
-    """Whether all limits are met by whoever knows all that leaves; a limit that names no group binds them too."""
-    bound = [limit if limit.group else limit.model_copy(update={"group": RELEASED}) for limit in limits]
-    there = [b for b, limit in zip(bound, limits, strict=True) if limit.group or any(b.binds(f) for f in findings)]
-    return apply_limits(findings, limits).ok and apply_limits(findings, there).ok
+    """Whether all limits are met, also by whoever knows all that leaves."""
+    return apply_limits(findings, limits).ok
 
 
 def _singles_out(findings: Findings) -> bool:
@@ -183,17 +182,16 @@ def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
     told = judged.undecided
     more = [f"{len(told) - MOST_NAMED} more"] if told[MOST_NAMED:] else []
     said = f"Undecided: holds only if nobody knows {listed([*told[:MOST_NAMED], *more])}. "
-    columns = [n for n in told if n not in ids]
-    lines = [_TO_COPY.format(columns=", ".join(map(_quoted, columns)))] if columns else []
-    replaceable = [n for n in ids if n != ORDER]
-    new = (
-        f"Give new ids by a last step: {_NEW_IDS.format(columns=', '.join(map(_quoted, replaceable)))}"
-        if replaceable
-        else ""
-    )
-    if lines:
+    columns = [_quoted(n) for n in told if n not in ids]
+    replaceable = [_quoted(n) for n in ids if n != ORDER]
+    lines = [_NEW_IDS.format(columns=", ".join(replaceable))] if replaceable else []
+    if ORDER in ids:
+        lines.append(_NEW_ORDER)
+        columns.append(ORDER)
+    if columns:
         said += 'Say so in the plan, with the reason in place of "?":'
-    return "\n".join(each for each in (said.strip(), *lines, new) if each)
+        lines.insert(0, _TO_COPY.format(columns=", ".join(columns)))
+    return "\n".join([said.strip(), *lines])
 
 
 def _quoted(name: str) -> str:

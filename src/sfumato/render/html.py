@@ -32,7 +32,6 @@ _SHARED = Path(__file__).parents[1] / "web" / "static"
 _MOST_GROUPS = 40
 _FORCED = "The data were released all the same, by the custodian's decision."
 _OPEN = "Columns that leave as they were tell people apart, and the plan does not say whether others know them."
-_TOGETHER = "The figures of those who know all that leaves as it was stand first below."
 _STOPPED = "The data are not released unless the custodian insists."
 
 
@@ -93,13 +92,16 @@ def _together(report: TablesReport) -> tuple[str, str]:
             "All tables may leave, together",
             "Each keeps its limits, and nothing links them but what the plan declares.",
         )
+    stopped = _STOPPED if report.internal else _FORCED
+    if report.verdict == "undecided":
+        return words.undecided(report.undecided), f"{_OPEN} {stopped}"
     against = sum(not one.ok for one in report.tables.values())
     said = [f"{capital(refusal)}." for refusal in report.refusals]
     if against:
         said.append(
             "A table does not keep its limits." if against == 1 else f"{against} tables do not keep their limits."
         )
-    said.append(_STOPPED if report.internal else _FORCED)
+    said.append(stopped)
     return "The release is refused", " ".join(said)
 
 
@@ -145,15 +147,16 @@ class _Verdict:
 
 def _verdict(report: Report, said: Advice) -> _Verdict:
     limits = tuple(_limits(report))
+    stopped = _STOPPED if report.internal else _FORCED
+    if report.verdict == "undecided":
+        return _Verdict("warn", words.undecided(report.undecided), f"{_OPEN} {stopped}", limits)
     if not report.ok:
         headline = _broken(limits) if any(not limit.ok for limit in limits) else "The release is refused"
-        told = [*(f"{capital(refusal)}." for refusal in report.refusals), _STOPPED if report.internal else _FORCED]
+        told = [*(f"{capital(refusal)}." for refusal in report.refusals), stopped]
         return _Verdict("bad", headline, " ".join(told), limits)
     headline = {0: "No limits were set", 1: "The limit holds", 2: "Both limits hold"}.get(
         len(limits), f"All {len(limits)} limits hold"
     )
-    if beyond := words.beyond_limits(report.verdict, report.undecided):
-        return _Verdict("warn", beyond, _OPEN if report.undecided else _TOGETHER, limits)
     if said.high:
         headline += ", but a risk is high that no limit speaks of"
         return _Verdict("warn", headline, f"{'. '.join(said.high)}.", limits)

@@ -138,6 +138,8 @@ def summary(report: Report, console: Console) -> None:
 
 
 def _verdict(report: Report, said: Advice) -> Text:
+    if report.verdict == "undecided":
+        return plain_text(f"{words.undecided(report.undecided)}.", style="bold yellow")
     findings = report.findings
     broken = [f for f in findings if f.ok is False]
     unknown = sorted({f.measure for f in broken if report.internal and unmeasured(f)})
@@ -148,8 +150,6 @@ def _verdict(report: Report, said: Advice) -> Text:
         told += [f"Refused: {refusal}." for refusal in report.refusals]
         return plain_text(" ".join(told), style="bold red")
     verdict = "All limits hold" if any(f.ok for f in findings) else "No limits were set"
-    if beyond := words.beyond_limits(report.verdict, report.undecided):
-        return plain_text(f"{beyond}.", style="bold yellow")
     if said.high:
         return plain_text(f"{verdict}, but no limit speaks of this: {'; '.join(said.high)}.", style="bold yellow")
     return plain_text(f"{verdict}.", style="bold green" if any(f.ok for f in findings) else "bold")

@@ -27,7 +27,7 @@ __all__ = [
     "GROUPS",
     "PROMISE",
     "badness",
-    "beyond_limits",
+    "undecided",
     "bound",
     "family_of",
     "figure",
@@ -82,18 +82,16 @@ PROMISE = (
 )
 
 
-def beyond_limits(verdict: str, undecided: Sequence[str]) -> str:
-    """The headline on a release whose limits hold for the keys, and not for all that leaves; else empty.
+def undecided(columns: Sequence[str]) -> str:
+    """The headline on a release that holds only if nobody knows some columns.
 
     Examples
     --------
-    >>> beyond_limits("undecided", ["town", "kids", "rent", "car"])
+    >>> undecided(["town", "kids", "rent", "car"])
     'Undecided: holds only if nobody outside knows town, kids, rent and 1 more'
     """
-    if verdict == "undecided":
-        few = [*undecided[:_MOST_NAMED], *([f"{len(undecided) - _MOST_NAMED} more"] if undecided[_MOST_NAMED:] else [])]
-        return f"Undecided: holds only if nobody outside knows {listed(few)}"
-    return "" if verdict == "holds" else "Limits hold for the keys, but not for somebody who knows all that leaves"
+    few = [*columns[:_MOST_NAMED], *([f"{len(columns) - _MOST_NAMED} more"] if columns[_MOST_NAMED:] else [])]
+    return f"Undecided: holds only if nobody outside knows {listed(few)}"
 
 
 def of_what(line: Finding) -> str:

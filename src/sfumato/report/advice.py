@@ -53,9 +53,12 @@ class Advice:
 
 
 def advice_on(report: Report) -> Advice:
-    """Say what a report's findings mean; of an external one without what is kept back, and without what to try."""
+    """Say what a report's findings mean; of an external one without what is kept back, and without what to try.
+
+    Of an undecided release it does not say how to meet a limit: to decide what is known comes first.
+    """
     said = advice(report.findings, report.disclosure, steps=report.steps, published=not report.internal)
-    return said if report.internal else replace(said, to_try=(), edits=())
+    return said if report.internal and report.verdict != "undecided" else replace(said, to_try=(), edits=())
 
 
 def advice(

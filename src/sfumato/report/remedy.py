@@ -188,7 +188,7 @@ _FEWER_GIVEN = _Change("condition on fewer columns (`given`, `by`), so that less
 _MORE_GIVEN = _Change("condition on the columns that are analysed with it (`given`, `by`)")
 _DISTINCT = _Change(
     "let every distinct record count once (`distinct: true`), so that identical records no longer stay as they are",
-    lambda k: k.parameter("distinct", True),
+    lambda k: k.disjoint or k.parameter("distinct", True),
     set=("distinct", True),
 )
 _UNCLIPPED = _Change(

@@ -164,8 +164,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every limit of the plan holds, and nothing else speaks against the release."""
-        return self.findings.ok and not self.refusals
+        """Whether the verdict is that it holds: every limit is met, and nothing else speaks against the release."""
+        return self.verdict == "holds" and self.findings.ok and not self.refusals
 
     def known(self) -> dict[str, Any]:
         """Who was taken to know what, and what came of it, as the release's description has it."""
