@@ -27,7 +27,6 @@ __all__ = [
     "GROUPS",
     "PROMISE",
     "badness",
-    "undecided",
     "bound",
     "family_of",
     "figure",
@@ -36,6 +35,7 @@ __all__ = [
     "of_one",
     "of_what",
     "plain_number",
+    "undecided",
     "word",
 ]
 
