@@ -26,7 +26,12 @@ def test_json_and_nothing_is_written(sfumato, files):
     assert done.returncode == 0
     told = json.loads(done.stdout)
     assert told["optimal"]
-    assert set(told) == {"score", "levels", "suppressed", "optimal", "bound"}
+    found, judged = (
+        {"score", "levels", "suppressed", "optimal", "bound"},
+        {"verdict", "released", "undecided", "unknown"},
+    )
+    assert set(told) == found | judged | {"release", "ok"}
+    assert (told["release"], told["ok"], told["verdict"]) == (None, True, "holds")
     assert sorted(files.rglob("*")) == before
 
 
@@ -91,3 +96,43 @@ def test_without_keys_they_are_guessed_and_it_is_said(sfumato, files):
     none = sfumato("anonymise", files / "notes.csv")
     assert none.returncode == 2
     assert "No column looks like one that an intruder may know" in none.stderr
+
+
+@pytest.fixture
+def households(files):
+    frame = pl.read_csv(files / "people.csv").with_row_index("id").with_columns(kids=pl.col("id") % 7)
+    frame.write_csv(files / "people.csv")
+    return files
+
+
+def test_what_is_not_decided_is_1_with_or_without_a_folder(sfumato, households):
+    for more in ([], ["--out", households / "out"]):
+        done = sfumato(*asked(households, "--k", "9", *more))
+        assert done.returncode == 1
+        assert "holds only if nobody knows kids" in done.stderr
+        assert "--because" in done.stderr
+    assert not (households / "out").exists()
+
+
+def test_a_reason_lets_it_leave_with_new_ids(sfumato, households):
+    reason = "counted by our own interviewers alone"
+    done = sfumato(*asked(households, "--unknown", "others", "--because", reason, "--out", households / "out"))
+    assert done.returncode == 0
+    assert "Ids in id are replaced by numbers" in done.stderr
+    old, new = (pl.read_csv(households / f, infer_schema=False) for f in ("people.csv", "out/data.csv"))
+    assert set(new["id"].to_list()) <= {str(n + 1) for n in range(old.height)}
+    assert (old["id"] == new["id"]).mean() < 0.1  # of 230 numbers in a random order one or so stays where it was
+
+
+def test_ids_that_nobody_knows_stay(sfumato, households):
+    more = ("--unknown", "others,id", "--because", "numbers of our own sheets, never given to anybody")
+    done = sfumato(*asked(households, *more, "--out", households / "out"))
+    assert done.returncode == 0
+    assert "replaced by numbers" not in done.stderr
+
+
+def test_where_a_plan_comes_first_it_says_what_becomes_of_ids(sfumato, households):
+    (households / "plan.yaml").write_text("sfumato: 1\nvariables: {id: {role: record}, kids: {role: other}}\n")
+    done = sfumato(*asked(households, "--plan", households / "plan.yaml"))
+    assert done.returncode == 1
+    assert "do: pseudonymise, columns: [id]" in done.stderr

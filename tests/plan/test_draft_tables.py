@@ -64,10 +64,11 @@ def test_the_comment_says_how_to_join_them_and_that_works():
     assert one.join(two, on="person").height > 0
 
 
-def test_a_table_alone_is_drafted_as_ever():
+def test_ids_that_no_other_table_has_become_numbers():
     table = study()["people"]
     plan = drafted({"people": table, "other": table.rename(lambda n: f"x{n}")})
-    assert all(step.name != "pseudonymise" for step in plan.tables["people"].steps)
+    new = [step for step in plan.tables["people"].steps if step.name == "pseudonymise"]
+    assert [step.format for step in new] == ["number"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
@@ -18,7 +19,7 @@ from sfumato.methods.anonymise.method import Anonymise
 from sfumato.plan.plan import Plan
 from sfumato.plan.unknown import Unknown
 from sfumato.progress import Progress, quiet
-from sfumato.release.anonymising import Anonymisation, search, with_step
+from sfumato.release.anonymising import Anonymisation, search, with_new_ids, with_step
 from sfumato.release.several.choose import plan_for
 
 __all__ = ["anonymise"]
@@ -48,7 +49,8 @@ def anonymise(
     hierarchies
         Folder with a file for each key, or the hierarchies by key. A key without one stays or becomes `*`.
     plan
-        What is done before: its steps run first, its limits stay.
+        What is done before: its steps run first, its limits stay. Without one, ids that would leave as they were, and
+        that `unknown` does not name, are replaced by numbers in a keyed order.
     unknown
         What nobody outside knows, beside what the plan says of that: `{"columns": [...], "because": "..."}`.
     progress
@@ -97,7 +99,8 @@ def anonymise(
         raise DataError(f"There is no column {', '.join(map(repr, strange))}. Columns: {', '.join(table.columns)}.")
     before = plan_for(plan, None, table) or Plan(title=_title(table))
     stated = before.model_copy(update={"unknown": (*before.unknown, *said)}).beside(before)
-    return search(table, with_step(stated, step, given), progress)
+    made = search(table, with_step(stated, step, given), progress)
+    return replace(made, plan=with_new_ids(made.plan, table)) if plan is None else made
 
 
 def _title(table: PolarsDataset) -> str:

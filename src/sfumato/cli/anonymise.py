@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLE", "anonymise"]
 
 EXAMPLE = "Example: sfumato anonymise cohort.csv --keys age,sex,region --hierarchies hierarchies --k 5 --out release"
+_ANSWER = 'On this command line: --unknown NAMES --because "the reason, which is published".'
 
 
 def anonymise(
@@ -68,7 +69,7 @@ def anonymise(
     unknown: Annotated[
         str | None,
         typer.Option(
-            help="Released columns that nobody outside knows of anybody, with commas between; or others: all but keys, "
+            help="Released columns that nobody outside knows of anybody, with commas between; others: all but keys, "
             "strata and ids. Needs --because."
         ),
     ] = None,
@@ -84,7 +85,6 @@ def anonymise(
         Path | None, typer.Option(help="Report with exact figures, and values that no hierarchy lists.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder that is there.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write although a limit is exceeded; it is said.")] = False,
     secret_file: SecretFile = None,
     json: Json = False,
     delimiter: Delimiter = None,
@@ -97,7 +97,8 @@ def anonymise(
     """Recode keys to broader categories, and leave out few records, so that at least k records are alike.
 
     Of all levels of the keys' hierarchies those with the least loss are taken that meet everything asked for; that
-    nothing better exists is proven. Without --out nothing is written.
+    nothing better exists is proven. Ids that would leave as they were are replaced by numbers, unless a plan says what
+    becomes of them. Without --out nothing is written, and the verdict is told all the same.
     """
     from sfumato.api.anonymise import anonymise as search
     from sfumato.cli.talk import open_table, print_json, refuse_same, say, telling_unlisted
@@ -128,12 +129,12 @@ def anonymise(
         with replacing(recoding) as temporary:
             temporary.write_bytes(found.recoding().encode())
         say([f"Written: {recoding}"])
-    released = {} if out is None else _release(found, table, out, secret_file, overwrite, force, internal_report)
+    told = _release(found, table, out, secret_file, overwrite, internal_report)
     if json:
-        print_json(found.to_plain() | released)
+        print_json(found.to_plain() | told)
     else:
         _explain(found)
-    if released.get("ok") is False and not force:
+    if not told["ok"]:
         raise typer.Exit(1)
 
 
@@ -154,40 +155,60 @@ def _weights(text: str | None) -> dict[str, float]:
 def _said_unknown(columns: str | None, because: str | None) -> list[dict[str, Any]]:
     """What the options say that nobody outside knows, as a plan has it."""
     from sfumato.errors import DataError
+    from sfumato.plan.unknown import OTHERS
 
     if columns is None and because is None:
         return []
     if columns is None or because is None:
         raise DataError("--unknown COLUMNS and --because TEXT go together: what nobody outside knows, and why.")
-    return [{"columns": columns if columns == "others" else names(columns), "because": because}]
+    named = names(columns) or []
+    ids = [n for n in named if n != OTHERS]
+    told = ([OTHERS] if OTHERS in named else []) + ([ids] if ids or OTHERS not in named else [])
+    return [{"columns": each, "because": because} for each in told]
 
 
 def _release(
     found: Anonymisation,
     table: PolarsDataset,
-    out: Path,
+    out: Path | None,
     secret_file: Path | None,
     overwrite: bool,
-    force: bool,
     internal_report: Path | None,
 ) -> dict[str, Any]:
-    """Make the release as `protect` does, and say where it is."""
+    """Make the release as `protect` does, and say where it is, or why there is none."""
     from sfumato.api.protect import protect
     from sfumato.cli.talk import say
     from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
+    from sfumato.release.release import not_met
     from sfumato.release.secret import Secret
 
+    say(_new_ids(found))
     with working() as progress:
         release = protect(found.plan, table, secret=Secret.find(secret_file), progress=progress)
-        try:
-            notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal_report)
-        except LimitExceeded as error:
-            say([*release.report.assumed.sentences(), *release.report.warnings, str(error)])
-            return {"release": None, "ok": False}
-    said = (*release.report.assumed.sentences(), *release.report.warnings)
-    say([*said, *notes, f"Release written: {out} (open report.html there)"])
-    return {"release": str(out), "ok": release.ok}
+    report = release.report
+    plain = {name: report.to_plain()[name] for name in ("verdict", "released", "undecided", "unknown")}
+    told: dict[str, Any] = {"release": None, "ok": release.ok, **plain}
+    here = [_ANSWER] if report.undecided else []
+    if out is None:
+        say([*report.assumed.sentences(), *([] if release.ok else [report.to_decide or not_met(report)]), *here])
+        return told
+    try:
+        notes = release.write(out, overwrite=overwrite, internal_report=internal_report)
+    except LimitExceeded as error:
+        say([*report.assumed.sentences(), *report.warnings, str(error), *here])
+        return told
+    say([*report.assumed.sentences(), *report.warnings, *notes, f"Release written: {out} (open report.html there)"])
+    return told | {"release": str(out)}
+
+
+def _new_ids(found: Anonymisation) -> list[str]:
+    """Say that ids are replaced, where nobody asked for that."""
+    new = [n for step in found.plan.steps[found.plan.steps.index(found.step) + 1 :] for n in step.changes]
+    if not new:
+        return []
+    kept = "--unknown NAMES --because TEXT keeps ids that nobody outside knows"
+    return [f"Ids in {', '.join(new)} are replaced by numbers in an order that tells nothing; {kept}."]
 
 
 def _explain(found: Anonymisation) -> None:

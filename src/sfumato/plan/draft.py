@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
+from sfumato.plan.unknown import IDS, OPEN, OTHERS
 
 __all__ = ["draft_body", "draft_plan", "head", "listed"]
 
@@ -63,15 +64,24 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
     return "\n".join([*head(title), *draft_body(frame, guesses)]) + "\n"
 
 
-def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], last: Iterable[str] = ()) -> list[str]:
-    """Give the lines on variables, steps and limits; parameters as in `draft_plan`, with lines for steps at the end."""
+def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection[str] = ()) -> list[str]:
+    """Give the lines on variables, steps, what is unknown and limits.
+
+    Parameters
+    ----------
+    frame, guesses
+        As in `draft_plan`.
+    shared
+        Ids that another table has too.
+    """
     if any(n.startswith(HIDDEN) for n in frame.columns):
         raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
     steps = draft_steps(frame, guesses)
     if not (steps.keys or steps.averaged):  # a plan under which nobody could look anybody up protects nobody
         guesses = _more_keys(guesses)
         steps = draft_steps(frame, guesses)
-    return [*_variables(guesses), *_steps(steps), *last, *_limits(steps)]
+    ids = [g for g in guesses if g.variable.role in IDS and g.name not in steps.dropped]
+    return [*_variables(guesses), *_steps(steps), *_new_ids(ids, shared), *_unknown(steps, guesses), *_limits(steps)]
 
 
 def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
@@ -206,6 +216,30 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     if steps.within:
         yield "  # Records with the same values missing are averaged among each other; where they are too few they go."
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
+
+
+def _new_ids(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
+    """Steps that replace ids: a column each, for equal ids of records and households would get equal numbers."""
+    if ids:
+        yield "  # Whoever knows an id knows whose records these are: other ids take its place."
+    if any(g.variable.role == Role.RECORD for g in ids):
+        yield "  # protect --crosswalk FILE writes old and new ones side by side, for you alone."
+    for guess in ids:
+        if guess.name in shared:
+            yield "  # Another table has these ids too: others of its own keep anybody from putting the two together."
+        number = guess.name not in shared and not guess.variable.missing  # which join with nothing, and bear no codes
+        form = ", format: number" if number else ""
+        yield f"  - {{do: pseudonymise, columns: {listed([guess.name])}, scope: table{form}}}"
+
+
+def _unknown(steps: Steps, guesses: Sequence[Guess]) -> Iterator[str]:
+    """The question that only the custodian can answer, where a column is released on which it is to be asked."""
+    gone = {*steps.dropped, *steps.crowded, *steps.keys}
+    if any(g.name not in gone and g.variable.role not in (Role.KEY, *IDS) for g in guesses):
+        yield "# Columns that leave unchanged count as known to others. Name here those that nobody outside can know of"
+        yield '# anybody, and write why in place of "?": the reason is published.'
+        yield "unknown:"
+        yield f'  - {{columns: {OTHERS}, because: "{OPEN}"}}'
 
 
 def _limits(steps: Steps) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Draft a plan for several tables: each as for it alone, with codes of its own for the ids that they share."""
+"""Draft a plan for several tables: each as for it alone, with ids of its own."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.errors import FileError
 from sfumato.plan.draft import draft_body, head, listed
+from sfumato.plan.unknown import IDS
 
 __all__ = ["Drafted", "draft_tables", "named_tables"]
-
-_IDS = (Role.RECORD, Role.HOUSEHOLD)
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,8 @@ def named_tables(files: Sequence[PurePath]) -> dict[str, PurePath]:
 def draft_tables(tables: Mapping[str, Drafted], title: str) -> str:
     """Write a commented plan of several tables as YAML.
 
-    Ids that several tables have get codes of their own in each (`pseudonymise`, scope `table`), so that nobody can put
-    the tables together by them; a comment says what to write where they should be joined.
+    Ids are others in each table (`pseudonymise`, scope `table`), so that nobody can put the tables together by those
+    that they share; a comment says what to write where they should be joined.
 
     Parameters
     ----------
@@ -87,16 +86,15 @@ def draft_tables(tables: Mapping[str, Drafted], title: str) -> str:
     for name, table in tables.items():
         own = [n for n in shared if n in table.frame.columns]
         guesses = _with_ids(table.guesses, own)
-        known = {g.name for g in guesses if g.variable.role in _IDS}
         lines += [f"  {name}:", f"    file: {json.dumps(table.file, ensure_ascii=False)}"]
-        lines += [f"    {line}" for line in draft_body(table.frame, guesses, _codes([n for n in own if n in known]))]
+        lines += [f"    {line}" for line in draft_body(table.frame, guesses, own)]
     lines += _links(shared, tables)
     return "\n".join(lines) + "\n"
 
 
 def _shared_ids(tables: Mapping[str, Drafted]) -> list[str]:
     """Columns that are an id in one table and stand in another one too."""
-    ids = dict.fromkeys(g.name for table in tables.values() for g in table.guesses if g.variable.role in _IDS)
+    ids = dict.fromkeys(g.name for table in tables.values() for g in table.guesses if g.variable.role in IDS)
     return [n for n in ids if sum(n in table.frame.columns for table in tables.values()) > 1]
 
 
@@ -105,18 +103,12 @@ def _with_ids(guesses: Sequence[Guess], shared: Sequence[str]) -> list[Guess]:
     free = not any(g.variable.role == Role.HOUSEHOLD for g in guesses)
     found = []
     for guess in guesses:
-        if guess.name in shared and guess.variable.role not in _IDS and free:
+        if guess.name in shared and guess.variable.role not in IDS and free:
             variable = guess.variable.model_copy(update={"role": Role.HOUSEHOLD, "range": None})
             guess = replace(guess, variable=variable, leaves=False, reason="an id of another table's records")
             free = False
         found.append(guess)
     return found
-
-
-def _codes(ids: Sequence[str]) -> Iterator[str]:
-    if ids:
-        yield "  # Another table has these ids too: codes of its own keep anybody from putting the two together."
-        yield f"  - {{do: pseudonymise, columns: {listed(ids)}, scope: table}}"
 
 
 def _links(shared: Sequence[str], tables: Mapping[str, Drafted]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from sfumato.data.described import Described
 from sfumato.data.query import Folded
 from sfumato.data.roles import Role
 
-__all__ = ["BETRAYS", "OPEN", "ORDER", "OTHERS", "Unknown", "betrayed", "unknown_columns", "unknown_problems"]
+__all__ = ["BETRAYS", "IDS", "OPEN", "ORDER", "OTHERS", "Unknown", "betrayed", "unknown_columns", "unknown_problems"]
 
 OTHERS: Final = "others"
 """In place of columns: all released ones but keys, strata and ids."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.hidden import HIDDEN
@@ -20,12 +20,14 @@ from sfumato.measures.registry import figures
 from sfumato.measures.subject import KEYS
 from sfumato.methods.anonymise.coding import Coded, Key, coded
 from sfumato.methods.anonymise.method import Anonymise, Anonymised
+from sfumato.methods.pseudonymise import Pseudonymise
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.run import run_steps
+from sfumato.release.verdict import open_ids
 
-__all__ = ["Anonymisation", "KeyLevel", "asked_limits", "guessed_keys", "search", "with_step"]
+__all__ = ["Anonymisation", "KeyLevel", "asked_limits", "guessed_keys", "search", "with_new_ids", "with_step"]
 
 
 class KeyLevel(NamedTuple):
@@ -190,6 +192,27 @@ def with_step(plan: Plan, step: Anonymise, hierarchies: dict[str, Hierarchy]) ->
     return made.beside(plan)
 
 
+def with_new_ids(plan: Plan, data: PolarsDataset) -> Plan:
+    """A plan that gives new ids by its last steps, a column each, where nobody has said what becomes of the old ones.
+
+    Parameters
+    ----------
+    plan
+        A plan whose steps keep every id.
+    data
+        The table.
+    """
+    frame = plan.read(data.frame)
+    book = plan.codebook(frame, data.codebook)
+    found = open_ids(plan, book, book, replace(data, frame=frame, codebook=book))
+    new = [Pseudonymise(columns=(n,), scope="table", format=_form(book[n])) for n in found]
+    return plan.model_copy(update={"steps": (*plan.steps, *new)}).beside(plan)
+
+
+def _form(known: Variable) -> Literal["code", "number"]:
+    return "code" if known.missing else "number"  # a number is no code for what is missing
+
+
 def asked_limits(step: Anonymise) -> list[Limit]:
     """What a step asks of each class, as limits of a plan."""
     limits = [Limit(measure="k_anonymity", at_least=step.k, group=KEYS)]
@@ -228,7 +251,7 @@ def search(data: PolarsDataset, plan: Plan, progress: Progress = quiet) -> Anony
         Where no levels meet what is asked.
     """
     step = plan.steps[-1]
-    assert isinstance(step, Anonymise)
+    assert isinstance(step, Anonymise), "the last step is the one whose levels are searched"
     frame = plan.read(data.frame)
     book = plan.codebook(frame, data.codebook)
     plan.check(book)
