@@ -181,7 +181,8 @@ def test_dates_of_unknown_form_are_told():
 
 
 def test_ids_are_replaced_and_the_question_is_asked():
-    frame = pl.DataFrame({"id": range(60), "hid": [i // 3 for i in range(60)], "q1": [i % 3 for i in range(60)]})
+    known = {"id": range(60), "hid": [i // 3 for i in range(60)], "sex": ["f", "m"] * 30}
+    frame = pl.DataFrame(known | {"q1": [i % 3 for i in range(60)]})
     plan = Plan.from_yaml(drafted(frame))
     new = {step.columns: step.format for step in plan.steps if step.name == "pseudonymise"}
     assert new == {("id",): "number", ("hid",): "number"}  # a step each: equal ids of both would get equal numbers
