@@ -246,3 +246,17 @@ def test_tables_of_categories_alone_are_compared():
     found = sf.compare(before, before.with_columns(town=pl.lit("a")))
     (line,) = found.select("u_main")
     assert line.value > 0
+
+
+def test_without_a_plan_what_left_as_it_was_is_found_by_comparing():
+    """Town left, age in bands of ten too; income moved: whoever knows town and age is who the two groups are of."""
+    frame = pl.DataFrame(
+        {"id": range(60), "town": ["a", "b"] * 30, "age": [20 + i % 40 for i in range(60)]}
+        | {"income": [100.0 * (i * 37 % 60) for i in range(60)]}
+    )
+    out = frame.with_columns(pl.col("age") // 10 * 10, pl.col("income") + 13.0)
+    found = sf.risk(frame, out, record="id")
+    sizes = out.group_by("town", "age").len()["len"]
+    assert found.of("k_anonymity", group="released").value == sizes.min()
+    (nearest,) = found.select("linkage_nearest", group="released")
+    assert nearest.value == 1.0  # within a class the nearest income is the right one: all moved alike

@@ -192,7 +192,8 @@ def risk(
         )
     if records is not None:
         say([f"Written: {records}. It points at people: keep it where the data are kept."])
-    finish(found, json)
+    judged = any(f.ok is not None for f in found)
+    finish(found, json, verdict=("holds" if found.ok else "exceeded") if judged else None)
 
 
 def compare(

@@ -129,11 +129,11 @@ def telling_unlisted(path: Path | None) -> Iterator[None]:
         raise
 
 
-def finish(findings: Findings, as_json: bool) -> None:
-    """Print findings and leave with status 1 where a limit does not hold."""
+def finish(findings: Findings, as_json: bool, **more: Any) -> None:
+    """Print findings, and more for a program; leave with status 1 where a limit does not hold."""
     import typer
 
-    print_findings(findings, as_json)
+    print_findings(findings, as_json, **more)
     if not findings.ok:
         say(["A limit of the plan is exceeded."])
         raise typer.Exit(1)

@@ -28,7 +28,7 @@ from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import apply_limits, attacking_for, intruding_for
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
-from sfumato.release.classes import classes_of, exposed
+from sfumato.release.classes import classes_of, exposed, exposed_beside
 from sfumato.release.copies import NOBODYS as NOBODYS_ROWS
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.earlier import Before, with_record
@@ -161,7 +161,8 @@ def risk(
     keys = seen.keys if tables.plan.steps else tuple(n for n in seen.keys if n not in masked)
     keys = named.keys or keys
     sensitive = named.sensitive or tuple(n for n in sensitive_categories(tables.codebook) if n in after.columns)
-    wide = [c for c in seen.classes if c.group in WIDE and tables.plan.steps]  # what leaves as it was, the plan tells
+    left = seen if tables.plan.steps else exposed_beside(pair, tables.released)
+    wide = [c for c in left.classes if c.group in WIDE]
     subject = Subject(
         with_record(after, record),
         given=tables.before,
@@ -175,7 +176,7 @@ def risk(
         truth=None if earlier is None else earlier.truth,
         intruder=_intruder(tables, pair, record, named, control, told),
         asked=frozenset(limit.measure for limit in tables.plan.limits),
-        knowing=seen.knowing if tables.plan.steps else (),
+        knowing=left.knowing,
     )
     found = measure(subject, progress, "risk")
     if also is not None:

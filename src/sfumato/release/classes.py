@@ -31,6 +31,7 @@ __all__ = [
     "beyond_chance",
     "classes_of",
     "exposed",
+    "exposed_beside",
     "exposed_off_memory",
     "left_alone",
     "missing_rule",
@@ -124,20 +125,46 @@ def exposed(
     keys = [n for n in known if n not in traces.masked or n in as_was]
     strata = [n for n in traces.strata if n in codebook and codebook[n].role not in _NO_PART]
     notes = (HARDLY_MASKED.format(columns=", ".join(as_was)),) if as_was else ()
-    return _with_all_that_leaves(plan, codebook, left, Exposed(classes_of(keys, strata), notes))
+    touched = {n for n in traces.masked if n not in left}
+    return _with_all_that_leaves(plan, codebook, touched, Exposed(classes_of(keys, strata), notes))
 
 
-def _with_all_that_leaves(plan: Plan, codebook: Codebook, left: Set[str], seen: Exposed) -> Exposed:
-    """The groups of those who know every column that leaves as it was, whatever its role."""
+def exposed_beside(pair: Pair, codebook: Codebook) -> Exposed:
+    """The groups of those who know every column that left as it was, where no plan says which ones did.
+
+    Parameters
+    ----------
+    pair
+        The original and the protected table.
+    codebook
+        Of the protected table.
+    """
+    if not pair.aligned:
+        return Exposed(())
+    codebook = codebook.only([n for n in codebook if n != pair.record])
+    both = [n for n in codebook if n in pair.before.columns and n in pair.after.columns]
+    changed = {n for n in both if left_alone(pair, n) <= _MOST_LEFT and not _recoded(pair, n)}
+    return _with_all_that_leaves(Plan(), codebook, changed, Exposed(()))
+
+
+def _recoded(pair: Pair, column: str) -> bool:
+    """Whether equal values became equal ones, so that a column tells less and nothing wrong."""
+    values = pl.DataFrame({"old": pair.before[column], "new": pair.after[column]})
+    several = values.filter(pl.len().over("old") > 1)
+    return several.height > _MOST_LEFT * values.height and several.n_unique() == several["old"].n_unique()
+
+
+def _with_all_that_leaves(plan: Plan, codebook: Codebook, touched: Set[str], seen: Exposed) -> Exposed:
+    """The groups of those who know every column that leaves as it was, whatever its role; `touched` ones do not."""
     traces = plan.traces
     named = {n for step in plan.steps if step.replaces for n in step.changes}  # nobody outside knows the new names
     people = [n for n in codebook if codebook[n].role not in (*IDS, Role.IDENTIFIER) and n not in named]
     looked_up = {*keys_of(traces, codebook), *traces.strata}
     others = tuple(n for n in people if n not in looked_up)
     unknown = set(unknown_columns(plan.unknown, others, decided=True))
-    free = [n for n in people if n not in traces.masked or n in left]
+    free = [n for n in people if n not in touched]
     released = tuple(n for n in free if n not in unknown)
-    masked = [n for n in people if n in traces.masked]
+    masked = [n for n in people if n in traces.masked or n in touched]
     knowing = [Outsider(RELEASED, released, tuple(n for n in masked if n not in unknown))]
     groups = [Classes(RELEASED, released)] if set(released) > set(seen.keys) else []
     if unknown:
