@@ -140,6 +140,7 @@ def risk(
     from sfumato.cli.talk import finish, open_source, open_table, refuse_same, say
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
+    from sfumato.release.verdict import verdict_of_risk
 
     refuse_same(records, path_of(data), protected, plan, secret_file, *(earlier or ()), *(truth or ()))
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
@@ -192,8 +193,7 @@ def risk(
         )
     if records is not None:
         say([f"Written: {records}. It points at people: keep it where the data are kept."])
-    judged = any(f.ok is not None for f in found)
-    finish(found, json, verdict=("holds" if found.ok else "exceeded") if judged else None)
+    finish(found, json, verdict=verdict_of_risk(found))
 
 
 def compare(

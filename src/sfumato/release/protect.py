@@ -153,6 +153,7 @@ def _report(
         assumed=assumed(plan, measured.seen),
         verdict=judged.verdict,
         undecided=judged.undecided,
+        open_ids=ids,
         to_decide=undecided_words(judged, ids),
     )
 

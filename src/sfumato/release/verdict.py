@@ -18,7 +18,7 @@ from sfumato.plan.plan import Plan
 from sfumato.plan.unknown import IDS, ORDER, unknown_columns
 from sfumato.release.classes import Exposed
 
-__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "undecided_words"]
+__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "undecided_words", "verdict_of_risk"]
 
 Verdict = Literal["holds", "exceeded", "undecided"]
 MOST_NAMED = 3
@@ -142,6 +142,19 @@ def judge(
     known = Findings(tuple(f for f in findings if f.group != RELEASED)) + again(left_open)
     speaking = [x for x in limits if x.group != RELEASED or any(x.binds(f) for f in known)]  # of nothing: nobody knows
     return Judged("undecided", tuple(left_open)) if _keeps(known, speaking) else Judged("exceeded")
+
+
+def verdict_of_risk(findings: Findings) -> Verdict | None:
+    """Whether what was measured keeps to the limits that bind it; None where none does. Nothing leaves here.
+
+    Examples
+    --------
+    >>> verdict_of_risk(Findings()) is None
+    True
+    """
+    if all(f.ok is None for f in findings):
+        return None
+    return "holds" if findings.ok else "exceeded"
 
 
 def _keeps(findings: Findings, limits: Sequence[Limit]) -> bool:

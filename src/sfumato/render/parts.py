@@ -30,7 +30,9 @@ def parts(report: Report) -> dict[str, Any]:
     dict
         Plain values for JSON: `verdict` (state, headline, sentence and limits), `risk` and `loss` (a paragraph each),
         `tries` (a sentence each, with the edits of the plan that make some of its changes), `plots` (title, how to read
-        it, what the marks mean, panels of title, SVG and figures), `families` (tables of figures), `warnings`, `notes`.
+        it, what the marks mean, panels of title, SVG and figures), `families` (tables of figures), `warnings`, `notes`,
+        and of an undecided release `undecided` and `ids`: columns on which a decision is wanting, and the ids among
+        them.
 
     Examples
     --------
@@ -76,6 +78,8 @@ def parts(report: Report) -> dict[str, Any]:
             }
             for family in page.families
         ],
+        "undecided": list(report.undecided),
+        "ids": [n for n in report.open_ids if n in report.undecided],
         "warnings": list(report.warnings),
         "notes": list(report.findings.notes),
     }

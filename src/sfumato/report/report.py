@@ -138,6 +138,8 @@ class Report:
         leaves, only if nobody knows some columns, or not at all.
     undecided
         These columns.
+    open_ids
+        Ids that leave as they were and on which the plan says nothing; `order` among them is that of the input.
     to_decide
         What the custodian is told of them, with the lines for the plan; never published.
     """
@@ -160,6 +162,7 @@ class Report:
     assumed: Assumed = field(default_factory=Assumed)
     verdict: str = "holds"
     undecided: tuple[str, ...] = ()
+    open_ids: tuple[str, ...] = ()
     to_decide: str = ""
 
     @property

@@ -32,7 +32,7 @@ _ORDER = (
         "tables",
         "links",
     ),
-    *("steps", "limits", "knows"),
+    *("steps", "unknown", "limits", "knows"),
 )
 """How the keys of a plan, and of its tables, usually follow each other."""
 

@@ -120,8 +120,10 @@ def tune(work: Work, progress: Progress) -> dict[str, Any]:
 def risk(work: Work, progress: Progress) -> dict[str, Any]:
     """Measure the risk of the file as it is, with a search of larger sets of keys."""
     from sfumato.api.risk import risk as measure
+    from sfumato.release.verdict import verdict_of_risk
 
-    return measure(_read(work)[1], progress=progress, **work.options).to_plain()
+    found = measure(_read(work)[1], progress=progress, **work.options)
+    return {"verdict": verdict_of_risk(found), **found.to_plain()}
 
 
 def fit(work: Work, progress: Progress) -> dict[str, Any]:
@@ -148,10 +150,10 @@ def measures(work: Work, progress: Progress) -> dict[str, Any]:
     """Measure the risk of the file as it is; of lines of single classes the number alone is told."""
     from sfumato.api.risk import risk as measure
     from sfumato.data.finding import Findings
-    from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS
+    from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS, RELEASED
 
     found = measure(_read(work)[1], progress=progress, **work.options)
-    whole = tuple(line for line in found if line.group in (None, KEYS, KEYS_AND_OTHERS))
+    whole = tuple(line for line in found if line.group in (None, KEYS, KEYS_AND_OTHERS, RELEASED))
     more = Counter(line.measure for line in found)
     more.subtract(line.measure for line in whole)
     return {**Findings(whole, found.notes).to_plain(), "more": dict(more)}

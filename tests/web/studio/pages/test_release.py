@@ -173,3 +173,43 @@ def test_a_secret_is_given_once_and_counts_from_then_on(tmp_path):
 def test_without_a_file_it_says_where_to_open_one(tmp_path):
     with looking(tmp_path, None) as someone:
         assert "No file is open" in words(someone.see("/release"))
+
+
+@pytest.fixture
+def undecided(tmp_path):
+    """A studio in which a plan was run that does not say who may know the dose or the id."""
+    step = "{do: centroids, columns: [age, dose], k: 3, grouping: mdav}"
+    open_plan = PLAN.partition("unknown:")[0].replace(step, "{do: noise, columns: [age], share: 0.5}")
+    with looking(tmp_path, open_plan) as someone:
+        someone.send("/pages/release/run", data={})
+        yield someone
+
+
+def test_what_is_not_decided_is_asked_and_the_answer_is_in_the_plan(undecided):
+    part = words(undecided.see("/pages/release/result"))
+    assert "Undecided: holds only if nobody outside knows id and dose" in part
+    assert "Nobody outside knows of anybody" in part
+    undecided.send("/pages/release/ids")
+    reason = "weighed by our own nurses and told to nobody"
+    undecided.send("/pages/release/unknown", data={"column": ["dose"], "because": reason})
+    plan = undecided.studio.planned.plan
+    assert [step.name for step in plan.steps] == ["noise", "pseudonymise"]
+    assert [(each.columns, each.because) for each in plan.unknown] == [(("dose",), reason)]
+    undecided.send("/pages/release/run", data={})
+    assert "Undecided" not in words(undecided.see("/pages/release/result"))
+    assert undecided.studio.jobs.last("protect").result["verdict"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"because": "weighed by our own nurses alone"}, "Tick the columns"),
+        ({"column": "age", "because": "weighed by our own nurses alone"}, "of another run"),
+        ({"column": "dose", "because": "?"}, "Say why"),
+        ({"column": "dose", "because": "secret"}, "20 to 300 characters"),
+    ],
+)
+def test_an_answer_that_is_none_leaves_the_plan_as_it_is(undecided, form, says):
+    before = undecided.studio.planned.text
+    assert says in undecided.send("/pages/release/unknown", data=form)
+    assert undecided.studio.planned.text == before

@@ -6,6 +6,7 @@ from sfumato.web.studio.pages import (
     analyse,
     compare,
     data,
+    deciding,
     opening,
     plan,
     protect,
@@ -28,6 +29,7 @@ ROUTERS = (
     trade_off.router,
     compare.router,
     release.router,
+    deciding.router,
     analyse.router,
     tables.router,
 )

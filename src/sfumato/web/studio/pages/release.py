@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from sfumato.web.studio.pages.frame import change, problem, show, show_part
 from sfumato.web.studio.routes.parts import Of
 from sfumato.web.studio.studio import Studio
 
-__all__ = ["begun", "is_stale", "router", "run_lines", "told"]
+__all__ = ["begun", "is_stale", "result_later", "router", "run_lines", "told"]
 
 router = APIRouter()
 _REPORT = (
@@ -79,7 +81,7 @@ def try_(request: Request, studio: Of, form: Form) -> Any:
         studio,
         lambda: studio.planned.change("*", lambda text: apply(text, _edit(edit))),
         "release_result",
-        **{name: (lambda name=name: _result(studio)[name]) for name in _NAMES},
+        **result_later(studio),
     )
 
 
@@ -185,6 +187,11 @@ _NAMES = (
 )
 
 
+def result_later(studio: Studio) -> dict[str, Callable[[], Any]]:
+    """What the part says of the last run once a change has been made."""
+    return {name: partial(lambda wanted: _result(studio)[wanted], name) for name in _NAMES}
+
+
 def _result(studio: Studio) -> dict[str, Any]:
     """What the part says of the last run."""
     running, job = studio.jobs.running, studio.jobs.last("protect")
@@ -282,7 +289,10 @@ def told(job: Job) -> dict[str, Any]:
     """What a run handed over for pages; empty where it is gone."""
     path = None if job.work.out is None else job.work.out / "told.json"
     if path is None or not path.is_file():
-        return {"verdict": None, "tries": [], "plots": [], "families": [], "warnings": [], "notes": []}
+        nothing: dict[str, Any] = dict.fromkeys(
+            ("tries", "plots", "families", "warnings", "notes", "undecided", "ids"), ()
+        )
+        return nothing | {"verdict": None}
     said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return said
 
