@@ -89,10 +89,11 @@ def measure_off_memory(
     earlier
         Opens earlier releases of the same people; a large table is refused beside them.
     """
-    few = measure_few(plan, ran, how, progress, earlier=earlier)
-    findings = measure_many(plan, ran, how, progress) if few is None else few
-    refused = (EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier and few is None else ()
-    return Measured(findings, None, how, exposed_off_memory(plan, ran.after), refusals=refused)
+    seen = exposed_off_memory(plan, ran.after)
+    if (few := measure_few(plan, ran, how, progress, earlier=earlier)) is not None:
+        return Measured(few.findings, None, how, seen, again=few.again)
+    refused = (EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier else ()
+    return Measured(measure_many(plan, ran, how, progress), None, how, seen, refusals=refused)
 
 
 def measure_few(
@@ -101,7 +102,7 @@ def measure_few(
     how: Measuring,
     progress: Progress,
     earlier: Callable[[], Before | None] = lambda: None,
-) -> Findings | None:
+) -> Measured | None:
     """Measure a run of a small table as in memory; None where it is large, or its ids are not those of records.
 
     Parameters
@@ -114,7 +115,7 @@ def measure_few(
     if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > how.most:
         return None
     rows = ran.sides.whole()
-    return None if rows is None else measure_run(plan, in_memory(ran, rows), how, progress, earlier=earlier()).findings
+    return None if rows is None else measure_run(plan, in_memory(ran, rows), how, progress, earlier=earlier())
 
 
 def in_memory(ran: Ran[Parted], rows: Rows) -> Ran[PolarsDataset]:
