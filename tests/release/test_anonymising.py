@@ -10,6 +10,7 @@ from sfumato.methods.anonymise.method import Anonymise
 from sfumato.plan.plan import Plan
 from sfumato.release.anonymising import asked_limits, with_step
 from sfumato.steps import Recode
+from tests.reasons import nobody_knows
 
 AGES = Hierarchy.intervals(0, 99, [5, 10, 20])
 
@@ -26,7 +27,7 @@ def people(n=400):
 
 
 def search(**more):
-    return sf.anonymise(people(), ["age", "sex"], hierarchies={"age": AGES}, **more)
+    return sf.anonymise(people(), ["age", "sex"], hierarchies={"age": AGES}, unknown=nobody_knows(), **more)
 
 
 @pytest.fixture(scope="module")

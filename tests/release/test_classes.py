@@ -18,6 +18,7 @@ from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import classes_of, exposed, missing_rule, refusals
+from tests.reasons import nobody_knows
 
 BOOK = Codebook(
     {
@@ -226,6 +227,7 @@ def test_the_keys_that_a_step_names_are_keys_whatever_their_role():
     plan = sf.Plan(
         variables={"id": {"role": "record"}, "age": {"role": "other"}},
         steps=[{"do": "anonymise", "keys": ["town", "age"], "k": 4}],
+        unknown=nobody_knows("id"),
     )
     release = sf.protect(plan, frame, secret=bytes(16))
     (line,) = release.report.findings.select("k_anonymity")

@@ -8,6 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, FileError
 from sfumato.plan.plan import Plan
+from tests.reasons import nobody_knows
 
 FRAME = pl.DataFrame(
     {"id": [f"p{i:03}" for i in range(60)], "sex": ["f", "m"] * 30, "age": [20.0 + i % 31 for i in range(60)]}
@@ -75,7 +76,8 @@ def test_an_old_one_is_not_lost(release, tmp_path):
 
 
 def test_without_new_ids_there_is_none(tmp_path):
-    plain = sf.protect(NUMBERED.model_copy(update={"steps": NUMBERED.steps[:1]}), FRAME, secret=b"k" * 32)
+    plan = Plan(variables=VARIABLES, steps=NUMBERED.steps[:1], limits=NUMBERED.limits, unknown=nobody_knows("id"))
+    plain = sf.protect(plan, FRAME, secret=b"k" * 32)
     with pytest.raises(FileError, match="no step replaces"):
         plain.write(tmp_path / "r", crosswalk=tmp_path / "ids.csv")
     assert not (tmp_path / "r").exists()

@@ -12,6 +12,7 @@ from sfumato.methods.noise import Noise
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
 from sfumato.plan.plan import Plan
+from tests.reasons import nobody_knows
 
 FRAME = cohort(150).select("id", "sex", "smoker", "asthma", "bmi", "height", "name")
 VARIABLES = {
@@ -29,7 +30,7 @@ KEYS = {"measure": "k_anonymity", "group": "keys", "at_least": 5}
 
 
 def plan(*steps, limits=(KEYS,)):
-    return Plan(title="t", variables=VARIABLES, steps=steps or STEPS, limits=limits)
+    return Plan(title="t", variables=VARIABLES, steps=steps or STEPS, limits=limits, unknown=nobody_knows("id"))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_the_original_is_left_alone():
 def test_measures_are_of_masked_columns_within_their_strata(release):
     found = release.report.findings
     assert [f.variable for f in found.select("delta")] == ["bmi", "height"]
-    assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled", "released"}
+    assert {f.group for f in found.select("linkage_nearest")} == {"overall", "stratum", "unscaled", "everything"}
     assert found.of("k_anonymity", group="strata").value == FRAME["sex"].value_counts()["count"].min()
     assert found.of("k_anonymity", group="keys").value == FRAME.group_by("sex", "smoker").len()["len"].min()
     # baseline is the unprotected table: everybody's own values are released
@@ -210,6 +211,7 @@ def test_tune_and_protect_and_risk_measure_what_a_limit_names(limit, step):
         variables={"id": {"role": "record"}, "x": {"kind": "continuous"}},
         steps=[step],
         limits=[{"measure": "h_rank", **limit}],
+        unknown=nobody_knows("id"),
     )
     release = sf.protect(plan, rows, secret=bytes(16))
     asked = release.report.findings.select("h_rank", **{k: v for k, v in limit.items() if k != "at_most"})

@@ -29,6 +29,7 @@ from sfumato.release.remaining import as_released
 from sfumato.release.run import run_plan, run_steps
 from sfumato.release.secret import Secret
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
+from tests.reasons import nobody_knows
 from tests.release.scattered import Scattered
 
 SECRET = Secret(bytes(range(32)))
@@ -238,7 +239,7 @@ def past(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = table().drop_nulls().drop_nans()
     steps = [{"do": "noise", "columns": ["x"], "share": 0.2}]
-    sf.protect(plan(steps), frame, secret=SECRET.value).write("old")
+    sf.protect(plan(steps, unknown=nobody_knows("id", "house")), frame, secret=SECRET.value).write("old")
     frame.write_parquet("then.parquet")
     Path("parts").mkdir()
     for i, part in enumerate(frame.iter_slices(70)):

@@ -1,9 +1,11 @@
 """The verdict for whoever knows all that leaves."""
 
 import polars as pl
+import pytest
 import yaml
 
 import sfumato as sf
+from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
 from sfumato.release.verdict import Judged, undecided_words
 
@@ -124,24 +126,48 @@ def test_the_lines_to_copy_are_of_a_plan_and_give_no_reason():
     assert undecided_words(Judged("holds"), ()) == ""
 
 
-def test_it_is_told_and_published(tmp_path):
-    plan = Plan(
-        variables=VARIABLES, steps=[{"do": "noise", "columns": ["bmi"], "by": ["sex"], "share": 0.5}], limits=LIMITS
-    )
-    release = sf.protect(plan, FRAME, secret=SECRET)
-    release.write(tmp_path / "r")
-    told = sf.read(tmp_path / "r" / "data.csv") if (tmp_path / "r" / "data.csv").exists() else None
+def test_the_order_alone_has_a_way_out():
+    said = undecided_words(Judged("undecided", ("order",)), ("order",))
+    assert yaml.safe_load(said.split("\n", 1)[1].rsplit("\n", 1)[0]) == {
+        "unknown": [{"columns": ["order"], "because": "?"}]
+    }
+    assert "Leave `order: input` out" in said
+
+
+@pytest.fixture(scope="module")
+def undecided():
+    """A release with an open id and two open columns."""
+    masking = {"do": "noise", "columns": ["bmi"], "by": ["sex"], "share": 0.5}
+    return sf.protect(Plan(variables=VARIABLES, steps=[masking], limits=LIMITS), FRAME, secret=SECRET)
+
+
+def test_what_is_not_decided_is_not_written_and_says_what_to_decide(undecided, tmp_path):
+    assert (undecided.ok, undecided.verdict) == (False, "undecided")
+    with pytest.raises(LimitExceeded, match="holds only if nobody knows id, area and town") as told:
+        undecided.write(tmp_path / "r")
+    _, lines = str(told.value).split("\n", 1)
+    first, _, new = lines.rpartition("\n")
+    assert yaml.safe_load(first) == {"unknown": [{"columns": ["area", "town"], "because": "?"}]}
+    assert "do: pseudonymise, columns: [id]" in new
+    assert "What to try" not in str(told.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_forced_it_is_published_that_it_was_undecided(undecided, tmp_path):
+    undecided.write(tmp_path / "r", force=True)
     page, papers = ((tmp_path / "r" / name).read_text() for name in ("report.html", "datapackage.json"))
-    assert "Undecided: the limits hold only if nobody outside knows" in page
+    assert "Undecided: holds only if nobody outside knows id, area and town" in page
+    assert "by the custodian&#39;s decision" in page
     assert '"verdict": "undecided"' in papers
     assert "zq" not in page + papers
-    assert told is None or told.columns == FRAME.columns
-    assert release.report.to_plain()["undecided"] == ["id", "area", "town"]
+    assert undecided.report.to_plain()["undecided"] == ["id", "area", "town"]
 
 
-def test_a_limit_may_name_who_knows_what():
-    def said(group):
-        return [{"measure": "k_anonymity", "at_least": 2, "group": group}]
-
-    assert verdict(limits=said("released"))[0] == "undecided"
-    assert verdict(limits=said("everything"), unknown=nobody_knows("town"))[0] == "exceeded"
+def test_of_several_tables_what_is_undecided_is_not_written(tmp_path):
+    sexes = {"file": "a.csv", "variables": VARIABLES | {"bmi": {"role": "other"}}, "limits": LIMITS}
+    plan = Plan(tables={"one": sexes | {"steps": [{"do": "drop", "columns": ["id", "bmi"]}]}})
+    release = sf.protect(plan, {"one": FRAME}, secret=SECRET)
+    assert (release.verdict, release.undecided) == ("undecided", ("one.area", "one.town"))
+    with pytest.raises(LimitExceeded, match="Table one: Undecided: holds only if nobody knows area and town"):
+        release.write(tmp_path / "r")
+    assert list(tmp_path.iterdir()) == []

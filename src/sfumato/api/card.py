@@ -35,7 +35,11 @@ def card(release: str | PathLike[str], table: str | None = None) -> Card:
     >>> import tempfile, polars as pl
     >>> from sfumato import Plan, protect, steps
     >>> rows = pl.DataFrame({"id": range(30), "age": [20.0 + i for i in range(30)]})
-    >>> plan = Plan(variables={"id": {"role": "record"}}, steps=[steps.Noise(columns=["age"], sd=2)])
+    >>> plan = Plan(
+    ...     variables={"id": {"role": "record"}},
+    ...     steps=[steps.Noise(columns=["age"], sd=2)],
+    ...     unknown=[{"columns": ["id"], "because": "numbers drawn for this release alone"}],
+    ... )
     >>> with tempfile.TemporaryDirectory() as place:
     ...     _ = protect(plan, rows, secret=bytes(16)).write(f"{place}/release")
     ...     [(entry.variable, entry.noise_sd) for entry in card(f"{place}/release").entries]

@@ -36,7 +36,11 @@ def place(release: str | PathLike[str], folder: str | PathLike[str], *, overwrit
     >>> import tempfile, polars as pl
     >>> from sfumato import Plan, protect, steps
     >>> rows = pl.DataFrame({"id": range(30), "age": [20.0 + i for i in range(30)]})
-    >>> plan = Plan(variables={"id": {"role": "record"}}, steps=[steps.Noise(columns=["age"], sd=2)])
+    >>> plan = Plan(
+    ...     variables={"id": {"role": "record"}},
+    ...     steps=[steps.Noise(columns=["age"], sd=2)],
+    ...     unknown=[{"columns": ["id"], "because": "numbers drawn for this release alone"}],
+    ... )
     >>> with tempfile.TemporaryDirectory() as there:
     ...     _ = protect(plan, rows, secret=bytes(16)).write(f"{there}/a")
     ...     place(f"{there}/a", f"{there}/b")

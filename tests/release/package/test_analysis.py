@@ -4,6 +4,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.analysis import open_releases
+from tests.reasons import nobody_knows
 
 pytestmark = pytest.mark.usefixtures("few_measures")
 
@@ -19,7 +20,11 @@ ROWS = pl.DataFrame(
 
 def release(place, name, rows, columns, sd=1.0, record="record"):
     kinds = {n: {"kind": "continuous"} for n in rows.columns if n in ("age", "fev")}
-    plan = sf.Plan(variables={"id": {"role": record}, **kinds}, steps=[sf.steps.Noise(columns=columns, sd=sd)])
+    plan = sf.Plan(
+        variables={"id": {"role": record}, **kinds},
+        steps=[sf.steps.Noise(columns=columns, sd=sd)],
+        unknown=nobody_knows("id"),
+    )
     rows.write_csv(place / f"{name}.csv")
     sf.protect(plan, place / f"{name}.csv", secret=bytes(16)).write(place / name)
     return place / name

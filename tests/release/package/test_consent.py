@@ -8,6 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import PlanError
 from sfumato.release.package.papers import read_papers
+from tests.reasons import nobody_knows
 
 pytestmark = pytest.mark.usefixtures("few_measures")
 
@@ -22,6 +23,7 @@ def plan():
         variables={"id": {"role": "record"}, "age": {"role": "key", "kind": "continuous"}},
         steps=[sf.steps.Noise(columns=["age"], sd=2)],
         access="safeguarded",
+        unknown=nobody_knows("id"),
         consent=CONSENT,
     )
 

@@ -10,6 +10,7 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Disclosure, Dropped, Misclassified
 from sfumato.errors import FileError
 from sfumato.release.package.datapackage import ForeignKey, Resource, _json, datapackage
+from tests.reasons import nobody_knows
 
 FRAME = pl.DataFrame(
     {
@@ -120,7 +121,8 @@ def test_what_no_reader_would_take_is_not_written(monkeypatch):
 
 
 def test_a_release_that_is_too_large_leaves_nothing(monkeypatch, tmp_path):
-    plan = sf.Plan(variables={"id": {"role": "record"}}, steps=[sf.steps.Noise(columns=["x"], sd=1)])
+    steps = [sf.steps.Noise(columns=["x"], sd=1)]
+    plan = sf.Plan(variables={"id": {"role": "record"}}, steps=steps, unknown=nobody_knows("id"))
     rows = pl.DataFrame({"id": range(40), "x": [float(i) for i in range(40)]})
     release = sf.protect(plan, rows, secret=bytes(16))
     monkeypatch.setattr("sfumato.release.package.datapackage.MOST_BYTES", 100)

@@ -8,6 +8,7 @@ import sfumato as sf
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.card import read_card
 from sfumato.release.package.papers import papers_beside, read_papers
+from tests.reasons import nobody_knows
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,7 @@ def written(tmp_path_factory):
             sf.steps.Noise(columns=["age", "smoke"], variance={"age": 4, "smoke": 0.2}),
             sf.steps.Noise(columns=["income"], share=0.5, by=["sex"], clip={"income": [0, None]}),
         ],
+        unknown=nobody_knows("id"),
     )
     rows.write_csv(folder / "rows.csv")
     sf.protect(plan, folder / "rows.csv", secret=bytes(16)).write(folder / "release")

@@ -16,6 +16,7 @@ from sfumato.data.files import Table, write_table
 from sfumato.errors import FileError
 from sfumato.release.package.papers import read_papers
 from sfumato.release.package.renaming import renamed_disclosure
+from tests.reasons import nobody_knows
 
 pytestmark = pytest.mark.usefixtures("few_measures")
 
@@ -32,6 +33,7 @@ PLAN = sf.Plan(
         {"do": "noise", "columns": ["edu"], "variance": 0.2, "dummies": {"edu": [1, 2, 3]}},
         {"do": "noise", "columns": ["x"], "share": 0.1},
     ],
+    unknown=nobody_knows("id"),
 )
 INDICATORS = ("edu_1", "edu_2", "edu_3")
 

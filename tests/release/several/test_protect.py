@@ -9,6 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError, FileError, LimitExceeded, PlanError, ReleaseExists
+from tests.reasons import nobody_knows
 from tests.release.brief import measured_briefly
 
 SECRET = bytes(range(32))
@@ -36,6 +37,7 @@ FARMERS = {
     },
     "steps": [{"do": "centroids", "columns": ["herd"], "by": ["region"], "k": 5, "grouping": "mdav"}],
     "limits": [{"measure": "k_anonymity", "at_least": 5}],
+    "unknown": nobody_knows("farm"),
 }
 VISITS = {
     "file": "visits.csv",
@@ -45,9 +47,15 @@ VISITS = {
         "score": {"role": "sensitive", "kind": "continuous"},
     },
     "steps": [{"do": "noise", "columns": ["score"], "share": 0.2}],
+    "unknown": nobody_knows("visit", "farm"),
 }
 LINK = {"from": "visits", "to": "farmers", "on": ["farm"]}
-WITHOUT_FARM = {**FARMERS, "access": "controlled", "steps": [*FARMERS["steps"], {"do": "drop", "columns": ["farm"]}]}
+WITHOUT_FARM = {
+    **FARMERS,
+    "unknown": nobody_knows(),
+    "access": "controlled",
+    "steps": [*FARMERS["steps"], {"do": "drop", "columns": ["farm"]}],
+}
 
 
 def plan(links=(LINK,), farmers=FARMERS, visits=VISITS, **more):
@@ -178,8 +186,8 @@ def test_one_column_masked_in_two_ways_is_warned_of():
 @pytest.mark.usefixtures("few_measures")
 def test_tables_of_one_file_may_not_both_stand_in_its_order():
     rows = tables()["farmers"]
-    herds = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "region"]}]}
-    regions = {**FARMERS, "steps": [{"do": "drop", "columns": ["farm", "herd"]}]}
+    herds = {**FARMERS, "unknown": (), "steps": [{"do": "drop", "columns": ["farm", "region"]}]}
+    regions = {**FARMERS, "unknown": (), "steps": [{"do": "drop", "columns": ["farm", "herd"]}]}
     both = {"tables": {"herds": herds, "regions": regions}}
     data = {"herds": rows, "regions": rows}
     said = "rows of herds and regions both stand in the order of their file"
@@ -219,8 +227,10 @@ def test_joined_tables_must_keep_the_limit_that_each_keeps_alone():
     visits = pl.DataFrame({"visit": range(n), "farm": range(n), "month": ["Jan"] * 20 + ["Feb"] * 20})
     both = {"farmers": farmers, "visits": visits}
     one = {"file": "f.csv", "variables": {"farm": {"role": "record"}, "region": {"role": "key"}}}
+    one["unknown"] = nobody_knows("farm")
     two = {
         "file": "v.csv",
+        "unknown": nobody_knows("visit", "farm"),
         "variables": {"visit": {"role": "record"}, "farm": {"role": "household"}, "month": {"role": "key"}},
     }
     twenty = {"limits": [{"measure": "k_anonymity", "at_least": 20}]}
