@@ -48,7 +48,7 @@ def test_risk_and_compare_take_it_in_place_of_the_secret(release, tmp_path):
     release.write(tmp_path / "r", crosswalk=tmp_path / "ids.csv")
     with pytest.raises(DataError, match="pseudonymises"):
         sf.risk(FRAME, tmp_path / "r" / "data.parquet", plan=NUMBERED, record="id")
-    by_ids = sf.risk(FRAME, tmp_path / "r" / "data.parquet", plan=NUMBERED, record="id", crosswalk=tmp_path / "ids.csv")
+    by_ids = sf.risk(FRAME, tmp_path / "r" / "data.parquet", plan=NUMBERED, crosswalk=tmp_path / "ids.csv")
     whole = release.report.findings
     for group in ("overall", "stratum"):
         assert by_ids.of("linkage_nearest", group=group).value == whole.of("linkage_nearest", group=group).value

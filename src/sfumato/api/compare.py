@@ -7,9 +7,7 @@ from os import PathLike
 from typing import Any
 
 from sfumato.api.read import read_whole
-from sfumato.api.risk import CROSSWALK_OF_TWO
 from sfumato.data.finding import Findings
-from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.plan import Plan
@@ -59,9 +57,8 @@ def compare(
         second, told = as_planned(second, papers)
     chosen = plan_for(plan, table, second, first)
     if crosswalk is not None:
-        if record is None:
-            raise DataError(CROSSWALK_OF_TWO)
-        first, chosen = by_crosswalk(first, chosen or Plan(), record, read_whole(crosswalk, "A crosswalk").frame)
+        ids = read_whole(crosswalk, "A crosswalk").frame
+        first, chosen, record = by_crosswalk(first, chosen or Plan(), record, ids)
     return assess.compare(
         first,
         second,

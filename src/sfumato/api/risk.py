@@ -39,10 +39,7 @@ from sfumato.release.several.choose import plan_for
 
 __all__ = ["risk"]
 
-CROSSWALK_OF_TWO = (
-    "A crosswalk joins an original with its release: give both, and the column with the record's id (--record, "
-    "record=)."
-)
+_OF_TWO = "A crosswalk joins an original with its release: give both (--protected, protected=)."
 _BOTH = (
     "Comparing a table with another, or with earlier releases",
     "`protect` measures a release as it makes it; else compare a part of both, read with --engine memory "
@@ -176,7 +173,8 @@ def risk(
         The secret that `protected` was made with, where the plan pseudonymised the ids on which the two are joined; by
         default that of `SFUMATO_SECRET`.
     crosswalk
-        In its place: ids before and after they were replaced, a table of two columns, as `read` takes it.
+        In its place: ids before and after they were replaced, a table of two columns, as `read` takes it. `record` is
+        then by default the name of the first.
 
     Examples
     --------
@@ -219,10 +217,9 @@ def risk(
             record = record_of_both(papers, first, second)
         disclosure = told if disclosure is None else disclosure
     if crosswalk is not None:
-        if second is None or record is None:
-            raise DataError(CROSSWALK_OF_TWO)
-        told_ids = read_whole(crosswalk, "A crosswalk").frame
-        first, plan = by_crosswalk(first, plan or Plan(), record, told_ids)
+        if second is None:
+            raise DataError(_OF_TWO)
+        first, plan, record = by_crosswalk(first, plan or Plan(), record, read_whole(crosswalk, "A crosswalk").frame)
     past = opened_before(earlier, truth, plan, None if second is None else first)
     if past is not None and record is not None:
         refuse_without(record, (first if second is None else second).frame, past)

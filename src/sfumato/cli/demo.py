@@ -10,6 +10,15 @@ import typer
 __all__ = ["EXAMPLE", "demo"]
 
 EXAMPLE = "Example: sfumato demo --out demo"
+OPEN_QUESTION = 'because: "?"'
+WITHOUT_NAMES = """\
+sfumato: 1
+steps:
+  - {do: drop, columns: [name, nhs_number, email, postcode, comment, easting, northing, date_of_birth]}
+  - {do: pseudonymise, columns: [id], scope: table, format: number}
+  - {do: pseudonymise, columns: [household], scope: table, format: number}
+"""
+REASON = "asked by the invented study's own interviewers, and told to nobody else"
 
 
 def demo(
@@ -33,6 +42,7 @@ def demo(
     else:
         say(["", f"2. sfumato init {data} --out {plan}"])
         init([str(data)], out=plan)
+        _answer(plan)
     say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
     protect(
@@ -40,9 +50,11 @@ def demo(
     )
     say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
     compare(data, release / "data.csv", plan=plan)
-    keys = "sex,region,education,smoker"
-    say(["", f"5. Another way, for categories: sfumato anonymise {data} --keys {keys} --k 10 --suppression-limit 0.02"])
-    anonymise(data, keys, k=10, suppression_limit=0.02)
+    keys, names = "sex,region,education,smoker", out / "without-names.yaml"
+    names.write_text(WITHOUT_NAMES, "utf-8")
+    more = f'--k 10 --suppression-limit 0.02 --unknown others --because "{REASON}"'
+    say(["", f"5. Another way, for categories: sfumato anonymise {data} --plan {names} --keys {keys} {more}"])
+    anonymise(data, keys, k=10, suppression_limit=0.02, unknown="others", because=REASON, plan=names)
     say(
         [
             "",
@@ -55,6 +67,14 @@ def demo(
             "      the drafted plan: each guess with its reason, for you to change",
         ]
     )
+
+
+def _answer(plan: Path) -> None:
+    """Give the reason that the drafted plan asks for: of people who were invented it is true."""
+    from sfumato.cli.talk import say
+
+    say(["   The plan asks of which columns nobody outside can know the values, and why. Here:", f"   {REASON}."])
+    plan.write_text(plan.read_text("utf-8").replace(OPEN_QUESTION, f'because: "{REASON}"'), "utf-8")
 
 
 def _invent(records: int, path: Path) -> None:

@@ -111,8 +111,10 @@ def writing_crosswalk(path: str | PathLike[str] | None, crosswalk: pl.DataFrame 
         yield
 
 
-def by_crosswalk(data: PolarsDataset, plan: Plan, record: str, crosswalk: pl.DataFrame) -> tuple[PolarsDataset, Plan]:
-    """The original with the ids of its release, and its plan without the steps that replace them.
+def by_crosswalk(
+    data: PolarsDataset, plan: Plan, record: str | None, crosswalk: pl.DataFrame
+) -> tuple[PolarsDataset, Plan, str]:
+    """The original with the ids of its release, its plan without the steps that replace them, and the ids' column.
 
     Parameters
     ----------
@@ -121,7 +123,7 @@ def by_crosswalk(data: PolarsDataset, plan: Plan, record: str, crosswalk: pl.Dat
     plan
         The plan of the release, or an empty one.
     record
-        Column with the record's id.
+        Column with the record's id; by default called as the crosswalk's first.
     crosswalk
         Two columns: old and new ids. Records of the original that it does not name are in no release, and get an id of
         their own that none has.
@@ -141,6 +143,7 @@ def by_crosswalk(data: PolarsDataset, plan: Plan, record: str, crosswalk: pl.Dat
         crosswalk[n].null_count() or crosswalk[n].is_duplicated().any() for n in crosswalk.columns
     ):
         raise DataError(_TWO_COLUMNS)
+    record = record or crosswalk.columns[0]
     if record not in data.columns:
         raise DataError(f"The original has no column {record!r}, whose ids the crosswalk tells.")
     old, new = (written(crosswalk.to_series(i)).alias(n) for i, n in enumerate(("sfumato:old", "sfumato:new")))
@@ -153,4 +156,4 @@ def by_crosswalk(data: PolarsDataset, plan: Plan, record: str, crosswalk: pl.Dat
     book = Codebook({n: v for n, v in data.codebook.items() if n != record})
     said = {n: v if n != record else Variable(role=Role.RECORD) for n, v in plan.variables.items()}
     made = plan.model_copy(update={"steps": steps, "variables": said}).beside(plan)
-    return PolarsDataset(frame, book, data.suffix), made
+    return PolarsDataset(frame, book, data.suffix), made, record

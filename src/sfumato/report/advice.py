@@ -114,6 +114,11 @@ def advice(
     )
 
 
+BY_ALL_THAT_LEAVES = (
+    "The limit on {name} is exceeded only for somebody who knows all that leaves as it was, and the true values of "
+    "what was masked: if nobody outside can know some of these columns, say so in the plan (`unknown`, with the "
+    "reason)."
+)
 _NO_RISK = "No risk was measured, so nothing can be said about it."
 _NO_LOSS = "No loss was measured, so nothing can be said about it."
 _CAVEAT = (
@@ -133,7 +138,8 @@ def _of_all_that_leaves(findings: Findings) -> Iterator[str]:
     if RELEASED in alone:
         yield f"By all columns that leave as they were {percent(alone[RELEASED])} of the people are alone."
     if EVERYTHING in alone:
-        yield f"By these and by what is said to be unknown {percent(alone[EVERYTHING])} of the people are alone."
+        known = "these" if RELEASED in alone else "all columns that leave as they were"
+        yield f"By {known} and by what is said to be unknown {percent(alone[EVERYTHING])} of the people are alone."
 
 
 def _limited(findings: Findings, measure: Measure) -> bool:
@@ -149,7 +155,10 @@ def _to_try(findings: Findings, methods: Methods, complaints: Sequence[Complaint
     unknown = [f for f in failing if unmeasured(f) and not published]
     seen = set()
     for name in dict.fromkeys(f.measure for f in failing if f not in unknown):
-        columns = dict.fromkeys(f.variable for f in failing if f.measure == name and f not in unknown)
+        own = [f for f in failing if f.measure == name and f not in unknown]
+        columns = dict.fromkeys(f.variable for f in own)
+        if all(f.group in WIDE for f in own):
+            yield BY_ALL_THAT_LEAVES.format(name=name), []
         remedies: dict[str, list[Edit]] = {}
         for column in columns:
             remedy, edits = _remedy(name, methods, column)
