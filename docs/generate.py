@@ -536,8 +536,8 @@ _KEYS = {
     "plan": "the drafted plan as YAML",
     "variables": "for each variable the guessed `role` and `kind`, and the `reason`; where texts hold personal data that have "
     "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
-    "release": "path of the release folder; `null` where a limit is exceeded and nothing was written",
-    "ok": "whether every limit holds and nothing is refused",
+    "release": "path of the release folder; `null` where nothing was written",
+    "ok": "whether the verdict is `holds`",
     "engine": "where rows were worked on: `memory`, `duckdb` or `spark`",
     "parts": "in how many files the table was written, of several tables how many tables; 0 where nothing was written",
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
@@ -650,6 +650,9 @@ def _cut(value: Any) -> Any:
     return value.splitlines()[0] + "\n…" if isinstance(value, str) and "\n" in value else value
 
 
+_UNKNOWN = "unknown: [{columns: [id], because: numbers of this file alone}]\n"
+
+
 def _invent() -> None:
     n = 40
     frame = pl.DataFrame(
@@ -667,11 +670,13 @@ def _invent() -> None:
     Path("plan.yaml").write_text(
         "sfumato: 1\nvariables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}}\n"
         "steps: [{do: centroids, columns: [age], by: [sex], k: 5}]\nlimits: [{measure: k_anonymity, at_least: 5}]\n"
+        + _UNKNOWN
     )
     Path("several.yaml").write_text(
         "sfumato: 1\ntables:\n"
         "  people: {file: people.csv, variables: {id: {role: record}, sex: {role: key}, age: {role: key, kind: integer}},\n"
-        "    steps: [{do: centroids, columns: [age], by: [sex], k: 5}], limits: [{measure: k_anonymity, at_least: 5}]}\n"
+        "    steps: [{do: centroids, columns: [age], by: [sex], k: 5}], limits: [{measure: k_anonymity, at_least: 5}],\n"
+        f"    {_UNKNOWN}  }}\n"
         "  visits: {file: visits.csv, variables: {sex: {role: key}, age: {role: other}, visits: {role: other}},\n"
         "    steps: [{do: drop, columns: [age]}], limits: [{measure: k_anonymity, at_least: 5}]}\n"
     )
@@ -679,7 +684,7 @@ def _invent() -> None:
     Path("events.txt").write_text("user ann research\nask ann town\nask ann town,kind\n")
     Path("noise.yaml").write_text(
         "sfumato: 1\ntitle: Ages\nvariables: {id: {role: record}, age: {role: key, kind: integer}}\n"
-        "steps: [{do: noise, columns: [age], share: 0.1}]\n"
+        "steps: [{do: noise, columns: [age], share: 0.1}]\n" + _UNKNOWN
     )
 
 

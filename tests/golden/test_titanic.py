@@ -33,7 +33,7 @@ steps:
   - {do: centroids, columns: [Age, Fare], by: [Pclass, Sex, Family], k: 3, preset: avraam2021}
 unknown:
   - {columns: [PassengerId], because: "numbers of the rows of this file alone"}
-  - {columns: others, because: "the paper takes it that intruders do not know who survived, nor age and fare"}
+  - {columns: [Survived], because: "the paper takes it that nobody knows who survived"}
 limits:
   - {measure: k_anonymity, at_least: 5}
   - {measure: risk1, at_most: 0.05}
