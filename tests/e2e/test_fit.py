@@ -19,6 +19,9 @@ variables:
   mould: {role: key, kind: categorical}
   bmi: {role: key, kind: continuous}
   age: {role: key, kind: continuous}
+unknown:
+  - {columns: [id], because: "numbers of this file alone, given to nobody"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - {do: recode, columns: [age], band: [30, 40, 50, 60]}
   - {do: noise, columns: [smoke, bmi], variance: {smoke: 0.2}, share: {bmi: 0.3}}
@@ -176,6 +179,7 @@ def test_a_random_intercept_from_the_command_line(folder):
     rows.write_csv(folder / "schools.csv")
     (folder / "schools.yaml").write_text(
         "sfumato: 1\nvariables:\n  id: {role: record}\n  smoke: {kind: categorical}\n  fev: {kind: continuous}\n"
+        "unknown: [{columns: [id], because: numbers of this file alone}, {columns: others, because: told to nobody outside}]\n"
         "steps:\n  - {do: noise, columns: [smoke], variance: 0.2}\n"
     )
     done = sfumato(

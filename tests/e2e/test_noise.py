@@ -19,6 +19,9 @@ variables:
   region: {role: key, kind: categorical}
   born: {role: key, kind: date}
   asthma: {role: outcome, kind: categorical}
+unknown:
+  - {columns: [id], because: "numbers of this file alone, given to nobody"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - STEP
 """

@@ -58,6 +58,9 @@ variables:
   income: {role: key, kind: continuous}
   debt: {role: key, kind: continuous}
   trace: {role: sensitive, kind: continuous}
+unknown:
+  - {columns: [id], because: "numbers of this file alone, given to nobody"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - {do: drop, columns: [name, comment, visit, born]}
   - {do: centroids, columns: [income, debt, trace], by: [ward], k: 3}

@@ -33,6 +33,9 @@ steps:
   - {{do: noise, columns: [bmi], by: [sex], share: 0.1}}
   - {{do: centroids, columns: [height], by: [region], k: 5, grouping: mdav}}
   - {{do: pram, columns: [asthma], retention: 0.9}}
+unknown:
+  - {{columns: [id], because: "numbers of this database alone, given to nobody"}}
+  - {{columns: others, because: "asked for this test alone and told to nobody else"}}
 limits: [{{measure: k_anonymity, at_least: 5}}]
 """
 COLUMNS = ["id", "sex", "region", "smoker", "bmi", "height", "asthma"]
