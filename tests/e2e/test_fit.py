@@ -179,7 +179,8 @@ def test_a_random_intercept_from_the_command_line(folder):
     rows.write_csv(folder / "schools.csv")
     (folder / "schools.yaml").write_text(
         "sfumato: 1\nvariables:\n  id: {role: record}\n  smoke: {kind: categorical}\n  fev: {kind: continuous}\n"
-        "unknown: [{columns: [id], because: numbers of this file alone}, {columns: others, because: told to nobody outside}]\n"
+        "unknown:\n  - {columns: [id], because: numbers of this file alone}\n"
+        "  - {columns: others, because: asked for this test alone}\n"
         "steps:\n  - {do: noise, columns: [smoke], variance: 0.2}\n"
     )
     done = sfumato(

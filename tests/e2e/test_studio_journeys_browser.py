@@ -15,7 +15,7 @@ import pyreadstat
 import pytest
 
 from tests.e2e.test_gate_browser import clean, heading
-from tests.e2e.visiting import files, picture, plan, repeated, saved, until, visiting
+from tests.e2e.visiting import files, picture, plan, released, repeated, saved, until, visiting
 from tests.web.studio.entered import PLAN, people
 
 pytestmark = pytest.mark.browser
@@ -62,12 +62,6 @@ def loaded(page, key):
     page.get_by_text("keyed with a secret from a file").first.wait_for()
 
 
-def ran(page):
-    """The plan run to its end."""
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("button", name="Download release").wait_for()
-
-
 def unpacked(path):
     with zipfile.ZipFile(path) as file:
         begin = "release/"
@@ -96,6 +90,8 @@ def test_from_a_labelled_spss_file_to_k_anonymity(browser, tmp_path):
 
         page.get_by_role("link", name="Protect", exact=True).click()
         page.get_by_role("heading", name="2. centroids").wait_for()
+        page.get_by_role("button", name="Remove step 3").click()
+        page.get_by_role("heading", name="3. pseudonymise").wait_for(state="detached")
         page.get_by_role("button", name="Remove step 2").click()
         page.get_by_role("heading", name="2. centroids").wait_for(state="detached")
         page.get_by_role("button", name="Remove step 1").click()
@@ -128,7 +124,7 @@ def test_from_a_labelled_spss_file_to_k_anonymity(browser, tmp_path):
         page.get_by_role("button", name="Make a secret").click()
         key = saved(page, "Download the secret", tmp_path / "sfumato.key")
         page.get_by_text("keyed with a secret from a file").first.wait_for()
-        ran(page)
+        released(page)
         assert clean(page) == []
         picture(page, "release", page.locator("#verdict"))
         page.get_by_role("button", name="Write release").click()
@@ -149,7 +145,9 @@ def test_noise_is_tuned_to_a_limit_and_released(browser, tmp_path):
     (tmp_path / "key").write_bytes(bytes(range(32)))
     with visiting(browser, tmp_path, "people.csv") as page:
         page.locator("#plan-text").wait_for()
-        page.locator("#plan-text").fill(PLAN + "  - {measure: linkage_nearest, at_most: 0.05}\n")
+        said = 'unknown:\n  - {columns: [id, income, ill], because: "asked for this file alone"}\nlimits:'
+        asked = PLAN.replace("limits:", said) + "  - {measure: linkage_nearest, at_most: 0.05}\n"
+        page.locator("#plan-text").fill(asked)
         page.keyboard.press("Control+Enter")
         until(page, "!document.querySelector('#undo').disabled")
         begin = plan(page).index("- {do: noise") + len("- {do: ")
@@ -178,7 +176,7 @@ def test_noise_is_tuned_to_a_limit_and_released(browser, tmp_path):
         until(page, f"document.querySelector('#plan-text').value.includes('share: {value}')")
         page.get_by_role("link", name="Release", exact=True).click()
         loaded(page, tmp_path / "key")
-        ran(page)
+        released(page)
         page.get_by_role("row", name="Right guesses").or_(page.get_by_text("holds")).first.wait_for()
         archive = unpacked(saved(page, "Download release", tmp_path / "release.zip"))
         downloaded = saved(page, "Download the plan", tmp_path / "mine.yaml")
@@ -205,6 +203,9 @@ steps:
   share: 0.1
 - {do: recode, columns: [age], band: [40, 60]}\r
 
+unknown:
+- columns: [id, income,   ill]
+  because: "asked for this file alone, and told to nobody"
 limits: [{measure: k_anonymity, at_least: 3}]
 # the end"""
 

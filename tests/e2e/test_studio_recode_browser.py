@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.command import sfumato
 from tests.e2e.test_studio_protect_browser import faults
-from tests.e2e.visiting import picture, plan, visiting
+from tests.e2e.visiting import picture, plan, released, visiting
 
 pytestmark = pytest.mark.browser
 
@@ -136,9 +136,8 @@ def test_recode_by_the_tree_and_run_it_again_on_the_command_line(page, tmp_path)
 def again(page: Any, folder: Path) -> None:
     """Run the plan, take the archive, and run what is in it with the same secret: the folder is the same."""
     page.goto(page.studio + "/release")
-    page.get_by_role("button", name="Run", exact=True).press("Enter")
+    released(page)
     link = page.get_by_role("link", name="Download release").or_(page.get_by_role("button", name="Download release"))
-    link.wait_for(timeout=90_000)
     with page.expect_download() as got:
         link.press("Enter")
     got.value.save_as(folder / "release.zip")

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from tests.e2e.test_studio_protect_browser import faults, page
-from tests.e2e.visiting import plan
+from tests.e2e.visiting import plan, released
 
 __all__ = ["page"]
 
@@ -14,10 +14,7 @@ pytestmark = pytest.mark.browser
 
 def ran(page):
     page.goto(page.studio + "/release")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_role("link", name="Download release").or_(
-        page.get_by_role("button", name="Download release")
-    ).wait_for()
+    released(page)
     return page.get_by_text("Download release").first
 
 

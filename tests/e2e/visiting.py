@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from tests.e2e.command import serving, sfumato
 from tests.parts import need
+from tests.reasons import REASON
 
-__all__ = ["files", "picture", "plan", "repeated", "saved", "until", "visiting"]
+__all__ = ["files", "picture", "plan", "released", "repeated", "saved", "until", "visiting"]
 
 PATIENCE = 90
 """Seconds after which something is taken for stuck; nothing here is expected to take a tenth of it."""
@@ -61,6 +62,24 @@ def plan(page: Any) -> str:
 def until(page: Any, told: str) -> None:
     """Wait for what a page tells of itself, as a function, for its policy forbids texts that are code."""
     page.wait_for_function(f"() => {told}", polling=50)
+
+
+def released(page: Any) -> None:
+    """Run the plan by the page Release, and answer what it asks: nobody outside knows any of it."""
+    run = page.get_by_role("button", name="Run", exact=True)
+    away = page.get_by_role("button", name="Download release")
+    answer = page.get_by_role("button", name="Write it into the plan")
+    run.click()
+    away.or_(answer).wait_for()
+    if answer.is_visible():
+        for column in page.get_by_role("group", name="Nobody outside knows of anybody").get_by_role("checkbox").all():
+            column.check()
+        page.get_by_label("Why nobody outside knows them").fill(REASON)
+        answer.click()
+        page.get_by_text("before the last change").first.wait_for()
+        assert REASON in plan(page)
+        run.click()
+    away.wait_for()
 
 
 def saved(page: Any, name: str, to: Path, *, keys: bool = False) -> Path:
