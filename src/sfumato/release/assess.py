@@ -43,8 +43,8 @@ __all__ = ["compare", "h_rank", "risk", "risk_of_scan"]
 
 OTHER_IDS = (
     "The plan pseudonymises the ids in {record}, so records of the two tables are joined only with the old and new ids "
-    "that `protect --crosswalk FILE` wrote (--crosswalk FILE, crosswalk=), or with the secret that the release was made "
-    "with (--secret-file FILE, secret=, or SFUMATO_SECRET)."
+    "that `protect --crosswalk FILE` wrote (--crosswalk FILE, crosswalk=), or with the secret that the release was "
+    "made with (--secret-file FILE, secret=, or SFUMATO_SECRET)."
 )
 NOBODYS = (
     "Rows are nobody's (--align none), so nothing was measured that compares records or counts people who share their "
