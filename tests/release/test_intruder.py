@@ -44,7 +44,7 @@ def test_a_neighbour_is_tried_wherever_a_step_masks():
 def test_a_limit_stops_a_release():
     limit = {"measure": "match_correct", "group": "nearest", "at_most": 0.0001}
     release = protect(NOISE, limits=[limit])
-    assert not release.ok
+    assert release.verdict == "exceeded"
     assert nearest(release).ok is False
     claims = protect(NOISE, limits=[{"measure": "match_correct", "attack": "claim", "at_most": 1}]).report.findings
     assert {f.attack for f in claims.select("match_correct")} == {"neighbour", "claim"}

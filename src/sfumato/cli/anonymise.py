@@ -182,6 +182,7 @@ def _release(
     from sfumato.errors import LimitExceeded
     from sfumato.release.release import not_met
     from sfumato.release.secret import Secret
+    from sfumato.release.verdict import to_decide
 
     say(_new_ids(found))
     with working() as progress:
@@ -191,7 +192,13 @@ def _release(
     told: dict[str, Any] = {"release": None, "ok": release.ok, **plain}
     here = [_ANSWER] if report.undecided else []
     if out is None:
-        say([*report.assumed.sentences(), *([] if release.ok else [report.to_decide or not_met(report)]), *here])
+        say(
+            [
+                *report.assumed.sentences(),
+                *([] if release.ok else [to_decide(report, release.plan) or not_met(report, release.plan)]),
+                *here,
+            ]
+        )
         return told
     try:
         notes = release.write(out, overwrite=overwrite, internal_report=internal_report)

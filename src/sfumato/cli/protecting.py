@@ -19,6 +19,7 @@ from sfumato.plan.passes import check_strata, how_steps_run
 from sfumato.plan.plan import Plan
 from sfumato.release.release import NO_ADDRESS, Release
 from sfumato.release.several.release import TablesRelease
+from sfumato.release.verdict import to_decide
 
 __all__ = ["closing_all", "open_tables", "rehearsed", "tell", "written"]
 
@@ -172,7 +173,8 @@ def tell(
 def _assumed(release: Release, out: str | None) -> tuple[str, ...]:
     """What nobody is said to know, and what is still to be decided: of what was not written the error says that."""
     told = release.report.assumed.sentences()
-    return (*told, release.report.to_decide) if out is not None and release.report.to_decide else told
+    asked = to_decide(release.report, release.plan)
+    return (*told, asked) if out is not None and asked else told
 
 
 def _tables(release: TablesRelease) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,25 +18,13 @@ from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
 from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
+from sfumato.plan.spelling import yaml_list, yaml_text
 from sfumato.plan.unknown import IDS, OPEN, OTHERS
 
-__all__ = ["draft_body", "draft_plan", "head", "listed"]
+__all__ = ["draft_body", "draft_plan", "head"]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_YAML_WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
-
-
-def _quoted(text: str) -> str:
-    """A YAML scalar; JSON's strings are YAML's."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names as a list of YAML."""
-    return "[" + ", ".join(_quoted(n) for n in names) + "]"
 
 
 def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str:
@@ -108,7 +95,7 @@ def head(title: str) -> Iterator[str]:
 
 def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
     yield "variables:"
-    rows = [(f"  {_quoted(g.name)}:", _described(g), g) for g in guesses]
+    rows = [(f"  {yaml_text(g.name)}:", _described(g), g) for g in guesses]
     left = max((len(name) for name, _, _ in rows), default=0)
     middle = max((len(text) for _, text, _ in rows), default=0)
     for name, text, guess in rows:
@@ -145,7 +132,7 @@ def _steps(steps: Steps) -> Iterator[str]:
     yield "steps:"
     if steps.dropped:
         yield "  # Direct identifiers, free text, places and further weights leave first."
-        yield f"  - {{do: drop, columns: {listed(steps.dropped)}}}"
+        yield f"  - {{do: drop, columns: {yaml_list(steps.dropped)}}}"
     if steps.coordinates:
         yield "  # In place of coordinates a step to_grid could keep the area (pip install 'sfumato[geo]')."
     for n in steps.unread:
@@ -157,7 +144,7 @@ def _steps(steps: Steps) -> Iterator[str]:
     yield from _broadened(steps)
     if steps.filled:
         yield "  # Missing in so many combinations that these would single people out: the median takes their place."
-        yield f"  - {{do: impute, columns: {listed(steps.filled)}, method: median}}"
+        yield f"  - {{do: impute, columns: {yaml_list(steps.filled)}, method: median}}"
     if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
     for i in range(0, len(steps.averaged), MOST_COLUMNS):
@@ -167,27 +154,27 @@ def _steps(steps: Steps) -> Iterator[str]:
 def _broadened(steps: Steps) -> Iterator[str]:
     if steps.crowded:
         yield "  # With these too many people would be alone, or nearly alone, with what others may know of them."
-        yield f"  - {{do: drop, columns: {listed(steps.crowded)}}}"
+        yield f"  - {{do: drop, columns: {yaml_list(steps.crowded)}}}"
     for n, form in steps.forms.items():
         if form.coarsen:
             yield f"  # Of {n} the broader group stays."
             yield _step(form.coarsen, [n])
         if form.band:
             yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
-            yield f"  - {{do: recode, columns: {listed([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
+            yield f"  - {{do: recode, columns: {yaml_list([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
         if form.keep:
             yield f"  # Categories of {n} that few people have become missing; those listed stay as they are."
             kept = ", ".join(f"{_scalar(v)}: {_scalar(v)}" for v in form.keep)
-            yield f"  - {{do: recode, columns: {listed([n])}, map: {{{kept}}}, other: missing}}"
+            yield f"  - {{do: recode, columns: {yaml_list([n])}, map: {{{kept}}}, other: missing}}"
     if steps.some_small:
         yield "  # Whoever still shares all of these with too few others is left out."
-        yield f"  - {{do: suppress_strata, by: {listed(steps.keys)}, min_count: {steps.smallest}}}"
+        yield f"  - {{do: suppress_strata, by: {yaml_list(steps.keys)}, min_count: {steps.smallest}}}"
 
 
 def _step(parameters: Mapping[str, Any], columns: Sequence[str]) -> str:
     """A step with its columns after its name."""
     more = "".join(f", {key}: {json.dumps(v) if '%' in str(v) else v}" for key, v in parameters.items() if key != "do")
-    return f"  - {{do: {parameters['do']}, columns: {listed(columns)}{more}}}"
+    return f"  - {{do: {parameters['do']}, columns: {yaml_list(columns)}{more}}}"
 
 
 def _plain(number: float) -> float:
@@ -201,8 +188,8 @@ def _scalar(value: Scalar) -> str:
 def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     by = steps.keys
     among = f" with equal {', '.join(by)}" if by else ""
-    parameters = [f"columns: {listed(columns)}"]
-    parameters += [f"by: {listed(by)}"] if by else []
+    parameters = [f"columns: {yaml_list(columns)}"]
+    parameters += [f"by: {yaml_list(by)}"] if by else []
     parameters += [f"k: {K}", "grouping: mdav", f"blur: {BLUR}"]
     parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
     if steps.within:
@@ -210,7 +197,7 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     elif by:
         parameters.append("on_small: merge")
     parameters += [f"block_size: {_SEARCHED_TOGETHER}"] if steps.large else []
-    clip = [f"{_quoted(n)}: {_bounds(bounds)}" for n in columns if (bounds := steps.ranges.get(n)) is not None]
+    clip = [f"{yaml_text(n)}: {_bounds(bounds)}" for n in columns if (bounds := steps.ranges.get(n)) is not None]
     parameters += [f"clip: {{{', '.join(clip)}}}"] if clip else []
     yield f"  # Each value becomes the average of a group of at least {K} similar records{among}."
     if steps.within:
@@ -229,7 +216,7 @@ def _new_ids(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
             yield "  # Another table has these ids too: others of its own keep anybody from putting the two together."
         number = guess.name not in shared and not guess.variable.missing  # which join with nothing, and bear no codes
         form = ", format: number" if number else ""
-        yield f"  - {{do: pseudonymise, columns: {listed([guess.name])}, scope: table{form}}}"
+        yield f"  - {{do: pseudonymise, columns: {yaml_list([guess.name])}, scope: table{form}}}"
 
 
 def _unknown(steps: Steps, guesses: Sequence[Guess]) -> Iterator[str]:

@@ -15,7 +15,8 @@ from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.errors import FileError
-from sfumato.plan.draft import draft_body, head, listed
+from sfumato.plan.draft import draft_body, head
+from sfumato.plan.spelling import yaml_list
 from sfumato.plan.unknown import IDS
 
 __all__ = ["Drafted", "draft_tables", "named_tables"]
@@ -119,4 +120,4 @@ def _links(shared: Sequence[str], tables: Mapping[str, Drafted]) -> Iterator[str
         others = [name for name in having if name != to]
         if to is not None and others:
             yield f"# To join {others[0]} to {to} by {n}, write scope: project in both in place of scope: table, and:"
-            yield f"# links: [{{from: {others[0]}, to: {to}, on: {listed([n])}}}]"
+            yield f"# links: [{{from: {others[0]}, to: {to}, on: {yaml_list([n])}}}]"

@@ -30,7 +30,7 @@ from sfumato.release.release import Release
 from sfumato.release.remaining import as_released
 from sfumato.release.run import Ran, run_plan
 from sfumato.release.secret import Secret
-from sfumato.release.verdict import judge, open_columns, open_ids, undecided_words
+from sfumato.release.verdict import judge, open_columns, open_ids
 from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
 from sfumato.report.report import Renderer, Report
@@ -154,7 +154,6 @@ def _report(
         verdict=judged.verdict,
         undecided=judged.undecided,
         open_ids=ids,
-        to_decide=undecided_words(judged, ids),
     )
 
 

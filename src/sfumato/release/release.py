@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -30,6 +30,7 @@ from sfumato.release.package.datapackage import ForeignKey, Resource, datapackag
 from sfumato.release.package.folder import whole_folder
 from sfumato.release.package.parts import refuse_target, write_release
 from sfumato.release.package.renaming import renamed_disclosure, renamed_table
+from sfumato.release.verdict import to_decide
 from sfumato.report.external import external
 from sfumato.report.report import Renderer, Report, TablesReport
 
@@ -197,7 +198,7 @@ class Release:
         here = local_folder(folder)
         write_internal(internal_report, [] if here is None else [here], self.report, self.renderer)
         if not self.ok and not force:
-            raise LimitExceeded(not_met(self.report))
+            raise LimitExceeded(not_met(self.report, self.plan))
         with writing_crosswalk(crosswalk, self.crosswalk):
             return (
                 self._write_file(Path(folder), overwrite) if held(self.data) else self._write_parts(folder, overwrite)
@@ -318,15 +319,16 @@ def write_internal(
             temporary.write_bytes(renderer(report)["report.html"])
 
 
-def not_met(report: Report, table: str = "") -> str:
+def not_met(report: Report, plan: Plan, table: str = "", linked: Collection[str] = ()) -> str:
     """Say which limits do not hold, or could not be told to, what else speaks against it, and what to try.
 
-    Of a release that is undecided it says on which columns a decision is wanting.
+    Of a release that is undecided it says on which columns a decision is wanting; `linked` are those that join a table
+    to another.
     """
     from sfumato.report.advice import advice_on
 
-    if report.verdict == "undecided":
-        return f"{f'Table {table}:' if table else 'The release was not written.'} {report.to_decide}"
+    if asked := to_decide(report, plan, linked):
+        return f"{f'Table {table}:' if table else 'The release was not written.'} {asked}"
 
     broken = [f for f in report.findings if f.ok is False]
     exceeded = sorted({f"{f.measure} (limit {f.limit:g})" for f in broken if not unmeasured(f)})

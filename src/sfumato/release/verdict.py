@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,16 +15,19 @@ from sfumato.measures.saying import listed
 from sfumato.measures.subject import KEYS, RELEASED
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
+from sfumato.plan.spelling import yaml_list
 from sfumato.plan.unknown import IDS, ORDER, unknown_columns
 from sfumato.release.classes import Exposed
+from sfumato.report.report import Report
 
-__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "undecided_words", "verdict_of_risk"]
+__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "to_decide", "undecided_words", "verdict_of_risk"]
 
 Verdict = Literal["holds", "exceeded", "undecided"]
 MOST_NAMED = 3
 _TO_COPY = """unknown:
-  - {{columns: [{columns}], because: "?"}}"""
-_NEW_IDS = "Give new ids by a last step: {{do: pseudonymise, columns: [{columns}], scope: table, format: number}}"
+  - {{columns: {columns}, because: "?"}}"""
+_NEW_IDS = "Give new ids by a last step: {{do: pseudonymise, columns: {columns}, scope: table, format: number}}"
+_NEW_LINKED = "Give new ids that still join, in every table that has them: {{do: pseudonymise, columns: {columns}}}"
 _NEW_ORDER = "Leave `order: input` out, and records leave in an order that tells nothing."
 
 
@@ -41,7 +44,7 @@ class Judged:
         The open columns, where that is the verdict.
     """
 
-    verdict: Verdict
+    verdict: str
     undecided: tuple[str, ...] = ()
 
 
@@ -168,7 +171,23 @@ def _singles_out(findings: Findings) -> bool:
     return alone.get(RELEASED, 0.0) > alone.get(KEYS, 0.0)
 
 
-def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
+def to_decide(report: Report, plan: Plan, linked: Collection[str] = ()) -> str:
+    """Say what is to be decided on an undecided release, as `undecided_words` does; empty where it is not undecided.
+
+    Parameters
+    ----------
+    report
+        The custodian's.
+    plan
+        As run.
+    linked
+        Columns by which a plan of several tables joins this one to another.
+    """
+    judged = Judged(report.verdict, report.undecided)
+    return undecided_words(judged, report.open_ids, linked=linked, ordered=plan.order == "input")
+
+
+def undecided_words(judged: Judged, ids: Sequence[str], *, linked: Collection[str] = (), ordered: bool = False) -> str:
     """Say that a release holds only if nobody knows some columns, with the lines of a plan in which that is decided.
 
     Parameters
@@ -177,6 +196,10 @@ def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
         The verdict.
     ids
         From `open_ids`.
+    linked
+        Those of them by which tables are to be joined: numbers of each table's own would join nothing.
+    ordered
+        Whether `order` among them is that of the input.
 
     Returns
     -------
@@ -195,18 +218,14 @@ def undecided_words(judged: Judged, ids: Sequence[str]) -> str:
     told = judged.undecided
     more = [f"{len(told) - MOST_NAMED} more"] if told[MOST_NAMED:] else []
     said = f"Undecided: holds only if nobody knows {listed([*told[:MOST_NAMED], *more])}. "
-    columns = [_quoted(n) for n in told if n not in ids]
-    replaceable = [_quoted(n) for n in ids if n != ORDER]
-    lines = [_NEW_IDS.format(columns=", ".join(replaceable))] if replaceable else []
-    if ORDER in ids:
-        lines.append(_NEW_ORDER)
-        columns.append(ORDER)
+    columns = [n for n in told if n not in ids or (ordered and n == ORDER)]
+    replaceable = [n for n in ids if not (ordered and n == ORDER)]
+    own = [n for n in replaceable if n not in linked]
+    joining = [n for n in replaceable if n in linked]
+    lines = [_NEW_IDS.format(columns=yaml_list(own))] if own else []
+    lines += [_NEW_LINKED.format(columns=yaml_list(joining))] if joining else []
+    lines += [_NEW_ORDER] if ordered and ORDER in ids else []
     if columns:
         said += 'Say so in the plan, with the reason in place of "?":'
-        lines.insert(0, _TO_COPY.format(columns=", ".join(columns)))
+        lines.insert(0, _TO_COPY.format(columns=yaml_list(columns)))
     return "\n".join([said.strip(), *lines])
-
-
-def _quoted(name: str) -> str:
-    """A column's name as YAML takes it within brackets."""
-    return name if name.replace("_", "a").isalnum() and not name.isdigit() else '"' + name.replace('"', '\\"') + '"'

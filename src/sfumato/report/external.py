@@ -101,7 +101,6 @@ def external(report: Report) -> Report:
         findings=_findings(report.findings, _coefficient_names(report)),
         plan_yaml="",
         warnings=published(report.warnings),
-        to_decide="",
         pictures=pictures,
         internal=False,
     )

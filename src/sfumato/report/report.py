@@ -140,8 +140,6 @@ class Report:
         These columns.
     open_ids
         Ids that leave as they were and on which the plan says nothing; `order` among them is that of the input.
-    to_decide
-        What the custodian is told of them, with the lines for the plan; never published.
     """
 
     title: str
@@ -163,7 +161,6 @@ class Report:
     verdict: str = "holds"
     undecided: tuple[str, ...] = ()
     open_ids: tuple[str, ...] = ()
-    to_decide: str = ""
 
     @property
     def ok(self) -> bool:

@@ -143,7 +143,12 @@ class TablesRelease:
 
     def _not_met(self) -> str:
         """Why nothing was written: what stands against each table, and against them together."""
-        said = [not_met(release.report, name) for name, release in self.tables.items() if not release.ok]
+        joins = [(table, n) for link in self.plan.links for table in (link.from_, link.to) for n in link.on]
+        said = [
+            not_met(release.report, release.plan, name, [n for table, n in joins if table == name])
+            for name, release in self.tables.items()
+            if not release.ok
+        ]
         said += [f"{refusal[0].upper()}{refusal[1:]}." for refusal in self.report.refusals]
         return "\n".join(["The release was not written.", *(f"- {each}" for each in said)])
 
