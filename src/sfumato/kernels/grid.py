@@ -18,6 +18,7 @@ __all__ = [
     "noise_step",
     "own_step",
     "round_half_up",
+    "round_step",
     "round_to_multiple",
     "round_within",
     "significant",
@@ -82,7 +83,7 @@ def noise_step(sd: float) -> float:
     >>> noise_step(2.8), noise_step(0.447), noise_step(2500.0)
     (0.1, 0.02, 100.0)
     """
-    return _round_step(sd / _OF_NOISE)
+    return round_step(sd / _OF_NOISE)
 
 
 def drawn_step(sd: float) -> float:
@@ -95,7 +96,7 @@ def drawn_step(sd: float) -> float:
     >>> drawn_step(12.4), drawn_step(9.6)
     (0.01, 0.01)
     """
-    return _round_step(significant(sd, 1) / _OF_COLUMN)
+    return round_step(significant(sd, 1) / _OF_COLUMN)
 
 
 def own_step(place: int, sd: float) -> float | None:
@@ -128,8 +129,14 @@ def too_fine(step: float, sd: float) -> bool:
     return step < FINEST * sd * (1 - _SAME)
 
 
-def _round_step(limit: float) -> float:
-    """The largest 1, 2 or 5 × 10^m that is not above the limit."""
+def round_step(limit: float) -> float:
+    """The largest 1, 2 or 5 × 10^m that is not above a limit > 0.
+
+    Examples
+    --------
+    >>> round_step(0.3), round_step(49.0), round_step(5e-5)
+    (0.2, 20.0, 5e-05)
+    """
     power = math.floor(math.log10(limit))
     steps = [float(f"{digit}e{m}") for m in (power - 1, power, power + 1) for digit in (1, 2, 5)]
     return max(step for step in steps if step <= limit * (1 + _SAME))

@@ -5,7 +5,6 @@ A plan is public: it may name categories that many people share, never rare ones
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.kinds import Facts
+from sfumato.kernels.grid import round_step
 from sfumato.plan.coarsening import Level
 
 __all__ = ["Broadened", "Form", "broaden", "in_small"]
@@ -239,6 +239,5 @@ def _round(value: float, width: float) -> float:
     """A number near, with one digit that counts for the width of its band."""
     if width <= 0:
         return float(f"{value:.1g}")
-    unit = 10.0 ** math.floor(math.log10(width))
-    step = next(s for s in (5 * unit, 2 * unit, unit) if s <= width)
+    step = round_step(width)
     return float(f"{round(value / step) * step:.12g}")
