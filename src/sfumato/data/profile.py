@@ -9,8 +9,10 @@ geographic, a text may be a date, a scale of words is ordinal.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -100,7 +102,7 @@ def profile(
     facts = []
     for number, name in enumerate(frame.columns):
         progress(f"looking at {name}", number / len(frame.columns))
-        facts.append(facts_of(frame, name, codebook, looking))
+        facts.append(facts_of(_as_whole(frame, name, codebook), name, codebook, looking))
     drafts = [first(BY_FORM, f) for f in facts]
     if not codebook.with_role(Role.RECORD):
         scores = [record_score(f) if d is None else 0.0 for f, d in zip(facts, drafts, strict=True)]
@@ -109,7 +111,33 @@ def profile(
             drafts[scores.index(best)] = Seeming(Role.RECORD, "each record has a value of its own", best > 1)
     _only_one(facts, drafts, Role.HOUSEHOLD, Seeming(Role.IDENTIFIER, "another id of a household or family"))
     _only_one(facts, drafts, Role.WEIGHT, Seeming(Role.OTHER, "another sampling weight; it leaves", leaves=True))
-    return tuple(_guess(f, draft or first(BY_NAME, f) or _untold(f)) for f, draft in zip(facts, drafts, strict=True))
+    seeming = [draft or first(BY_NAME, f) or _untold(f) for f, draft in zip(facts, drafts, strict=True)]
+    return tuple(_guess(f, one) for f, one in zip(facts, _of_one_scale(facts, seeming), strict=True))
+
+
+def _as_whole(frame: Columns, name: str, codebook: Codebook) -> Columns:
+    """The column, as whole numbers where gaps alone made it one of decimals: kinds do not hang on gaps."""
+    column = frame.get_column(name)
+    known = codebook[name] if name in codebook else Variable()
+    if not column.dtype.is_float() or known.kind is not None or not Facts(column, Variable()).whole:
+        return frame
+    return column.fill_nan(None).cast(pl.Int64, strict=False).to_frame()
+
+
+def _of_one_scale(facts: Sequence[Facts], seeming: Sequence[Seeming]) -> list[Seeming]:
+    """What columns seem to be, where the items of one scale have one role: that of most of them."""
+    items: dict[tuple[str, Kind, frozenset[object]], list[int]] = {}
+    for i, (f, one) in enumerate(zip(facts, seeming, strict=True)):
+        if (stem := _ITEM.fullmatch(f.name)) is not None and one.role in _OF_ITEMS and f.few(_ITEM_VALUES):
+            items.setdefault((stem[1], f.kind, frozenset(f.distinct.to_list())), []).append(i)
+    found = list(seeming)
+    for members in (each for each in items.values() if len(each) > _FEWEST_ITEMS):
+        most = Counter(found[i].role for i in members).most_common(1)[0][0]  # of as many the first one's
+        example = next(found[i] for i in members if found[i].role == most)
+        for i in members:
+            if found[i].role != most:
+                found[i] = replace(example, reason="like the other items of its scale", certain=False)
+    return found
 
 
 def seeming_kind(column: pl.Series, variable: Variable) -> tuple[Kind, str] | None:
@@ -155,6 +183,10 @@ def _untold(f: Facts) -> Seeming:
     return Seeming(Role.OTHER, "nothing tells its role: write key if others may know it" if known else "")
 
 
+_ITEM = re.compile(r"(.*?\D)\d+[a-z]?")
+"""A name that ends in a number: what stands before it is the stem."""
+_OF_ITEMS = (Role.KEY, Role.SENSITIVE, Role.OUTCOME, Role.OTHER)
+_ITEM_VALUES, _FEWEST_ITEMS = 12, 2
 _SCALES: tuple[tuple[str, ...], ...] = (
     ("none", "mild", "moderate", "severe"),
     ("never", "rarely", "sometimes", "often", "always"),
