@@ -13,6 +13,8 @@ variables:
   sex: {role: key, kind: categorical}
 steps:
   - {do: centroids, columns: [age], by: [sex], k: 3}
+unknown:
+  - {columns: [id], because: "asked for this test alone and told to nobody else"}
 """
 ROWS = ["id,age,sex", *(f"{i},{20 + i * 1.5},{'fm'[i % 2]}" for i in range(40))]
 DATA = "\n".join(ROWS) + "\n"

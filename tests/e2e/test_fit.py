@@ -9,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, FileError
 from tests.e2e.command import output, sfumato
+from tests.reasons import REASON
 
 PLAN = """sfumato: 1
 title: Asthma
@@ -19,14 +20,12 @@ variables:
   mould: {role: key, kind: categorical}
   bmi: {role: key, kind: continuous}
   age: {role: key, kind: continuous}
-unknown:
-  - {columns: [id], because: "numbers of this file alone, given to nobody"}
-  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - {do: recode, columns: [age], band: [30, 40, 50, 60]}
   - {do: noise, columns: [smoke, bmi], variance: {smoke: 0.2}, share: {bmi: 0.3}}
   - {do: pram, columns: [mould], retention: 0.85}
 """
+UNKNOWN = f'unknown:\n  - {{columns: [id], because: "{REASON}"}}\n  - {{columns: others, because: "{REASON}"}}\n'
 TRUTH = {"Intercept": -1.4, "smoke": 0.6, "mould": 0.5, "bmi": -0.05, "age": 0.02}
 KEYS = {"term", "estimate", "se", "low", "high", "p", "naive", "naive_se", "reliability"}
 FIT = ("fit", "release", "--formula", "asthma ~ smoke + mould + bmi + age", "--family", "probit")
@@ -49,7 +48,7 @@ def furnished(place, n):
     eta = TRUTH["Intercept"] + sum(TRUTH[name] * values for name, values in true.items())
     rows = {"id": np.arange(n), "asthma": (random.normal(size=n) < eta) * 1, **true}
     pl.DataFrame(rows).write_csv(place / "data.csv")
-    (place / "plan.yaml").write_text(PLAN)
+    (place / "plan.yaml").write_text(PLAN + UNKNOWN)
     (place / "key").write_bytes(bytes(range(32)))
     done = sfumato(
         "protect", "plan.yaml", "data.csv", "--out", "release", "--secret-file", "key", cwd=place, before=SKETCH
@@ -158,7 +157,7 @@ def test_two_releases_of_the_same_people_are_joined_by_id(folder):
     steps = plan.partition("steps:")[0].replace("  asthma: {role: outcome, kind: categorical}\n", "")
     for name in ("smoke", "mould", "bmi", "age"):
         steps = "\n".join(row for row in steps.splitlines() if not row.startswith(f"  {name}:"))
-    (folder / "other.yaml").write_text(f"{steps}\nsteps:\n  - {{do: noise, columns: [fev], share: 0.2}}\n")
+    (folder / "other.yaml").write_text(f"{steps}\nsteps:\n  - {{do: noise, columns: [fev], share: 0.2}}\n{UNKNOWN}")
     done = sfumato(
         "protect", "other.yaml", "other.csv", "--out", "second", "--secret-file", "key", cwd=folder, before=SKETCH
     )
@@ -179,9 +178,7 @@ def test_a_random_intercept_from_the_command_line(folder):
     rows.write_csv(folder / "schools.csv")
     (folder / "schools.yaml").write_text(
         "sfumato: 1\nvariables:\n  id: {role: record}\n  smoke: {kind: categorical}\n  fev: {kind: continuous}\n"
-        "unknown:\n  - {columns: [id], because: numbers of this file alone}\n"
-        "  - {columns: others, because: asked for this test alone}\n"
-        "steps:\n  - {do: noise, columns: [smoke], variance: 0.2}\n"
+        f"steps:\n  - {{do: noise, columns: [smoke], variance: 0.2}}\n{UNKNOWN}"
     )
     done = sfumato(
         "protect", "schools.yaml", "schools.csv", "--out", "schools", "--secret-file", "key", cwd=folder, before=SKETCH

@@ -19,11 +19,13 @@ variables:
   region: {role: key, kind: categorical}
   born: {role: key, kind: date}
   asthma: {role: outcome, kind: categorical}
-unknown:
-  - {columns: [id], because: "numbers of this file alone, given to nobody"}
-  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - STEP
+"""
+UNKNOWN = """\
+unknown:
+  - {columns: [id], because: "asked for this test alone and told to nobody else"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 """
 LIMIT = "  - {measure: k_anonymity, group: keys, at_least: 5}\n"
 NOISE = "{do: noise, columns: [bmi, sex, smoke], share: 0.1}"
@@ -77,7 +79,7 @@ def released(protected, tmp_path):
 def plan(step):
     """A plan with a step, after which further limits may stand, and with the limit that untouched keys need."""
     text = PLAN.replace("STEP", step)
-    return text + LIMIT if "\nlimits:" in text else f"{text}limits:\n{LIMIT}"
+    return (text + LIMIT if "\nlimits:" in text else f"{text}limits:\n{LIMIT}") + UNKNOWN
 
 
 def protect(folder, step=NOISE, *more, data="data.csv"):

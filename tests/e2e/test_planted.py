@@ -16,6 +16,7 @@ import pytest
 from sfumato.examples import cohort
 from tests.e2e.command import sfumato
 from tests.e2e.many import Command, run_many
+from tests.reasons import REASON
 
 pytestmark = pytest.mark.slow
 
@@ -58,12 +59,12 @@ variables:
   income: {role: key, kind: continuous}
   debt: {role: key, kind: continuous}
   trace: {role: sensitive, kind: continuous}
-unknown:
-  - {columns: [id], because: "numbers of this file alone, given to nobody"}
-  - {columns: others, because: "asked for this test alone and told to nobody else"}
 steps:
   - {do: drop, columns: [name, comment, visit, born]}
   - {do: centroids, columns: [income, debt, trace], by: [ward], k: 3}
+unknown:
+  - {columns: [id], because: "asked for this test alone and told to nobody else"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 limits:
   - {measure: k_anonymity, at_least: 5}
 """
@@ -121,9 +122,9 @@ def line(change):
     return "\n".join(lines) + "\n"
 
 
-def plan(old, new):
+def plan(old, new, count=-1):
     assert old in PLAN
-    return PLAN.replace(old, new)
+    return PLAN.replace(old, new, count)
 
 
 def step(text):
@@ -186,9 +187,14 @@ SUCCESSES = {
         {},
     ),
     "protect by noise": (PROTECT, {"plan.yaml": NOISY}, {}),
+    "protect with new ids": (
+        (*PROTECT, "--crosswalk", "ids.csv"),
+        {"plan.yaml": plan("unknown:", "  - {do: pseudonymise, columns: [id], scope: table, format: number}\nunknown:")},
+        {},
+    ),
     "protect by noise and a sample": (
         PROTECT,
-        {"plan.yaml": f"{NOISY}".replace("limits:", "  - {do: sample, fraction: 0.5}\nlimits:")},
+        {"plan.yaml": NOISY.replace("unknown:", "  - {do: sample, fraction: 0.5}\nunknown:")},
         {},
     ),
     "protect by swapping": (
@@ -285,6 +291,8 @@ FAILURES = {
     "a short secret": (2, PROTECT, {"key": "zqsecret"}),
     "no secret file": (2, PROTECT, {"key": None}),
     "a limit exceeded": (1, PROTECT, {"plan.yaml": STRICT}),
+    "what nobody has decided": (1, PROTECT, {"plan.yaml": PLAN.replace(REASON, "?")}),
+    "a reason that names somebody": (2, PROTECT, {"plan.yaml": plan(REASON, f"only {NAMES[MARKED]} was ever asked", 1)}),
     "a limit exceeded, as JSON": (1, (*PROTECT, "--json"), {"plan.yaml": STRICT}),
     "a limit exceeded by one file": (1, ("risk", "data.csv", "--plan", "plan.yaml"), {"plan.yaml": STRICT}),
     "a limit on no measure": (2, PROTECT, {"plan.yaml": plan("k_anonymity, at_least", "nothing, at_most")}),

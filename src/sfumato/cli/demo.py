@@ -10,6 +10,7 @@ import typer
 __all__ = ["EXAMPLE", "demo"]
 
 EXAMPLE = "Example: sfumato demo --out demo"
+NEW_IDS = "do: pseudonymise, columns: [id]"
 OPEN_QUESTION = 'because: "?"'
 WITHOUT_NAMES = """\
 sfumato: 1
@@ -43,13 +44,22 @@ def demo(
         say(["", f"2. sfumato init {data} --out {plan}"])
         init([str(data)], out=plan)
         _answer(plan)
-    say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal} ..."])
+    ids = out / "ids.csv" if NEW_IDS in plan.read_text("utf-8") else None
+    joined = "" if ids is None else f" --crosswalk {ids}"
+    say(["", f"3. sfumato protect {plan} {data} --out {release} --internal-report {internal}{joined} ..."])
     model = "asthma ~ bmi + C(sex) + C(smoker)"
     protect(
-        plan, data=str(data), out=str(release), internal_report=internal, overwrite=True, model=model, family="logistic"
+        plan,
+        data=str(data),
+        out=str(release),
+        internal_report=internal,
+        crosswalk=ids,
+        overwrite=True,
+        model=model,
+        family="logistic",
     )
-    say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}"])
-    compare(data, release / "data.csv", plan=plan)
+    say(["", f"4. sfumato compare {data} {release / 'data.csv'} --plan {plan}{joined}"])
+    compare(data, release / "data.csv", plan=plan, crosswalk=ids)
     keys, names = "sex,region,education,smoker", out / "without-names.yaml"
     names.write_text(WITHOUT_NAMES, "utf-8")
     more = f'--k 10 --suppression-limit 0.02 --unknown others --because "{REASON}"'
