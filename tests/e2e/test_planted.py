@@ -189,7 +189,11 @@ SUCCESSES = {
     "protect by noise": (PROTECT, {"plan.yaml": NOISY}, {}),
     "protect with new ids": (
         (*PROTECT, "--crosswalk", "ids.csv"),
-        {"plan.yaml": plan("unknown:", "  - {do: pseudonymise, columns: [id], scope: table, format: number}\nunknown:")},
+        {
+            "plan.yaml": plan(
+                "unknown:", "  - {do: pseudonymise, columns: [id], scope: table, format: number}\nunknown:"
+            )
+        },
         {},
     ),
     "protect by noise and a sample": (
@@ -292,7 +296,11 @@ FAILURES = {
     "no secret file": (2, PROTECT, {"key": None}),
     "a limit exceeded": (1, PROTECT, {"plan.yaml": STRICT}),
     "what nobody has decided": (1, PROTECT, {"plan.yaml": PLAN.replace(REASON, "?")}),
-    "a reason that names somebody": (2, PROTECT, {"plan.yaml": plan(REASON, f"only {NAMES[MARKED]} was ever asked", 1)}),
+    "a reason that names somebody": (
+        2,
+        PROTECT,
+        {"plan.yaml": plan(REASON, f"only {NAMES[MARKED]} was ever asked", 1)},
+    ),
     "a limit exceeded, as JSON": (1, (*PROTECT, "--json"), {"plan.yaml": STRICT}),
     "a limit exceeded by one file": (1, ("risk", "data.csv", "--plan", "plan.yaml"), {"plan.yaml": STRICT}),
     "a limit on no measure": (2, PROTECT, {"plan.yaml": plan("k_anonymity, at_least", "nothing, at_most")}),
