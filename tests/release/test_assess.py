@@ -8,6 +8,7 @@ from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.derive import Derive
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
+from tests.reasons import nobody_knows
 
 FRAME = cohort(300).select("id", "sex", "smoker", "bmi", "height")
 VARIABLES = {
@@ -130,6 +131,7 @@ def test_a_file_in_its_release_folder_has_been_through_all_steps(tmp_path):
     plan = sf.Plan(
         variables={"id": {"role": "record"}, "sex": {"role": "key", "kind": "categorical"}},
         steps=[sf.steps.Drop(columns=["name"]), sf.steps.Centroids(columns=["bmi"], by=["sex"], k=5)],
+        unknown=nobody_knows("id"),
     )
     release = sf.protect(plan, cohort(300).select("id", "sex", "name", "bmi"), secret=bytes(16))
     release.write(tmp_path / "r")
