@@ -43,6 +43,9 @@ variables:
 steps:
   - {do: drop, columns: [name, nhs_number, email, comment]}  # who they are
   - {do: noise, columns: [height, bmi], sd: 2.0}
+unknown:
+  - {columns: [id], because: "numbers of this file alone, given to nobody"}
+  - {columns: others, because: "asked for this test alone and told to nobody else"}
 limits:
   - {measure: k_anonymity, at_least: 5}
 """

@@ -38,7 +38,7 @@ def test_every_module_is_imported_and_commands_run_where_what_windows_lacks_is_a
         "-m",
         "tests.platforms.absent",
         "init people.csv --out plan.yaml",
-        "protect plan.yaml people.csv --out release",
+        "protect plan.yaml people.csv --out release --force",
         "risk people.csv --keys sex,ωmega",
         "fit release --formula größe~sex",
         cwd=folder,

@@ -12,6 +12,7 @@ from sfumato.errors import FormulaError, PlanError
 from sfumato.plan.plan import Plan
 from sfumato.tuning.averaging import Point
 from sfumato.tuning.tune import _further, _unsteady
+from tests.reasons import nobody_knows
 from tests.release.brief import measured_briefly
 
 ROLES = {"id": {"role": "record"}, "g": {"role": "key", "kind": "categorical"}}
@@ -23,7 +24,7 @@ def people(n, seed=3):
 
 
 def plan(*steps, **more):
-    return Plan(variables={"id": {"role": "record"}}, steps=steps, **more)
+    return Plan(variables={"id": {"role": "record"}}, steps=steps, unknown=nobody_knows("id"), **more)
 
 
 @pytest.mark.slow
