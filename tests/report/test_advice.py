@@ -278,6 +278,14 @@ def test_a_broken_limit_names_the_remedies_of_all_its_columns():
     assert [("noise" in s, "`retention`" in s) for s in said] == [(True, False), (False, True)]
 
 
+def test_what_is_said_of_the_keys_is_of_the_keys():
+    """Whoever knows all that leaves finds a smaller group, of which another sentence speaks."""
+    lines = [
+        Finding("k_anonymity", group=g, value=v, limit=3.0, ok=True) for g, v in (("keys", 18.0), ("released", 5.0))
+    ]
+    assert "at least 18 records" in said(*lines).risk
+
+
 STEPS = {
     "centroids": {"columns": ["x", "y"], "by": ["sex"], "k": 5, "grouping": "mdav", "blur": 0.1, "on_small": "merge"},
     "centroids of neighbours": {"columns": ["x", "y"], "k": 5, "grouping": "knn"},

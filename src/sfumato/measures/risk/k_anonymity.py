@@ -146,7 +146,8 @@ def _smallest(findings: Findings) -> float | None:
         for f in findings.select("class_size")
         if f.value is not None and f.group not in (None, "keys", "strata", *WIDE)
     ]
-    return min((value_of(line) for line in with_value(findings, "k_anonymity") or single), default=None)
+    of_keys = [line for line in with_value(findings, "k_anonymity") if line.group not in WIDE]
+    return min((value_of(line) for line in of_keys or single), default=None)
 
 
 def _say(findings: Findings, fraction: float) -> str | None:

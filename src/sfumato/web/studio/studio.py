@@ -264,7 +264,9 @@ class Studio:
         if job is None or job.state != "done" or job.result is None:
             raise Problem(409, "There is no release yet: run the plan.")
         if job.result["release"] is None:
-            raise Problem(409, "A limit does not hold, so that there is no release.")
+            undecided = job.result["verdict"] == "undecided"
+            why = "It is not decided who may know what" if undecided else "A limit does not hold"
+            raise Problem(409, f"{why}, so that there is no release.")
         opened, work = self.opened, job.work
         then = (work.plan, work.source, work.stamp, work.secret)
         now = (self.planned.text, opened.source, opened.stamp, (self.secret.value, self.secret.repeatable))

@@ -189,6 +189,7 @@ def test_what_is_not_decided_is_asked_and_the_answer_is_in_the_plan(undecided):
     part = words(undecided.see("/pages/release/result"))
     assert "Undecided: holds only if nobody outside knows id and dose" in part
     assert "Nobody outside knows of anybody" in part
+    assert "It is not decided who may know what, so that there is no release" in part
     undecided.send("/pages/release/ids")
     reason = "weighed by our own nurses and told to nobody"
     undecided.send("/pages/release/unknown", data={"column": ["dose"], "because": reason})
