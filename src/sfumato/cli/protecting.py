@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -150,7 +150,7 @@ def tell(
 
     if isinstance(release, TablesRelease):
         for name, one in release.tables.items():
-            say([f"{name}: {said}" for said in (*one.report.warnings, *_assumed(one, out))])
+            say([f"{name}: {said}" for said in (*one.report.warnings, *_assumed(one, out, release.linked(name)))])
     first = (*release.guesses, *_assumed(release, out)) if isinstance(release, Release) else ()
     say([*first, *release.report.warnings, *notes])
     if as_json:
@@ -170,10 +170,10 @@ def tell(
         say([f"Release written: {folder} (open report.html there)" for folder in folders])
 
 
-def _assumed(release: Release, out: str | None) -> tuple[str, ...]:
+def _assumed(release: Release, out: str | None, linked: Sequence[str] = ()) -> tuple[str, ...]:
     """What nobody is said to know, and what is still to be decided: of what was not written the error says that."""
     told = release.report.assumed.sentences()
-    asked = to_decide(release.report, release.plan)
+    asked = to_decide(release.report, release.plan, linked)
     return (*told, asked) if out is not None and asked else told
 
 

@@ -64,6 +64,11 @@ class TablesRelease:
         """The columns that nobody may know, as `table.column`, where the release holds only then."""
         return self.report.undecided
 
+    def linked(self, name: str) -> tuple[str, ...]:
+        """The columns by which the plan joins a table to another."""
+        links = (link for link in self.plan.links if name in (link.from_, link.to))
+        return tuple(dict.fromkeys(n for link in links for n in link.on))
+
     def folders(self, folder: str | PathLike[str]) -> dict[Path, tuple[str, ...]]:
         """The folders that are written, the most open first, with the tables in each.
 
@@ -143,9 +148,8 @@ class TablesRelease:
 
     def _not_met(self) -> str:
         """Why nothing was written: what stands against each table, and against them together."""
-        joins = [(table, n) for link in self.plan.links for table in (link.from_, link.to) for n in link.on]
         said = [
-            not_met(release.report, release.plan, name, [n for table, n in joins if table == name])
+            not_met(release.report, release.plan, name, self.linked(name))
             for name, release in self.tables.items()
             if not release.ok
         ]
