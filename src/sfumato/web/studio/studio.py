@@ -264,7 +264,7 @@ class Studio:
         if job is None or job.state != "done" or job.result is None:
             raise Problem(409, "There is no release yet: run the plan.")
         if job.result["release"] is None:
-            undecided = job.result["verdict"] == "undecided"
+            undecided = job.result.get("verdict") == "undecided"
             why = "It is not decided who may know what" if undecided else "A limit does not hold"
             raise Problem(409, f"{why}, so that there is no release.")
         opened, work = self.opened, job.work

@@ -64,3 +64,12 @@ def test_the_last_run_counts_alone(run, state):
     said = refused(run)
     del jobs._jobs["later"]
     assert ("limit does not hold" in said) is (state == "done")
+
+
+def test_what_is_not_decided_is_not_called_a_limit(run):
+    jobs = run.studio.jobs
+    job = jobs._jobs["later"] = Job("later", jobs.last("protect").work)
+    job.tell(state="done", result={"release": None, "verdict": "undecided"})
+    said = refused(run)
+    del jobs._jobs["later"]
+    assert "It is not decided who may know what" in said
