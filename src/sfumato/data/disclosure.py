@@ -122,6 +122,12 @@ def _in_multiples(rounded: Mapping[str, float], columns: Collection[str]) -> str
 _TOLD = "A second release without somebody tells their value exactly."
 
 
+_DRAWN_AGAIN = (
+    "A second release without somebody draws donors anew in the groups that are no longer the same, so that none of "
+    "their values follows for certain."
+)
+
+
 class Exchanged(_Disclosed):
     """Households changed places: `columns`, the areas from the top level down and what moves with them.
 
@@ -213,18 +219,34 @@ class Swapped(_Disclosed):
     `window` is the greatest distance in ranks between two that exchange, as a share of the records; None where
     records exchange with any other. `together` says that a record's columns moved as one. `perturb` is the share of
     ranks below and above within which numbers were then drawn anew; None where the values themselves stay.
+
+    With `group` each value is that of a donor drawn, with replacement, from a group of at least so many similar
+    records; `together` then lists sets of columns that have one donor each, `moved` is the share of records (to .05)
+    whose combination had survived and was moved, and `relations_shift` the mean change of correlations (to .01).
     """
 
     what: Literal["swapped"] = "swapped"
     by: tuple[str, ...] = ()
     window: float | None = None
-    together: bool = False
+    together: bool | tuple[tuple[str, ...], ...] = False
     perturb: float | None = None
+    group: int | None = None
+    moved: float | None = None
+    relations_shift: float | None = None
     rounded: dict[str, float] = Field(default_factory=dict)
     """Multiple that numbers drawn anew were rounded to, by column."""
 
+    @property
+    def sets(self) -> tuple[tuple[str, ...], ...]:
+        """With `group`: the columns in sets that had one donor each, in the order of the columns."""
+        together = () if isinstance(self.together, bool) else self.together
+        of = {n: tuple(m for m in self.columns if m in each) for each in together for n in each}
+        return tuple(dict.fromkeys(of.get(n, (n,)) for n in self.columns))
+
     def left(self, number: bool) -> str:
         """What a second release of nearly the same people tells of the value of one who is not in both."""
+        if self.group is not None:
+            return _DRAWN_AGAIN
         if number and self.perturb is not None:
             share = f"{self.perturb:.3g} of all ranks"
             return f"A second release without somebody tells a number of theirs to within {share} or nearer."
@@ -233,15 +255,36 @@ class Swapped(_Disclosed):
     def sentence(self) -> str:
         """The disclosure in words."""
         where = f" of the same {', '.join(self.by)}" if self.by else ""
+        if self.group is not None:
+            return self._within_groups(where)
         text = f"{', '.join(self.columns)}: values were exchanged between records{where}"
         if self.window is not None:
             text += f" whose ranks lie within {self.window:.3g} of all ranks"
         if len(self.columns) > 1:
             text += "; the columns moved together" if self.together else ", for each column anew"
-        if self.perturb is not None:
-            share = f"{self.perturb:.3g} of all ranks"
-            text += f"; numbers were then drawn anew, evenly between the values {share} below and above"
-            text += _in_multiples(self.rounded, self.columns)
+        return text + self._anew() + "."
+
+    def _anew(self) -> str:
+        """How numbers were drawn anew."""
+        if self.perturb is None:
+            return ""
+        share = f"{self.perturb:.3g} of all ranks"
+        text = f"; numbers were then drawn anew, evenly between the values {share} below and above"
+        return text + _in_multiples(self.rounded, self.columns)
+
+    def _within_groups(self, where: str) -> str:
+        """The disclosure of an exchange within groups, in words."""
+        text = (
+            f"{', '.join(self.columns)}: each value is that of a record drawn from at least {self.group} similar ones"
+        )
+        text += f"{where}, for each column anew" if len(self.columns) > 1 else where
+        if self.together and not isinstance(self.together, bool):
+            text += f" (as one: {'; '.join(', '.join(each) for each in self.together)})"
+        text += self._anew()
+        if self.moved:
+            text += f"; combinations that had stayed unique were moved, in about {self.moved:.0%} of the records"
+        if self.relations_shift is not None:
+            text += f"; correlations moved by {self.relations_shift:.2f} on average"
         return text + "."
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CELLS", "HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
+__all__ = ["CELLS", "DONORS", "HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
 
 HIDDEN = "sfumato:"
 """Prefix of the columns that a run and its methods keep; no data set may have such a column."""
@@ -17,6 +17,9 @@ WAS = f"{HIDDEN}was:"
 
 VIEW = f"{HIDDEN}view:"
 """Prefix of the columns in which what an attacker could compute travels: then the view's name, a colon, the column."""
+
+DONORS = "donors"
+"""Name of the view of whose values records bear that were exchanged within groups, by words for records."""
 
 CELLS = "cells-{}"
 """Name of the view of keys as they entered a step that takes single values out of them, with the step's number."""

@@ -114,6 +114,8 @@ class Subject:
         Which columns make classes. Where two groups have the same columns, single classes are told once.
     sensitive
         Released categories that nobody must learn.
+    guessed
+        The same, also where classes are not looked at.
     disclosure
         What the release tells, and attackers therefore know.
     traces
@@ -124,6 +126,9 @@ class Subject:
         How things are measured.
     unscaled : ndarray, shape (n, p), optional
         What an attacker could rebuild of the pair's columns.
+    donors
+        Whose values the pair's released records bear, where these were drawn within groups: words for records, first
+        the record's own, then by the first column of each set that moved as one.
     suppression
         How many records and cells steps took out; None where no steps are known.
     emptied
@@ -152,11 +157,13 @@ class Subject:
     pair: Pair | None = None
     classes: tuple[Classes, ...] = ()
     sensitive: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
     disclosure: Disclosure = field(default_factory=Disclosure)
     traces: Traces = field(default_factory=Traces)
     sides: Sides | None = field(default=None, repr=False)
     how: Measuring = field(default_factory=Measuring)
     unscaled: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    donors: pl.DataFrame | None = field(default=None, repr=False)
     suppression: Suppression | None = field(default=None, repr=False)
     emptied: tuple[Emptied, ...] = field(default=(), repr=False)
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)

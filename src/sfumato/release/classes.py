@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -50,6 +50,13 @@ NO_RISK = (
     "an intruder may know (role: key) or must not learn (role: sensitive), and add a step that protects it; `sfumato "
     "init` drafts both"
 )
+_OF_GROUPS = {
+    "linkage_nearest": "{measure: linkage_nearest, group: released, at_most: 0.2}",
+    "uniques_kept": "{measure: uniques_kept, at_most: 0.05}",
+}
+UNBOUND = (
+    "no limit says how many people may be found among values drawn within groups (swap with `group`). Add {limits}"
+)
 UNTOUCHED = (
     "nothing protects {columns}, which an intruder may know: no step recodes, no masking step stratifies on it (`by`), "
     "and no limit is set on the released keys. Add a limit, for instance {{measure: k_anonymity, group: keys, "
@@ -86,6 +93,11 @@ class Exposed:
         """The released keys that no step masks."""
         return next((c.by for c in self.classes if c.group == KEYS), ())
 
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """Masked columns whose true values count as known."""
+        return next((each.masked for each in self.knowing if each.group == RELEASED), ())
+
 
 def classes_of(keys: Sequence[str], strata: Sequence[str]) -> tuple[Classes, ...]:
     """Groups of classes; one without columns is none.
@@ -118,6 +130,7 @@ def exposed(
     traces = plan.traces
     compared = () if pair is None or not pair.aligned else traces.masked
     told = dict(shares or {}) | {n: left_alone(pair, n) for n in compared if pair is not None and n in codebook}
+    told |= dict.fromkeys(_in_groups(plan), 0.0)  # whose row it is, nobody can tell by these
     left = {n for n, share in told.items() if share > _MOST_LEFT}
     moved = {n for step in plan.steps if step.name == "swap_households" for n in step.changes}
     known = [n for n in codebook if codebook[n].role == Role.KEY or n in traces.keys]
@@ -127,6 +140,11 @@ def exposed(
     notes = (HARDLY_MASKED.format(columns=", ".join(as_was)),) if as_was else ()
     touched = {n for n in traces.masked if n not in left}
     return _with_all_that_leaves(plan, codebook, touched, Exposed(classes_of(keys, strata), notes))
+
+
+def _in_groups(plan: Plan) -> list[str]:
+    """Columns whose values were drawn within groups of similar records, and leave nothing else of it unchanged."""
+    return [n for step in plan.steps if getattr(step, "group", None) for n in step.changes]
 
 
 def exposed_beside(pair: Pair, codebook: Codebook) -> Exposed:
@@ -301,7 +319,9 @@ def missing_rule(plan: Plan) -> str:
     return str(rules[-1]) if rules and rules[-1] is not None else CATEGORY
 
 
-def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Findings) -> tuple[str, ...]:
+def refusals(
+    plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Findings, known: Collection[str] = ()
+) -> tuple[str, ...]:
     """Why a release is refused although no limit is exceeded: nothing was measured, or a key is left to itself.
 
     Parameters
@@ -314,6 +334,8 @@ def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Find
         Its keys that no step masks.
     findings
         With the limits applied.
+    known
+        Columns whose true values whoever knows all that leaves has, masked ones.
 
     Returns
     -------
@@ -329,7 +351,15 @@ def refusals(plan: Plan, codebook: Codebook, keys: Sequence[str], findings: Find
     bound = any(f.group == KEYS and f.limit is not None for f in findings)
     if bare and not bound:
         told.append(UNTOUCHED.format(columns=", ".join(bare)))
+    if set(_in_groups(plan)) & set(known) and (free := _unbound(findings)):
+        told.append(UNBOUND.format(limits=" and ".join(free)))
     return tuple(told)
+
+
+def _unbound(findings: Findings) -> list[str]:
+    """Limits that are missing: in no class are columns drawn within groups, so that only these figures tell of them."""
+    bound = {f.measure for f in findings if f.group == RELEASED and f.limit is not None}
+    return [text for name, text in _OF_GROUPS.items() if name not in bound]
 
 
 def _of_risk(name: str) -> bool:

@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
-from sfumato.data.hidden import ROW
+from sfumato.data.hidden import DONORS, ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
 from sfumato.data.suppression import Emptied
@@ -184,6 +184,8 @@ def subject_of(
         classes=seen.classes,
         knowing=seen.knowing,
         sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
+        guessed=sensitive_categories(ran.after.codebook.without(ROW)),
+        donors=_donors(ran),
         disclosure=ran.disclosure,
         traces=plan.traces,
         how=replace(how, missing=missing_rule(plan)),
@@ -286,6 +288,14 @@ def _unscaled(pair: Pair, ran: Ran[PolarsDataset]) -> np.ndarray | None:
     better = [n for n in view.columns if n in pair.columns]
     joined = ran.after.frame.drop(better).join(view, on=ROW, how="left", maintain_order="left")
     return numbers(joined, pair.columns, pair.codebook)
+
+
+def _donors(ran: Ran[PolarsDataset]) -> pl.DataFrame | None:
+    """Whose values released records bear, row by row; None where none were drawn within groups."""
+    view = ran.reconstructions.get(DONORS)
+    if view is None:
+        return None
+    return ran.after.frame.select(ROW).join(view, on=ROW, how="left", maintain_order="left").drop(ROW)
 
 
 def _with_model(how: Measuring, pair: Pair) -> Measuring:

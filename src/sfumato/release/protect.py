@@ -125,7 +125,8 @@ def _report(
     """What was done and measured, with limits applied, and what speaks against the release."""
     findings = apply_limits(measured.findings, plan.limits)
     leaves = after.codebook.only(leaving(after.codebook))
-    against = (*refusals(plan, leaves, measured.seen.keys, findings), *measured.refusals)
+    seen = measured.seen
+    against = (*refusals(plan, leaves, seen.keys, findings, seen.masked), *measured.refusals)
     copies = ran.disclosure.synthetic
     nobodys = copies is not None and copies.kind == "full"  # whose ids are new
     ids = () if nobodys else open_ids(plan, entering.codebook, leaves, _rows(entering))

@@ -23,6 +23,7 @@ from sfumato.kernels.rows import row_hash
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
 from sfumato.measures.registry import measure_of
+from sfumato.measures.risk.inference_released import ATTACK_RELEASED
 from sfumato.measures.risk.linkers.coding import categories
 from sfumato.methods.base import Method
 from sfumato.plan.limits import Limit
@@ -76,8 +77,15 @@ def asks_for_rehearsal(limits: Sequence[Limit]) -> bool:
     >>> asks_for_rehearsal([Limit(measure="inference", group="risk", at_most=0.1)])
     True
     """
-    measured = (measure_of(limit.measure) for limit in limits)
-    return any(measure is not None and "control" in measure.needs for measure in measured)
+    return any(_needs_others(limit) for limit in limits)
+
+
+def _needs_others(limit: Limit) -> bool:
+    """Whether a figure is of a control; what the nearest records of a release say has one of its own."""
+    if limit.measure == "inference":
+        return limit.attack != ATTACK_RELEASED
+    measure = measure_of(limit.measure)
+    return measure is not None and "control" in measure.needs
 
 
 def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Draws) -> Rehearsed:

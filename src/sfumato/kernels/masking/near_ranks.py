@@ -10,10 +10,13 @@ __all__ = ["near_ranks"]
 Floats = NDArray[np.float64]
 
 
-def near_ranks(x: Floats, share: float, u: Floats) -> Floats:
+def near_ranks(
+    x: Floats, share: float, u: Floats, *, among: Floats | None = None, ties: Floats | None = None
+) -> Floats:
     """Draw each value anew, evenly between those that a share of all ranks lie below and above it.
 
-    Equal values have the bounds of all of them; at the ends the range is cut off at the least and the largest value.
+    Equal values have the bounds of all of them, or, with `ties`, of one of them; at the ends the range is cut off at
+    the least and the largest value.
 
     Parameters
     ----------
@@ -23,6 +26,10 @@ def near_ranks(x: Floats, share: float, u: Floats) -> Floats:
         Share of the ranks on either side, above 0; at least one rank.
     u
         Uniform draws in (0, 1), shape (n,).
+    among
+        The values that ranks are of, where these are not `x` themselves, shape (m,), sorted; each of `x` is there.
+    ties
+        Uniform draws in (0, 1), shape (n,): which of equal values' ranks each has, so that of many equal ones few move.
 
     Examples
     --------
@@ -31,7 +38,11 @@ def near_ranks(x: Floats, share: float, u: Floats) -> Floats:
     """
     if not len(x):
         return x
-    ordered, ranks = np.sort(x), max(1, int(share * len(x) + 1e-9))
-    low = ordered[np.maximum(np.searchsorted(ordered, x, "left") - ranks, 0)]
-    high = ordered[np.minimum(np.searchsorted(ordered, x, "right") - 1 + ranks, len(x) - 1)]
+    ordered = np.sort(x) if among is None else among
+    ranks = max(1, int(share * len(ordered) + 1e-9))
+    first, last = np.searchsorted(ordered, x, "left"), np.searchsorted(ordered, x, "right") - 1
+    if ties is not None:
+        first = last = first + (ties * (last - first + 1)).astype(np.int64)
+    low = ordered[np.maximum(first - ranks, 0)]
+    high = ordered[np.minimum(last + ranks, len(ordered) - 1)]
     return np.asarray(low + u * (high - low))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -14,15 +12,17 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.kernels.linkers.nearest import gower, right_guesses
 from sfumato.measures.confidence import wilson
+from sfumato.measures.guessing import Guessed
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import wildcard
+from sfumato.measures.risk.inference_released import released_guesses
 from sfumato.measures.risk.linkers.coding import Coded, categories, coded
 from sfumato.measures.risk.linkers.linkers import chosen
 from sfumato.measures.saying import CONTRACT, percent, value_of, worst
 from sfumato.measures.subject import Subject
 
-__all__ = ["MEASURE", "Guessed", "findings", "guessed", "risk_above"]
+__all__ = ["MEASURE", "findings", "guessed"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,56 +31,6 @@ RISK, ATTACK, CONTROL = "risk", "attack", "control"
 SAMPLED = "Guesses and distances: fewer people were attacked than are known, chosen by a public draw."
 LEFT_OUT = "Inference of {columns} was not measured: not all tables hold it, or it is among the keys."
 NO_KEYS = "Inference was not measured: none of the keys stands in all tables. Name what an intruder knows (--keys)."
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """Right guesses among people of the release, and among others.
-
-    Parameters
-    ----------
-    attack, control
-        Expected number of right guesses.
-    members, others
-        People who were guessed.
-    """
-
-    attack: float
-    control: float
-    members: int
-    others: int
-
-    @property
-    def risk(self) -> float:
-        """What the release adds for its people, as a share of what others leave to be learnt."""
-        return risk_above(self.attack / self.members, self.control / self.others)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95% interval of the risk, from Wilson's of both shares by the rule of Zou & Donner (2008)."""
-        a, c = self.attack / self.members, self.control / self.others
-        (a_low, a_high), (c_low, c_high) = wilson(self.attack, self.members), wilson(self.control, self.others)
-        low = math.hypot(self.risk - risk_above(a_low, c), self.risk - risk_above(a, c_high))
-        high = math.hypot(risk_above(a_high, c) - self.risk, risk_above(a, c_low) - self.risk)
-        return self.risk - low, min(1.0, self.risk + high)
-
-
-def risk_above(attack: float, control: float) -> float:
-    """How much of what is left to be learnt of others the release tells of its people: (a − c) / (1 − c).
-
-    Parameters
-    ----------
-    attack, control
-        Shares of right guesses. Where all others are guessed rightly there is nothing left to tell, and the risk is 0.
-
-    Source: Giomi et al. (2023), doi:10.56553/popets-2023-0055.
-
-    Examples
-    --------
-    >>> round(risk_above(0.6, 0.5), 3)
-    0.2
-    """
-    return (attack - control) / (1 - control) if control < 1 else 0.0
 
 
 def guessed(field: Coded, rows: Ints, truth: Ints, told: Ints) -> Guessed:
@@ -170,8 +120,11 @@ def _lines(name: str, found: Guessed, without: Guessed) -> list[Finding]:
 
 
 def _compute(subject: Subject) -> Findings:
+    """By whoever knows the keys, beside a control; by whoever knows all else that leaves, where values were drawn."""
     known = subject.outsiders
-    return Findings() if known is None else findings(known, subject.sensitive, subject.how.missing)
+    by_keys = known is not None and subject.sensitive
+    found = findings(known, subject.sensitive, subject.how.missing) if known is not None and by_keys else Findings()
+    return found + (released_guesses(subject) if subject.donors is not None else Findings())
 
 
 def _say(found: Findings, fraction: float) -> str | None:
@@ -195,14 +148,15 @@ MEASURE = Measure(
     family="linkage",
     place=60,
     doing="guesses beside a control",
-    needs=frozenset({"control", "sensitive"}),
+    needs=frozenset({"table"}),
     figures=(
         Figure(
             "inference",
             title="Right guesses of a sensitive value (inference)",
             what="Somebody who knows a person's keys guesses a value from the nearest released records. Group attack: "
             "share of right guesses among people of the release; control: among others of the same kind, whom the "
-            "release cannot betray; risk: what the release tells above that.",
+            "release cannot betray; risk: what the release tells above that. Attack released: somebody who knows all "
+            "else that leaves of a person; the control is the same guess without what was drawn from the own record.",
             form="number",
             published="rate",
             baseline="Without protection",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
+from sfumato.data.roles import Kind
 from sfumato.kernels.neighbours.classmates import Known, chosen, own_shares
 from sfumato.measures.confidence import wilson
 from sfumato.measures.subject import Outsider, Subject
 
-__all__ = ["found_by", "released_findings"]
+__all__ = ["found_by", "is_amount", "known_to", "released_findings"]
 
 Floats = NDArray[np.float64]
 SOME_LOOKED_FOR = (
@@ -75,24 +77,47 @@ def found_by(pair: Pair, outsider: Outsider, unscaled: Floats | None = None) -> 
     by, compared = _split(pair, outsider)
     if not compared:
         return None
-    label = _labels(pair.after, by)
-    amounts = [n for n in compared if _amount(pair, n)]
-    x, scale, middle = _true_numbers(pair, amounts)
-    a, b = _categories(pair, [n for n in compared if n not in amounts])
-    versions = [numbers(pair.after, amounts, pair.codebook)]
+    amounts = [n for n in compared if is_amount(pair, n)]
+    seen, scale, middle = _looked_up(pair, by, compared, amounts)
+    versions = [seen]
     if unscaled is not None and set(amounts) & set(pair.columns):
-        versions.append(_undone(versions[0], amounts, pair, unscaled))
+        undone = _undone(numbers(pair.after, amounts, pair.codebook), amounts, pair, unscaled)
+        versions.append(replace(seen, z=(undone - middle) / scale))
     best: tuple[float, int] | None = None
-    for z in versions:
-        known = Known(x, (z - middle) / scale, a, b, label)
+    for known in versions:
         people = chosen(known)
         for capped in (False, True):
             share = float(own_shares(known, people, capped=capped).mean())
             best = max(best or (share, len(people)), (share, len(people)))
     assert best is not None, "there is at least one version"
     value, looked_for = best
-    interval = None if looked_for == len(label) else wilson(value * looked_for, looked_for)
-    return Finding("linkage_nearest", None, outsider.group, None, "nearest", value, interval, _baseline(x, a, label))
+    interval = None if looked_for == len(seen.label) else wilson(value * looked_for, looked_for)
+    return Finding("linkage_nearest", None, outsider.group, None, "nearest", value, interval, _baseline(seen))
+
+
+def known_to(pair: Pair, by: Sequence[str], compared: Sequence[str]) -> Known:
+    """What is looked up of people, and by what is told how near records are, as arrays.
+
+    Parameters
+    ----------
+    pair
+        The tables before and after masking, joined record by record.
+    by
+        Columns that a record must share.
+    compared
+        Columns of which the true values are known, numbers in their standard deviations.
+    """
+    return _looked_up(pair, by, compared, [n for n in compared if is_amount(pair, n)])[0]
+
+
+def _looked_up(
+    pair: Pair, by: Sequence[str], compared: Sequence[str], amounts: list[str]
+) -> tuple[Known, Floats, Floats]:
+    """As `known_to`, with the scale and the middle of the numbers."""
+    x, scale, middle = _true_numbers(pair, amounts)
+    z = (numbers(pair.after, amounts, pair.codebook) - middle) / scale
+    a, b = _categories(pair, [n for n in compared if n not in amounts])
+    return Known(x, z, a, b, _labels(pair.after, by)), scale, middle
 
 
 def _split(pair: Pair, outsider: Outsider) -> tuple[list[str], list[str]]:
@@ -110,7 +135,10 @@ def _has_new_gaps(pair: Pair, column: str) -> bool:
     return bool((true == released).fill_null(True).all())
 
 
-def _amount(pair: Pair, column: str) -> bool:
+def is_amount(pair: Pair, column: str) -> bool:
+    """Whether values are compared by their size: numbers that are no codes."""
+    if column in pair.codebook and pair.codebook[column].kind in (Kind.CATEGORICAL, Kind.GEOGRAPHIC, Kind.TEXT):
+        return False
     types = (pair.before.schema[column], pair.after.schema[column])
     return all(dtype.is_numeric() or dtype == pl.Boolean for dtype in types)
 
@@ -154,8 +182,8 @@ def _undone(z: Floats, amounts: list[str], pair: Pair, unscaled: Floats) -> Floa
     return out
 
 
-def _baseline(x: Floats, a: NDArray[np.int64], label: NDArray[np.int64]) -> float:
+def _baseline(seen: Known) -> float:
     """Had true values been released: the mean of 1 / number of twins, which is distinct records over their number."""
-    columns: Iterator[pl.Series] = (pl.Series(str(i), c) for i, c in enumerate((label, *x.T, *a.T)))
+    columns: Iterator[pl.Series] = (pl.Series(str(i), c) for i, c in enumerate((seen.label, *seen.x.T, *seen.a.T)))
     frame = pl.DataFrame(list(columns))
     return frame.n_unique() / frame.height

@@ -15,7 +15,8 @@ from sfumato.data.roles import Kind
 from sfumato.errors import DataError
 from sfumato.kernels.masking.shuffle import draw_scores, explained, normal_scores
 from sfumato.methods.base import Stage, StepDraws
-from sfumato.methods.swap.stages import compared, doubles, ordered, value_bits
+from sfumato.methods.swap.stages import compared
+from sfumato.methods.swap.values import doubles, ordered, value_bits
 
 __all__ = ["FEWEST", "Shuffling"]
 

@@ -13,20 +13,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.codebook import Codebook
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import Moments
-from sfumato.data.roles import Kind
-from sfumato.draws import bits, shortest
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_to_multiple
 from sfumato.kernels.masking.near_ranks import near_ranks
-from sfumato.kernels.rows import scatter
 from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.drawn_grid import column_steps, time_unit
+from sfumato.methods.swap.values import amount, column_bits, doubles, ordered, value_bits
 
-__all__ = ["Swapping", "Telling", "amount", "compared", "doubles", "ordered", "value_bits"]
+__all__ = ["Swapping", "Telling", "compared"]
 
 _FEWEST_PARTNERS = 2
 """With a single possible partner everybody knows who it is, and can exchange the values back."""
@@ -120,7 +118,7 @@ class Swapping:
         x = doubles(value).gather(rows).to_numpy()
         among = hashlib.sha256((np.sort(x) + 0.0).tobytes()).hexdigest()
         purpose = draws.purpose(value.name, f"perturb {self.perturb!r} by {self.by!r} among {among}")
-        u = draws.draws.uniform(unit[rows], purpose, _column_bits(value)[rows])
+        u = draws.draws.uniform(unit[rows], purpose, column_bits(value)[rows])
         new = near_ranks(x, self.perturb, u)
         step = time_unit(value.dtype) if value.dtype.is_temporal() else step
         new = new if step is None else round_to_multiple(new, step)  # without a step there is one value alone
@@ -196,41 +194,3 @@ class Telling:
         """The rows without hidden columns of this method."""
         hidden = {h(n) for n in self.columns for h in (_before, _after, _moved, _same)}
         return batch.drop(n for n in batch.columns if n in hidden)
-
-
-def amount(variable: Variable) -> bool:
-    """Whether a column's values are numbers or dates, which may be drawn anew, and no codes."""
-    return variable.numeric or variable.kind == Kind.DATE
-
-
-def ordered(dtype: pl.DataType) -> bool:
-    """Whether values of a type lie in an order of their own."""
-    return dtype.is_numeric() or dtype.is_temporal()
-
-
-def value_bits(values: Sequence[pl.Series]) -> NDArray[np.uint64]:
-    """Bits of each record's true values, shape (n,)."""
-    if len(values) == 1:
-        return _column_bits(values[0])
-    word = np.zeros(len(values[0]), dtype=np.uint64)
-    for value in values:
-        word = scatter(word ^ _column_bits(value))
-    return word
-
-
-def _column_bits(value: pl.Series) -> NDArray[np.uint64]:
-    """Bits of one column, shape (n,); each distinct text is hashed once."""
-    if value.dtype in (pl.String, pl.Categorical, pl.Enum):
-        text = value.cast(pl.String)
-        place = text.rank("dense").fill_null(0).to_numpy()
-        known = bits(text.unique().drop_nulls().sort().to_numpy().astype(object))
-        return np.asarray(np.concatenate([np.zeros(1, dtype=np.uint64), known])[place])
-    if not (value.dtype.is_numeric() or value.dtype.is_temporal() or value.dtype in (pl.Boolean, pl.Null)):
-        raise DataError(f"swap: column {value.name!r} holds {holding(value.dtype)}, which cannot be exchanged.")
-    return bits(doubles(value).fill_null(float("nan")).to_numpy())
-
-
-def doubles(value: pl.Series) -> pl.Series:
-    """Values as numbers."""
-    number = value.to_physical()
-    return number.to_frame().select(shortest(pl.col(number.name), number.dtype)).to_series()

@@ -1,0 +1,304 @@
+"""The stages of `swap` within groups: each value becomes that of a donor among similar records, then what stands out
+is moved, then the custodian is told what that did.
+
+In between hidden columns travel with the rows: whose value each set of columns bears, and columns before and after as
+numbers, by which correlations are compared.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.hidden import HIDDEN
+from sfumato.data.query import COUNT, Counts, Moments
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+from sfumato.kernels.grid import round_to_multiple
+from sfumato.kernels.masking.near_ranks import near_ranks
+from sfumato.kernels.masking.survivors import combined, move_survivors
+from sfumato.kernels.neighbours.similar import similar_groups
+from sfumato.kernels.rows import scatter
+from sfumato.methods.base import Stage, StepDraws
+from sfumato.methods.drawn_grid import column_steps, time_unit
+from sfumato.methods.swap.coding import coded, coordinates, own_units
+from sfumato.methods.swap.relations import MOST, Numbering, correlations, counts_of, hidden, products, shift
+from sfumato.methods.swap.stages import Telling, compared
+from sfumato.methods.swap.values import value_bits
+
+__all__ = ["OWN", "Done", "Exchanging", "Learned", "Summing", "donor"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+OWN = f"{HIDDEN}own"
+"""Column of the word by which a record is known as a donor."""
+MOVED = f"{HIDDEN}survivor"
+_FEWEST_GROUPS = 3
+
+
+def donor(first: str) -> str:
+    """Hidden column with the words of the records whose values a set of columns bears, by the set's first column."""
+    return f"{HIDDEN}donor:{first}"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Multiples of the numbers that are drawn anew, by column; how columns are told as numbers."""
+
+    steps: Mapping[str, float] = field(default_factory=dict)
+    numbering: Numbering = field(default_factory=Numbering)
+    middles: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exchanging:
+    """Exchange values within groups of one stratum; see `Swap` for the parameters."""
+
+    codebook: Codebook
+    columns: tuple[str, ...]
+    group: int
+    by: tuple[str, ...]
+    sets: tuple[tuple[str, ...], ...]
+    perturb: float | None = None
+
+    def stage(self) -> Stage:
+        """Count the strata and look at numbers that are drawn anew; then the pass."""
+        counted = counts_of(Numbering.asked(self.columns, self.codebook))
+        moments = (Moments(self._numeric),) if self._numeric else ()
+        return Stage(self.transform, (Counts(self.by), *counted, *moments), self.fit, by=self.by)
+
+    @property
+    def _numeric(self) -> tuple[str, ...]:
+        return tuple(n for n in self.columns if self.codebook[n].numeric)
+
+    def _drawn(self, column: str) -> bool:
+        """Whether a column's numbers are drawn anew: weights are not."""
+        return self.perturb is not None and self.codebook[column].role != Role.WEIGHT
+
+    def fit(self, answers: Sequence[pl.DataFrame]) -> Learned:
+        """Refuse strata that are too small; learn multiples, and the values of categories."""
+        sizes = answers[0][COUNT].to_numpy()
+        if sizes.sum():
+            self._refuse_few(sizes)
+        asked = Numbering.asked(self.columns, self.codebook)
+        numbering = Numbering.of(asked, answers[1 : len(asked) + 1])
+        rows = [row for answer in answers[len(asked) + 1 :] for row in answer.iter_rows(named=True)]
+        steps = column_steps(row for row in rows if self._drawn(row["variable"]))
+        return Learned(steps, numbering, {row["variable"]: row["mean"] or 0.0 for row in rows})
+
+    def _refuse_few(self, sizes: Ints) -> None:
+        if (sizes < self.group).any():
+            where = f"some combinations of {', '.join(self.by)} have" if self.by else "this table has"
+            raise DataError(
+                f"swap: {where} fewer than {self.group} records, so that no group can be formed. "
+                f"Use {'fewer or broader columns in `by`, or ' if self.by else ''}a smaller `group`."
+            )
+        if int((sizes // self.group).sum()) < _FEWEST_GROUPS:
+            raise DataError(
+                f"swap: there are fewer than {_FEWEST_GROUPS} groups of {self.group} records, so that exchanged values "
+                "would be like any others. Use a smaller `group`."
+            )
+
+    def transform(self, batch: pl.DataFrame, state: Learned, draws: StepDraws) -> pl.DataFrame:
+        """The new rows of a stratum."""
+        if batch.is_empty():
+            return self._with_hidden(batch, batch, state, np.zeros((0, len(self.sets) + 1), dtype=np.uint64), [])
+        unit = own_units(batch, draws)
+        keyed = draws.draws.words(unit, draws.purpose("", f"group {self.group} by {self.by!r}"))
+        order = np.lexsort((keyed[:, 1], keyed[:, 0]))
+        there = batch[order]
+        one = _Stratum(self, there, unit[order], keyed[order, 0], draws, state.steps)
+        source, moved = one.exchanged()
+        back = np.empty(len(order), dtype=np.int64)
+        back[order] = np.arange(len(order))
+        new = there.with_columns(one.released(n, source) for n in self.columns)[back]
+        words = np.column_stack([one.words[source], one.words])[back]
+        return self._with_hidden(batch, new, state, words, moved[back].astype(np.float64))
+
+    def _with_hidden(
+        self, batch: pl.DataFrame, new: pl.DataFrame, state: Learned, words: Words, moved: Any
+    ) -> pl.DataFrame:
+        """The new rows, with what the custodian is told of, and who gave which set."""
+        told = [s for n in self.columns for s in compared(self.codebook, batch[n], new[n])]
+        told.append(pl.Series(MOVED, moved, dtype=pl.Float64))
+        names = [*(donor(each[0]) for each in self.sets), OWN]
+        told += [pl.Series(n, words[:, j], dtype=pl.UInt64) for j, n in enumerate(names)]
+        for side, frame in (("was", batch), ("is", new)):
+            told += state.numbering.numbers(frame, self.columns, self.codebook, side)
+        return batch.with_columns(*(new[n] for n in self.columns), *told)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What the exchange came to."""
+
+    notes: tuple[str, ...]
+    moved: float
+    relations_shift: float | None
+
+
+@dataclass(frozen=True)
+class Summing:
+    """Tell what the exchange did to columns and to their correlations, and take the hidden columns out."""
+
+    codebook: Codebook
+    columns: tuple[str, ...]
+    sets: tuple[tuple[str, ...], ...]
+    learned: Learned
+
+    def stage(self) -> Stage:
+        """The look and the pass."""
+        told = Telling(self.codebook, self.columns).stage()
+        middles = {**self.learned.middles} | {n: (len(v) - 1) / 2 for n, v in self.learned.numbering.levels.items()}
+        related = [
+            products([hidden(side, n) for n in self._related], {hidden(side, n): m for n, m in middles.items()})
+            for side in ("was", "is")
+        ]
+        return Stage(self.transform, (*told.queries, Moments((MOVED,)), *related), self.fit)
+
+    @property
+    def _related(self) -> list[str]:
+        levels = self.learned.numbering.levels
+        return [n for n in self.columns[:MOST] if n in levels or n in self.learned.middles]
+
+    def fit(self, answers: Sequence[pl.DataFrame]) -> Done:
+        """What is said of each column, and the shares that are disclosed."""
+        looked, moved, *related = answers
+        notes = Telling(self.codebook, self.columns).fit([looked])
+        return Done(notes, moved["mean"].item() or 0.0, shift(*map(correlations, related)))
+
+    def transform(self, batch: pl.DataFrame, state: Done, draws: StepDraws) -> pl.DataFrame:
+        """The rows without hidden columns of this method."""
+        own = {MOVED, OWN, *(donor(each[0]) for each in self.sets)}
+        own |= {hidden(side, n) for side in ("was", "is") for n in self.columns}
+        return Telling(self.codebook, self.columns).transform(batch.drop(own, strict=False), state.notes, draws)
+
+
+class _Stratum:
+    """One stratum, its rows in an order that draws chose."""
+
+    def __init__(
+        self,
+        step: Exchanging,
+        rows: pl.DataFrame,
+        unit: Words,
+        words: Words,
+        draws: StepDraws,
+        steps: Mapping[str, float],
+    ) -> None:
+        self.step, self.rows, self.unit, self.words, self.draws, self.steps = step, rows, unit, words, draws, steps
+        self.known = coded(rows, step.columns, step.codebook)
+        self.points = coordinates(self.known, step.codebook)
+        self.group = similar_groups(self.points, step.group)
+        self.at = {n: s for s, each in enumerate(step.sets) for n in each}
+        self.anew = {n: _Anew(self, n) for n in self.known.numbers if step._drawn(n)}
+
+    def exchanged(self) -> tuple[Ints, NDArray[np.bool_]]:
+        """The row whose values each row takes, by set, and the rows whose combination had survived."""
+        columns = self.step.columns
+        categories = [j for j, n in enumerate(columns) if n in self.known.codes]
+        views = [categories, range(len(columns))] if 0 < len(categories) < len(columns) else [range(len(columns))]
+        sets = np.array([self.at[n] for n in columns])
+        original = self._numbered(self.known.codes, self.known.numbers)
+        return move_survivors(self._donors(), original, self._told, sets, views, self.points, self.group, self.words)
+
+    def _donors(self) -> Ints:
+        """For each row and set a member of the row's group, each as likely, shape (n, sets)."""
+        order = np.argsort(self.group, kind="stable")
+        sizes = np.bincount(self.group)
+        starts = np.cumsum(sizes) - sizes
+        own = scatter(self.words ^ value_bits([self.rows[n] for n in self.step.columns]))
+        signature = np.zeros(len(sizes), dtype=np.uint64)
+        np.add.at(signature, self.group, scatter(own))  # who is in a group, and with which values
+        out = np.empty((len(order), len(self.step.sets)), dtype=np.int64)
+        for s, each in enumerate(self.step.sets):
+            purpose = self.draws.purpose(repr(each), f"group {self.step.group} by {self.step.by!r}")
+            u = self.draws.draws.uniform(self.unit, purpose, signature[self.group])
+            place = np.minimum((u * sizes[self.group]).astype(np.int64), sizes[self.group] - 1)
+            out[:, s] = order[starts[self.group] + place]
+        return out
+
+    def _told(self, source: Ints) -> Ints:
+        """What would be released as numbers of values, shape (n, p)."""
+        codes = {n: code[source[:, self.at[n]]] for n, code in self.known.codes.items()}
+        return self._numbered(codes, {n: self._number(n, source) for n in self.known.numbers})
+
+    def _numbered(self, codes: Mapping[str, Ints], numbers: Mapping[str, Floats]) -> Ints:
+        """Numbers of values, equal for equal ones, shape (n, p)."""
+        bits = {n: np.where(np.isnan(x), np.nan, x + 0.0).view(np.int64) for n, x in numbers.items()}
+        return np.column_stack([codes[n] if n in codes else bits[n] for n in self.step.columns])
+
+    def _number(self, column: str, source: Ints) -> Floats:
+        """The numbers of a column that would be released."""
+        rows = source[:, self.at[column]]
+        return self.anew[column](rows) if column in self.anew else self.known.numbers[column][rows]
+
+    def released(self, column: str, source: Ints) -> pl.Series:
+        """The new values of a column."""
+        value = self.rows[column].gather(source[:, self.at[column]])
+        if column not in self.anew:
+            return value
+        number = self._number(column, source)
+        rows = np.flatnonzero(~np.isnan(number))  # gaps stay the gaps that they were
+        known = pl.Series(number[rows]).cast(value.to_physical().dtype).cast(value.dtype)
+        return value.scatter(pl.Series(rows), known) if len(rows) else value
+
+
+class _Anew:
+    """Draws the numbers of a column anew, between those some ranks below and above among the same categories.
+
+    Keyed on the row that gets them, for several may have one donor; and on all values, so that no two releases of
+    nearly the same people can be put side by side.
+    """
+
+    def __init__(self, stratum: _Stratum, column: str) -> None:
+        step, draws = stratum.step, stratum.draws
+        self.x = stratum.known.numbers[column]
+        beside = [n for n in step.sets[stratum.at[column]] if n in stratum.known.codes]
+        label = combined(np.column_stack([stratum.known.codes[n] for n in beside])) if beside else None
+        whole = np.zeros(len(self.x), dtype=np.uint64)
+        self.label = np.unique(whole if label is None else label, return_inverse=True)[1]
+        dtype = stratum.rows.schema[column]
+        self.step = time_unit(dtype) if dtype.is_temporal() else stratum.steps.get(column)
+        self.share = step.perturb or 0.0
+        among = hashlib.sha256(np.sort(self.x).tobytes()).hexdigest()
+        purpose = draws.purpose(
+            column, f"perturb {self.share!r} in groups of {step.group} by {step.by!r} among {among}"
+        )
+        word = draws.draws.words(stratum.unit, purpose)
+        self.u, self.ties = (((word[:, j] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52 for j in (0, 1))
+        self.held = {g: np.sort(self.x[rows]) for g, rows in self._labelled(np.arange(len(self.x)))}
+
+    def _labelled(self, rows: Ints) -> Iterator[tuple[int, Ints]]:
+        """Places of rows that have a number, by the categories that it stands beside."""
+        there = np.flatnonzero(~np.isnan(self.x[rows]))
+        there = there[np.argsort(self.label[rows[there]], kind="stable")]
+        label = self.label[rows[there]]
+        for part in np.split(there, np.flatnonzero(np.diff(label)) + 1):
+            if len(part):
+                yield int(self.label[rows[part[0]]]), part
+
+    def __call__(self, rows: Ints) -> Floats:
+        """The new number of each row, whose value is that of these rows, shape (n,)."""
+        out = self.x[rows]
+        for g, mine in self._labelled(rows):
+            among = self.held[g]
+            new = near_ranks(out[mine], self.share, self.u[mine], among=among, ties=self.ties[mine])
+            out[mine] = new if self.step is None else self._on_grid(new, self.step, among)
+        return out
+
+    @staticmethod
+    def _on_grid(new: Floats, step: float, among: Floats) -> Floats:
+        """Multiples of a step; where one lies beyond all values of its categories, the next one within."""
+        there = round_to_multiple(new, step)
+        there = np.where(there > among[-1], round_to_multiple(there - step, step), there)
+        return np.asarray(np.where(there < among[0], round_to_multiple(there + step, step), there))
