@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from sfumato.kernels.rows import scatter
 
@@ -21,7 +20,6 @@ Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 _ROUNDS = 6
-_NEAR = (40, 400)  # records looked at around a survivor, first and then; after that all
 
 
 def combined(codes: Ints) -> Words:
@@ -71,9 +69,10 @@ def move_survivors(
     views: Sequence[Sequence[int]],
     z: Floats,
     group: Ints,
+    block: Ints,
     words: Words,
 ) -> tuple[Ints, NDArray[np.bool_]]:
-    """Let the rarest value of each survivor change places with that of a record outside its group.
+    """Let the rarest value of each survivor change places with that of a near record outside its group.
 
     Parameters
     ----------
@@ -89,8 +88,8 @@ def move_survivors(
         Columns of which a combination may survive: each is looked at by itself.
     z
         Points that tell who is near, shape (n, d).
-    group
-        The group of each row, shape (n,).
+    group, block
+        The group of each row, and the block of 0, 1, … in which who is near is looked for first, shape (n,).
     words
         Keyed words that break ties, shape (n,).
 
@@ -101,7 +100,7 @@ def move_survivors(
     """
     source = source.copy()
     before = [combined(original[:, list(view)]) for view in views]
-    search = _Near(z, group, words)
+    search = _Near(z, group, block, words)
     moved = np.zeros(len(source), dtype=bool)
     for _ in range(_ROUNDS):
         codes = told(source)
@@ -130,23 +129,19 @@ def _often(codes: Ints) -> Ints:
 
 
 class _Near:
-    """Who is nearest outside a row's own group; the tree is made when it is first needed."""
+    """Who is nearest outside a row's own group: in its block, else among all."""
 
-    def __init__(self, z: Floats, group: Ints, words: Words) -> None:
-        self.z, self.group, self.words = z, group, words
-        self.tree: cKDTree | None = None
+    def __init__(self, z: Floats, group: Ints, block: Ints, words: Words) -> None:
+        self.z, self.group, self.block, self.words = z, group, block, words
+        order = np.argsort(block, kind="stable")
+        self.members = np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
 
     def another(self, row: int, codes: Ints, touched: NDArray[np.bool_]) -> int | None:
         """The nearest record outside the group that has another value and was not moved in this round."""
-        if self.tree is None:
-            self.tree = cKDTree(self.z)
-        for most in (*_NEAR, len(self.z)):
-            looked_at = np.arange(1, min(most, len(self.z)) + 1)
-            distance, near = (np.asarray(each) for each in self.tree.query(self.z[row], k=looked_at))
-            fit = (self.group[near] != self.group[row]) & (codes[near] != codes[row]) & ~touched[near]
-            if fit.any():
-                there, apart = near[fit], distance[fit]
-                return int(there[np.lexsort((self.words[there], apart))[0]])
-            if most >= len(self.z):
-                break
+        for near in (self.members[self.block[row]], np.arange(len(self.z))):
+            there = near[(self.group[near] != self.group[row]) & (codes[near] != codes[row]) & ~touched[near]]
+            if len(there):
+                apart = np.square(self.z[there] - self.z[row]).sum(axis=1)
+                nearest = there[apart == apart.min()]
+                return int(nearest[np.argmin(self.words[nearest])])
         return None

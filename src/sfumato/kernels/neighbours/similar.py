@@ -66,7 +66,7 @@ def leading(z: Floats, most: int = MOST_COORDINATES) -> Floats:
     return np.asarray((z - middle) @ (chosen * np.sign(chosen[largest, np.arange(most)])))
 
 
-def similar_groups(z: Floats, k: int) -> Ints:
+def similar_groups(z: Floats, k: int) -> tuple[Ints, Ints]:
     """Group points that are near: blocks cut at medians of the widest coordinate, MDAV in each.
 
     Parameters
@@ -78,21 +78,22 @@ def similar_groups(z: Floats, k: int) -> Ints:
 
     Returns
     -------
-    ndarray, shape (n,), int64
-        Group of each point, 0, 1, …; time grows about as n.
+    group, block : ndarray, shape (n,), int64
+        Group and block of each point, 0, 1, …; time grows about as n.
 
     Examples
     --------
-    >>> similar_groups(np.array([[0.0], [9.0], [0.1], [9.1]]), 2).tolist()
+    >>> similar_groups(np.array([[0.0], [9.0], [0.1], [9.1]]), 2)[0].tolist()
     [0, 1, 0, 1]
     """
-    group = np.empty(len(z), dtype=np.int64)
+    group, block = np.empty(len(z), dtype=np.int64), np.empty(len(z), dtype=np.int64)
     first = 0
-    for rows in blocks(z, _BLOCK, k):
-        for part in _pieces(z, rows, k):
-            group[part] = first + mdav(z[part], k)
-            first = int(group[part].max()) + 1
-    return group
+    pieces = (part for rows in blocks(z, _BLOCK, k) for part in _pieces(z, rows, k))
+    for number, part in enumerate(pieces):
+        block[part] = number
+        group[part] = first + mdav(z[part], k)
+        first = int(group[part].max()) + 1
+    return group, block
 
 
 def _pieces(z: Floats, rows: Ints, k: int) -> list[Ints]:

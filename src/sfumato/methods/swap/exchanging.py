@@ -8,7 +8,7 @@ numbers, by which correlations are compared.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from sfumato.data.query import COUNT, Counts, Moments
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_to_multiple
-from sfumato.kernels.masking.near_ranks import near_ranks
+from sfumato.kernels.masking.near_ranks import Ranked
 from sfumato.kernels.masking.survivors import combined, move_survivors
 from sfumato.kernels.neighbours.similar import similar_groups
 from sfumato.kernels.rows import scatter
@@ -198,7 +198,7 @@ class _Stratum:
         self.step, self.rows, self.unit, self.words, self.draws, self.steps = step, rows, unit, words, draws, steps
         self.known = coded(rows, step.columns, step.codebook)
         self.points = coordinates(self.known, step.codebook)
-        self.group = similar_groups(self.points, step.group)
+        self.group, self.block = similar_groups(self.points, step.group)
         self.at = {n: s for s, each in enumerate(step.sets) for n in each}
         self.anew = {n: _Anew(self, n) for n in self.known.numbers if step._drawn(n)}
 
@@ -209,7 +209,8 @@ class _Stratum:
         views = [categories, range(len(columns))] if 0 < len(categories) < len(columns) else [range(len(columns))]
         sets = np.array([self.at[n] for n in columns])
         original = self._numbered(self.known.codes, self.known.numbers)
-        return move_survivors(self._donors(), original, self._told, sets, views, self.points, self.group, self.words)
+        near = (self.points, self.group, self.block, self.words)
+        return move_survivors(self._donors(), original, self._told, sets, views, *near)
 
     def _donors(self) -> Ints:
         """For each row and set a member of the row's group, each as likely, shape (n, sets)."""
@@ -265,8 +266,8 @@ class _Anew:
         self.x = stratum.known.numbers[column]
         beside = [n for n in step.sets[stratum.at[column]] if n in stratum.known.codes]
         label = combined(np.column_stack([stratum.known.codes[n] for n in beside])) if beside else None
-        whole = np.zeros(len(self.x), dtype=np.uint64)
-        self.label = np.unique(whole if label is None else label, return_inverse=True)[1]
+        labels = np.zeros(len(self.x), dtype=np.int64) if label is None else np.unique(label, return_inverse=True)[1]
+        self.ranked = Ranked.of(self.x, labels)
         dtype = stratum.rows.schema[column]
         self.step = time_unit(dtype) if dtype.is_temporal() else stratum.steps.get(column)
         self.share = step.perturb or 0.0
@@ -276,29 +277,19 @@ class _Anew:
         )
         word = draws.draws.words(stratum.unit, purpose)
         self.u, self.ties = (((word[:, j] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52 for j in (0, 1))
-        self.held = {g: np.sort(self.x[rows]) for g, rows in self._labelled(np.arange(len(self.x)))}
-
-    def _labelled(self, rows: Ints) -> Iterator[tuple[int, Ints]]:
-        """Places of rows that have a number, by the categories that it stands beside."""
-        there = np.flatnonzero(~np.isnan(self.x[rows]))
-        there = there[np.argsort(self.label[rows[there]], kind="stable")]
-        label = self.label[rows[there]]
-        for part in np.split(there, np.flatnonzero(np.diff(label)) + 1):
-            if len(part):
-                yield int(self.label[rows[part[0]]]), part
 
     def __call__(self, rows: Ints) -> Floats:
         """The new number of each row, whose value is that of these rows, shape (n,)."""
         out = self.x[rows]
-        for g, mine in self._labelled(rows):
-            among = self.held[g]
-            new = near_ranks(out[mine], self.share, self.u[mine], among=among, ties=self.ties[mine])
-            out[mine] = new if self.step is None else self._on_grid(new, self.step, among)
+        there = np.flatnonzero(~np.isnan(out))
+        mine = rows[there]
+        new = self.ranked.anew(mine, self.share, self.ties[there], self.u[there])
+        out[there] = new if self.step is None else self._on_grid(new, self.step, *self.ranked.bounds(mine))
         return out
 
     @staticmethod
-    def _on_grid(new: Floats, step: float, among: Floats) -> Floats:
+    def _on_grid(new: Floats, step: float, low: Floats, high: Floats) -> Floats:
         """Multiples of a step; where one lies beyond all values of its categories, the next one within."""
         there = round_to_multiple(new, step)
-        there = np.where(there > among[-1], round_to_multiple(there - step, step), there)
-        return np.asarray(np.where(there < among[0], round_to_multiple(there + step, step), there))
+        there = np.where(there > high, round_to_multiple(there - step, step), there)
+        return np.asarray(np.where(there < low, round_to_multiple(there + step, step), there))

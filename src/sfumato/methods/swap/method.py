@@ -72,7 +72,8 @@ class Swap(Method):
     Groups: Domingo-Ferrer and Mateo-Sanz (2002), doi:10.1109/69.979982. Values drawn within them: Domingo-Ferrer and
     González-Nicolás (2010), Information Sciences 180, 2834–2844. What stands out is moved: Shlomo, Tudor and Groom
     (2010), LNCS 6344. Ranks: Moore (1996), US Bureau of the Census, Statistical Research Division Report 96/04;
-    Dalenius and Reiss (1982), doi:10.1016/0378-3758(82)90058-1; Nin, Herranz and Torra (2008), doi:10.1016/j.datak.2007.07.006.
+    Dalenius and Reiss (1982), doi:10.1016/0378-3758(82)90058-1; Nin, Herranz and Torra (2008),
+    doi:10.1016/j.datak.2007.07.006.
 
     Examples
     --------
