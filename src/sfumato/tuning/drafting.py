@@ -1,0 +1,199 @@
+"""Try a drafted exchange on some records: the smallest groups that hold, and which columns must leave if none does."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from sfumato.data.codebook import Codebook
+from sfumato.data.finding import Finding, Findings
+from sfumato.data.profile import Guess
+from sfumato.data.roles import Role
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
+from sfumato.errors import SfumatoError
+from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import entered
+from sfumato.plan.by_groups import ASKED, FEWEST_RECORDS, GROUPS, Asked, Exchange, exchange_of
+from sfumato.plan.draft import head
+from sfumato.plan.drafted import DraftedPlan, Tried
+from sfumato.plan.plan import Plan
+from sfumato.plan.unknown import IDS
+from sfumato.plan.wishes import Wishes
+from sfumato.progress import Progress, quiet
+from sfumato.release.measured import measure_run
+from sfumato.release.run import run_plan
+
+__all__ = ["MOST_TRIED", "draft_by_groups"]
+
+MOST_TRIED = 2_000
+"""Records on which a draft is tried."""
+_MOST_CANDIDATES = 6
+_MOST_LEAVING = 12
+_FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
+_NOTHING_LEFT = "no column could stay: {why}"
+_FOUND = "with it too many people would be found"
+_GUESSED = "its values could be guessed too well"
+_SINGLED_OUT = "with it too many combinations would stay unique"
+_MEASURED = frozenset({"linkage_nearest", "uniques_kept", "inference"})
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What one group came to; each share over its limit, the worst first."""
+
+    group: int
+    tried: Tried
+    excess: tuple[tuple[float, str, str | None], ...]
+    fault: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.fault is None and all(share <= 1 for share, _, _ in self.excess)
+
+    @property
+    def worst(self) -> float:
+        return float("inf") if self.fault is not None else max((share for share, _, _ in self.excess), default=0.0)
+
+
+def draft_by_groups(
+    frame: pl.DataFrame,
+    codebook: Codebook,
+    guesses: Sequence[Guess],
+    wishes: Wishes,
+    title: str,
+    progress: Progress = quiet,
+    shared: Collection[str] = (),
+) -> DraftedPlan:
+    """Draft an exchange within groups that holds although every column that leaves is known, or say why none does.
+
+    It is tried, with a secret that is thrown away, on at most `MOST_TRIED` records. The first group of `GROUPS` that
+    meets all limits is taken; where none does, the column whose absence helps most leaves, one after the other, but no
+    outcome and none that the custodian wants to keep.
+
+    Parameters
+    ----------
+    frame, codebook
+        The table, and what its file says of it.
+    guesses
+        What is known of its variables.
+    wishes
+        What the release is for, and which columns are to be kept.
+    title
+        Title of the plan.
+    progress
+        Called before each trial.
+    shared
+        Ids that another table has too.
+    """
+    chosen = exchange_of(frame, guesses)
+    if not chosen.columns or frame.height < FEWEST_RECORDS:
+        few = frame.height < FEWEST_RECORDS
+        why = _FEW.format(fewest=FEWEST_RECORDS) if few else _NOTHING_LEFT.format(why="none is of a kind that may")
+        return _drafted(chosen, GROUPS[0], Tried(records=frame.height), wishes, title, shared, why)
+    some = frame if frame.height <= MOST_TRIED else frame.sample(MOST_TRIED, seed=secrets.randbits(32))
+    trying = _Trying(PolarsDataset(some, codebook), wishes, title, progress)
+    chosen, trial = trying.search(chosen)
+    why = None if trial.holds else trial.fault or _NOTHING_LEFT.format(why=_reason(trial)[1])
+    return _drafted(chosen, trial.group, trial.tried, wishes, title, shared, why)
+
+
+def _drafted(
+    chosen: Exchange,
+    group: int,
+    tried: Tried,
+    wishes: Wishes,
+    title: str,
+    shared: Collection[str],
+    because: str | None,
+) -> DraftedPlan:
+    said = [] if because is None else [f"# This file cannot be released in this way because {because}."]
+    text = "\n".join([*said, *head(title), *chosen.lines(group, wishes.purpose, shared)]) + "\n"
+    roles = {g.name: g.variable.role for g in chosen.guesses}
+    known = tuple(n for n in chosen.kept if roles[n] not in IDS)
+    return DraftedPlan(
+        text, wishes.purpose, "swap", known, (), chosen.kept, chosen.left_out, group, tried, because=because
+    )
+
+
+class _Trying:
+    """Runs exchanges over some records and measures what came of them."""
+
+    def __init__(self, data: PolarsDataset, wishes: Wishes, title: str, progress: Progress) -> None:
+        self.data, self.frame, self.wishes, self.title, self.progress = data, data.frame, wishes, title, progress
+        self.asked: Asked = ASKED[wishes.purpose]
+        self.draws = Draws(secrets.token_bytes(32))
+
+    def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
+        """The columns and the group that hold; where there are none, the last that were tried."""
+        best = self._smallest(chosen)
+        for _ in range(_MOST_LEAVING):
+            if best.holds or len(chosen.columns) < 2:
+                break
+            measure, why = _reason(best)
+            options = [(self._one(less, best.group), less) for less in self._less(chosen, best, measure, why)]
+            if not options:
+                break
+            trial, chosen = min(options, key=lambda option: option[0].worst)
+            best = self._smallest(chosen) if trial.holds else trial
+        return chosen, best
+
+    def _smallest(self, chosen: Exchange) -> _Trial:
+        """The smallest groups that hold, or the best of all."""
+        trials = []
+        for group in (g for g in GROUPS if 3 * g <= self.frame.height):
+            trials.append(self._one(chosen, group))
+            if trials[-1].holds:
+                return trials[-1]
+        return min(trials, key=lambda trial: trial.worst)
+
+    def _less(self, chosen: Exchange, trial: _Trial, measure: str, why: str) -> list[Exchange]:
+        """The exchange without each of the columns whose absence may help."""
+        roles = {g.name: g.variable.role for g in chosen.guesses}
+        free = [n for n in chosen.columns if roles[n] != Role.OUTCOME and n not in self.wishes.keep]
+        guessed = [v for _, m, v in trial.excess if m == "inference" and v in free]
+        if measure == "inference" and guessed:
+            return [chosen.without(str(guessed[0]), why)]
+        many = sorted(free, key=lambda n: (-self.frame[n].n_unique(), n))
+        return [chosen.without(n, why) for n in many[:_MOST_CANDIDATES]]
+
+    def _one(self, chosen: Exchange, group: int) -> _Trial:
+        """Run the draft with one size of groups."""
+        self.progress(f"trying groups of {group}", 0)
+        text = "\n".join([*head(self.title), *chosen.lines(group, self.wishes.purpose)])
+        try:
+            found = self._measured(Plan.from_yaml(text))
+        except SfumatoError as fault:
+            return _Trial(group, Tried(records=self.frame.height), (), str(fault))
+        lines = [(name, _bound(found, name)) for name in vars(self.asked)]
+        excess = [
+            (f.value / getattr(self.asked, name), name, f.variable)
+            for name, several in lines
+            for f in several
+            if f.value is not None
+        ]
+        figures = {name: max((f.value for f in several if f.value is not None), default=None) for name, several in lines}
+        tried = Tried(**figures, records=self.frame.height)
+        return _Trial(group, tried, tuple(sorted(excess, key=lambda each: -each[0])))
+
+    def _measured(self, plan: Plan) -> Findings:
+        data = entered(plan, self.data)
+        plan = plan.bound(data.codebook)
+        ran = run_plan(plan, data, self.draws)
+        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings
+
+
+def _bound(found: Findings, measure: str) -> list[Finding]:
+    """The lines that a drafted limit binds."""
+    group, attack = ("risk", "released") if measure == "inference" else ("released", None)
+    return [f for f in found.select(measure, group=group) if attack is None or f.attack == attack]
+
+
+def _reason(trial: _Trial) -> tuple[str, str]:
+    """The figure that is farthest from its limit, and what it says of a column."""
+    measure = trial.excess[0][1] if trial.excess else "linkage_nearest"
+    words: dict[str, str] = {"inference": _GUESSED, "uniques_kept": _SINGLED_OUT}
+    return measure, words.get(measure, _FOUND)
