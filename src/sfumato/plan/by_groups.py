@@ -121,7 +121,8 @@ class Exchange:
         steps = list(self.coarser.items())
         for step in (step for i, (_, step) in enumerate(steps) if step not in [s for _, s in steps[:i]]):
             columns = [n for n, each in steps if each == step]
-            yield f"  # Of {', '.join(columns)} the {'year' if step['do'] == 'coarsen_date' else 'broader group'} stays."
+            what = "year" if step["do"] == "coarsen_date" else "broader group"
+            yield f"  # Of {', '.join(columns)} the {what} stays."
             yield parameter_line(step, columns)
         if not self.columns:
             return
@@ -129,8 +130,8 @@ class Exchange:
         parameters += [f"perturb: {_PERTURB}"] if self.numbers else []
         if self.together:
             parameters.append(f"together: [{', '.join(map(yaml_list, self.together))}]")
-        yield f"  # Each value becomes that of one of at least {group} similar records, so that nobody can say whose row"
-        yield "  # it is, whatever they know. What belongs together has one donor."
+        yield f"  # Each value becomes that of one of at least {group} similar records, so that nobody can say whose"
+        yield "  # row it is, whatever they know. What belongs together has one donor."
         yield f"  - {{do: swap, {', '.join(parameters)}}}"
 
     def _limits(self, purpose: Purpose) -> Iterator[str]:
@@ -157,7 +158,8 @@ def exchange_of(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Exchange:
     Examples
     --------
     >>> from sfumato.data.profile import profile
-    >>> rows = pl.DataFrame({"email": [f"a{i}@example.org" for i in range(30)], "age": [20 + i % 17 for i in range(30)]})
+    >>> mails = [f"a{i}@example.org" for i in range(30)]
+    >>> rows = pl.DataFrame({"email": mails, "age": [20 + i % 17 for i in range(30)]})
     >>> chosen = exchange_of(rows, profile(rows, Codebook()))
     >>> chosen.columns, [one.column for one in chosen.left_out]
     (('age',), ['email'])

@@ -31,6 +31,10 @@ __all__ = ["MOST_TRIED", "draft_by_groups"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
+_FEW_RECORDS, _FURTHER = 1_000, 2
+"""Records up to which an exchange is drawn so many times more before it is said to hold."""
+_MARGIN = 1.1
+"""What a release draws is not what was tried: figures keep this far from their limits."""
 _MOST_CANDIDATES = 6
 _MOST_LEAVING = 12
 _FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
@@ -52,7 +56,7 @@ class _Trial:
 
     @property
     def holds(self) -> bool:
-        return self.fault is None and all(share <= 1 for share, _, _ in self.excess)
+        return self.fault is None and all(_MARGIN * share <= 1 for share, _, _ in self.excess)
 
     @property
     def worst(self) -> float:
@@ -97,7 +101,9 @@ def draft_by_groups(
     some = frame if frame.height <= MOST_TRIED else frame.sample(MOST_TRIED, seed=secrets.randbits(32))
     trying = _Trying(PolarsDataset(some, codebook), wishes, title, progress)
     chosen, trial = trying.search(chosen)
-    why = None if trial.holds else trial.fault or _NOTHING_LEFT.format(why=_reason(trial)[1])
+    why = None
+    if not trial.holds:
+        why = trial.fault.rstrip(".") if trial.fault else _NOTHING_LEFT.format(why=_reason(trial)[1])
     return _drafted(chosen, trial.group, trial.tried, wishes, title, shared, why)
 
 
@@ -125,7 +131,6 @@ class _Trying:
     def __init__(self, data: PolarsDataset, wishes: Wishes, title: str, progress: Progress) -> None:
         self.data, self.frame, self.wishes, self.title, self.progress = data, data.frame, wishes, title, progress
         self.asked: Asked = ASKED[wishes.purpose]
-        self.draws = Draws(secrets.token_bytes(32))
 
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
         """The columns and the group that hold; where there are none, the last that were tried."""
@@ -145,7 +150,7 @@ class _Trying:
         """The smallest groups that hold, or the best of all."""
         trials = []
         for group in (g for g in GROUPS if 3 * g <= self.frame.height):
-            trials.append(self._one(chosen, group))
+            trials.append(self._surely(chosen, group))
             if trials[-1].holds:
                 return trials[-1]
         return min(trials, key=lambda trial: trial.worst)
@@ -159,6 +164,15 @@ class _Trying:
             return [chosen.without(str(guessed[0]), why)]
         many = sorted(free, key=lambda n: (-self.frame[n].n_unique(), n))
         return [chosen.without(n, why) for n in many[:_MOST_CANDIDATES]]
+
+    def _surely(self, chosen: Exchange, group: int) -> _Trial:
+        """The worst of some draws, where there are so few records that figures hang on these."""
+        worst = self._one(chosen, group)
+        for _ in range(_FURTHER if self.frame.height <= _FEW_RECORDS and worst.holds else 0):
+            worst = max(worst, self._one(chosen, group), key=lambda trial: trial.worst)
+            if not worst.holds:
+                break
+        return worst
 
     def _one(self, chosen: Exchange, group: int) -> _Trial:
         """Run the draft with one size of groups."""
@@ -175,14 +189,16 @@ class _Trying:
             for f in several
             if f.value is not None
         ]
-        figures = {name: max((f.value for f in several if f.value is not None), default=None) for name, several in lines}
+        figures = {
+            name: max((f.value for f in several if f.value is not None), default=None) for name, several in lines
+        }
         tried = Tried(**figures, records=self.frame.height)
         return _Trial(group, tried, tuple(sorted(excess, key=lambda each: -each[0])))
 
     def _measured(self, plan: Plan) -> Findings:
         data = entered(plan, self.data)
         plan = plan.bound(data.codebook)
-        ran = run_plan(plan, data, self.draws)
+        ran = run_plan(plan, data, Draws(secrets.token_bytes(32)))
         return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings
 
 

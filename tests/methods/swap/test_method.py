@@ -21,6 +21,8 @@ LAWFUL = [
     Swap(columns=["h", "y"], random=True, by=["g"], together=True),
     Swap(columns=["x", "n"], window=0.1, by=["g"], perturb=0.1),
     Swap(columns=["h", "y"], random=True, perturb=0.05, together=True),
+    Swap(columns=["x", "n", "h", "y"], group=3, together=[["x", "h"]], perturb=0.1),
+    Swap(columns=["x", "h"], group=4, by=["g"]),
 ]
 
 NUMBER = Variable(kind="continuous", missing=[-9])
@@ -220,8 +222,13 @@ def test_all_missing_and_empty():
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({}, "either `window` or `random: true`"),
-        ({"window": 0.1, "random": True}, "either `window` or `random: true`"),
+        ({}, "one of `group`, `window` and `random: true`"),
+        ({"window": 0.1, "random": True}, "one of `group`, `window` and `random: true`"),
+        ({"group": 5, "random": True}, "one of `group`, `window` and `random: true`"),
+        ({"group": 2}, "greater than or equal to 3"),
+        ({"group": 5, "together": True}, "lists sets of columns"),
+        ({"group": 5, "together": [["bmi", "age"]]}, "names age"),
+        ({"random": True, "together": [["bmi", "age"]]}, "true or false without `group`"),
         ({"window": 10}, "share of the ranks, above 0 and below 1"),
         ({"window": 1}, "above 0 and below 1"),
         ({"window": 0}, "above 0 and below 1"),
