@@ -106,6 +106,8 @@ def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
 def _described(guess: Guess) -> str:
     variable = guess.variable
     parts = [f"role: {variable.role}"]
+    if variable.sensitive:
+        parts.append("sensitive: true")
     if variable.kind is not None:
         parts.append(f"kind: {variable.kind}")
     if variable.order:

@@ -200,4 +200,4 @@ def _within_patterns(
 
 def _masked(variable: Variable, dtype: pl.DataType) -> bool:
     """Whether it is a number that an intruder may know or must not learn."""
-    return variable.numeric and dtype.is_numeric() and variable.role in (Role.KEY, Role.SENSITIVE)
+    return variable.numeric and dtype.is_numeric() and (variable.role == Role.KEY or variable.private)
