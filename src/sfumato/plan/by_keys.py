@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,6 +22,9 @@ from sfumato.plan.drafting import MOST_CELLS, SHARE, Steps, draft_steps
 from sfumato.plan.spelling import yaml_list
 from sfumato.plan.unknown import IDS, OTHERS, Unknown
 from sfumato.plan.wishes import Wishes
+
+if TYPE_CHECKING:
+    from sfumato.plan.edited import Edited
 
 __all__ = ["draft_by_keys"]
 
@@ -49,7 +53,7 @@ def draft_by_keys(
     guesses: Sequence[Guess],
     wishes: Wishes,
     title: str,
-    stated: Sequence[Unknown] | None = None,
+    edited: Edited | None = None,
 ) -> DraftedPlan:
     """Draft a plan that protects the columns that are known, and leaves all others as they are.
 
@@ -67,8 +71,8 @@ def draft_by_keys(
         What is known, what is not and why, and what for.
     title
         Title of the plan.
-    stated
-        What the plan says that nobody knows, where that is said already.
+    edited
+        An edited plan, which says it where the wishes do not, and whose title and variables stay.
 
     Examples
     --------
@@ -83,20 +87,21 @@ def draft_by_keys(
     if any(n.startswith(HIDDEN) for n in frame.columns):
         raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
     asked = _ASKED[wishes.purpose]
-    known = wishes.known(guesses)
-    must_go = {g.name: why for g in guesses if (why := _why_it_goes(g, known, wishes)) is not None}
+    told: Wishes | Edited = edited if edited is not None and not wishes.of_keys else wishes
+    known = told.known(guesses)
+    must_go = {g.name: why for g in guesses if (why := _why_it_goes(g, known, told)) is not None}
     steps = _chosen(frame, [_as_key(g) for g in guesses if g.name in known], asked.k, wishes.keep)
     left_out = [*_known_left_out(steps, known), *(LeftOut(n, why) for n, why in must_go.items())]
     steps = replace(steps, dropped=(*must_go, *steps.dropped))
     gone = {one.column for one in left_out}
     released = [g for g in guesses if g.name not in gone]
     columns = [g.name for g in released if g.variable.role not in IDS]
-    unknown = wishes.stated(columns, known) if stated is None else stated
+    unknown = told.stated(columns, known)
     nothing = None if {*known} - gone or not known else _NOTHING
     lines = [
         *_left_out_lines([one for one in left_out if one.column not in must_go], nothing),
-        *head(title),
-        *variable_lines(guesses),
+        *(head(title) if edited is None else edited.head()),
+        *variable_lines(guesses, {} if edited is None else edited.lines(guesses)),
         *step_lines(steps),
         *id_lines([g for g in released if g.variable.role in IDS], ()),
         *_unknown_lines(unknown),
@@ -111,6 +116,7 @@ def draft_by_keys(
         kept=tuple(g.name for g in released),
         left_out=tuple(left_out),
         group=asked.k,
+        open=not all(each.decided for each in unknown),
         because=nothing,
     )
 
@@ -130,7 +136,7 @@ def _chosen(frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collect
     return min(found, key=lambda steps: len(steps.crowded))  # of as many the first
 
 
-def _why_it_goes(guess: Guess, known: Collection[str], wishes: Wishes) -> str | None:
+def _why_it_goes(guess: Guess, known: Collection[str], told: Wishes | Edited) -> str | None:
     """Why a column leaves for what it is; None where it stays, or is known and looked at with the others."""
     variable = guess.variable
     if guess.leaves or variable.role == Role.IDENTIFIER:
@@ -139,8 +145,7 @@ def _why_it_goes(guess: Guess, known: Collection[str], wishes: Wishes) -> str | 
         return None
     if variable.kind == Kind.TEXT:
         return guess.reason
-    said = wishes.keys or guess.name in wishes.unknown
-    return None if said or variable.role != Role.WEIGHT else _WEIGHT
+    return _WEIGHT if variable.role == Role.WEIGHT and not told.says_unknown(guess.name) else None
 
 
 def _as_key(guess: Guess) -> Guess:

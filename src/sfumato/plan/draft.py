@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,13 +22,16 @@ from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, K, Steps, draf
 from sfumato.plan.spelling import yaml_list, yaml_text
 from sfumato.plan.unknown import IDS, OPEN, OTHERS
 
+if TYPE_CHECKING:
+    from sfumato.plan.edited import Edited
+
 __all__ = ["draft_body", "draft_plan", "head", "id_lines", "step_lines", "variable_lines"]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
 
 
-def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str:
+def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str, edited: Edited | None = None) -> str:
     """Write a commented plan as YAML: every guess is a line that the user can change.
 
     As it stands the plan protects: combinations of released keys are broadened until few records are nearly alone with
@@ -41,6 +45,8 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
         What `profile` proposes.
     title
         Title of the plan.
+    edited
+        An edited plan whose title and variables stay.
 
     Returns
     -------
@@ -48,10 +54,17 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
         A plan that runs as it stands. It holds no count and no rare value: of the data it shows categories that many
         records have, and round cut points.
     """
-    return "\n".join([*head(title), *draft_body(frame, guesses)]) + "\n"
+    said = {} if edited is None else edited.lines(guesses)
+    top = head(title) if edited is None else edited.head()
+    return "\n".join([*top, *draft_body(frame, guesses, said=said)]) + "\n"
 
 
-def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection[str] = ()) -> list[str]:
+def draft_body(
+    frame: pl.DataFrame,
+    guesses: Sequence[Guess],
+    shared: Collection[str] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Give the lines on variables, steps, what is unknown and limits.
 
     Parameters
@@ -60,6 +73,8 @@ def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection
         As in `draft_plan`.
     shared
         Ids that another table has too.
+    said
+        What stands of some variables already, as `variable_lines` takes it.
     """
     if any(n.startswith(HIDDEN) for n in frame.columns):
         raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
@@ -69,7 +84,7 @@ def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection
         steps = draft_steps(frame, guesses)
     ids = [g for g in guesses if g.variable.role in IDS and g.name not in steps.dropped]
     return [
-        *variable_lines(guesses),
+        *variable_lines(guesses, said),
         *step_lines(steps),
         *id_lines(ids, shared),
         *_unknown(steps, guesses),
@@ -99,10 +114,18 @@ def head(title: str) -> Iterator[str]:
     yield f"title: {json.dumps('Untitled' if named else title, ensure_ascii=False)}"
 
 
-def variable_lines(guesses: Sequence[Guess]) -> Iterator[str]:
-    """The lines on variables, each with its reason."""
+def variable_lines(guesses: Sequence[Guess], said: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """The lines on variables, each with its reason.
+
+    Parameters
+    ----------
+    guesses
+        What is known of them.
+    said
+        What stands of some of them already: a mapping of YAML in one line.
+    """
     yield "variables:"
-    rows = [(f"  {yaml_text(g.name)}:", _described(g), g) for g in guesses]
+    rows = [(f"  {yaml_text(g.name)}:", said.get(g.name) or _described(g), g) for g in guesses]
     left = max((len(name) for name, _, _ in rows), default=0)
     middle = max((len(text) for _, text, _ in rows), default=0)
     for name, text, guess in rows:

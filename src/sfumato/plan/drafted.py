@@ -76,6 +76,8 @@ class DraftedPlan:
         What was measured on the way.
     next
         Commands to go on with.
+    open
+        Whether the plan still asks why nobody knows some columns.
     because
         Why nothing can be released in this way; None where something can.
 
@@ -96,6 +98,7 @@ class DraftedPlan:
     group: int | None = None
     tried: Tried = field(default_factory=Tried)
     next: tuple[str, ...] = ()
+    open: bool = False
     because: str | None = None
 
     def with_next(self, commands: Sequence[str]) -> DraftedPlan:

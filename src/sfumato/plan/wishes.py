@@ -148,6 +148,10 @@ class Wishes:
         unknown = set(self.unknown)
         return tuple(g.name for g in guesses if g.name not in unknown and g.variable.role not in NOT_LEARNT)
 
+    def says_unknown(self, column: str) -> bool:
+        """Whether it is said of a column that is no key that nobody knows it."""
+        return bool(self.keys) or column in self.unknown
+
     def stated(self, released: Sequence[str], known: Collection[str]) -> tuple[Unknown, ...]:
         """What the plan says that nobody knows.
 
