@@ -22,6 +22,22 @@ def test_yaml_and_back_is_the_identity():
     assert Codebook.from_yaml(BOOK.to_yaml()) == BOOK
 
 
+@pytest.mark.parametrize("role", ["identifier", "record", "household", "weight"])
+def test_what_says_who_somebody_is_is_not_sensitive(role):
+    with pytest.raises(ValidationError, match="key, outcome and other"):
+        Variable(role=role, sensitive=True)
+    assert not Variable(role=role).private
+
+
+def test_a_variable_may_be_known_and_yet_not_be_learnt():
+    book = Codebook.from_yaml(
+        "variables: {race: {role: key, sensitive: true}, ill: {role: sensitive}, sex: {role: key}}"
+    )
+    assert book.private == ("race", "ill")
+    assert book.with_role("key") == ("race", "sex")
+    assert Codebook.from_yaml(book.to_yaml()) == book
+
+
 def test_it_is_a_value():
     changed = BOOK.replace(age=Variable()).without("town")
     assert "town" in BOOK

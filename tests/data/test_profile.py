@@ -175,6 +175,15 @@ def roles(frame, book=None):
     return {g.name: str(g.variable.role) for g in profile(frame, book or Codebook())}
 
 
+def test_what_is_known_and_private_is_both():
+    frame = pl.DataFrame({"race": ["a", "b"] * 20, "religion": ["c", "d"] * 20, "sex": ["f", "m"] * 20})
+    known = Codebook({"race": Variable(role="key"), "sex": Variable(role="key")})
+    race, religion, sex = (guess.variable for guess in profile(frame, known))
+    assert (race.role, race.sensitive) == ("key", True)
+    assert (religion.role, religion.sensitive) == ("sensitive", False)  # the role says it
+    assert (sex.role, sex.sensitive) == ("key", False)
+
+
 def test_one_record_id_and_the_best_one():
     n = 30
     frame = pl.DataFrame(

@@ -93,7 +93,7 @@ def test_numbers_of_unknown_role_are_masked():
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.05, 0.3])
 def test_what_is_missing_singles_nobody_out(share):
-    """Few combinations of missing values are kept apart, many are filled in: either way five have each release."""
+    """Few patterns of gaps are kept apart, and many are categories of bands: either way five have each release."""
     rng = np.random.default_rng(2)
     n = 500
     numbers = {f"v{j}": np.where(rng.random(n) < (share if j else 0), np.nan, rng.normal(size=n)) for j in range(5)}

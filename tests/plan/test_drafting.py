@@ -120,18 +120,22 @@ def test_numbers_that_too_few_have_leave(rng):
     assert found.averaged == ("pay",)
 
 
-def test_many_patterns_of_missing_values_are_filled(rng):
+def test_gaps_in_many_patterns_are_a_category_of_bands(rng):
+    """Of ten numbers with gaps here and there, those that make too many patterns are cut into bands, or leave."""
     holes = {f"v{j}": np.where(rng.random(2000) < 0.3, np.nan, rng.normal(size=2000)) for j in range(10)}
     found = steps(pl.DataFrame(holes))
-    assert found.filled == found.averaged
-    assert len(found.averaged) == 10
-    assert not found.within
+    assert found.keys
+    assert {*found.averaged, *found.keys, *found.crowded} == {*holes}
+    assert all(form.band for form in found.forms.values())
+    codes = np.column_stack([*found.codes.values(), *(np.isnan(holes[n]) for n in found.averaged)])
+    sizes = np.unique(codes, axis=0, return_counts=True)[1]
+    assert sizes[sizes < found.smallest].sum() <= 0.05 * 2000
 
 
 def test_few_patterns_of_missing_values_are_kept_apart(rng):
     pay = pl.Series("pay", [*rng.lognormal(10, 1, N - 50), *[None] * 50])
     found = steps(pl.DataFrame({"bmi": rng.normal(25, 4, N)}).with_columns(pay))
-    assert (found.within, found.filled) == (True, ())
+    assert (found.within, found.averaged) == (True, ("bmi", "pay"))
     assert not steps(pl.DataFrame({"bmi": rng.normal(25, 4, N)})).within
 
 

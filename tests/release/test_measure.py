@@ -26,6 +26,13 @@ def measured(after, columns, by, told, book=None):
     return measure(Subject(sf.read(after), pair=pair, sensitive=sensitive, disclosure=told), quiet, "risk")
 
 
+def test_sensitive_is_what_is_said_to_be_whatever_its_role():
+    roles = {"a": "key", "b": "other", "c": "outcome", "d": "sensitive"}
+    said = Codebook({n: Variable(role=role, sensitive=n in "ab", kind="categorical") for n, role in roles.items()})
+    assert sensitive_categories(said) == ("a", "b", "c", "d")
+    assert sensitive_categories(said.replace(b=Variable(kind="categorical"))) == ("a", "c", "d")
+
+
 def test_indicators_alone_are_attacked():
     names = ("region=n", "region=s")
     noisy = np.column_stack([(BEFORE["region"] == v).cast(pl.Float64).to_numpy() for v in "ns"])

@@ -8,7 +8,11 @@ from typing import Any
 from sfumato.api.read import read
 from sfumato.data.looking import Looking
 from sfumato.data.profile import Guess, profile
-from sfumato.plan.draft import draft_plan
+from sfumato.plan.drafted import DraftedPlan
+from sfumato.plan.drafts import draft_for
+from sfumato.plan.edited import Edited
+from sfumato.plan.plan import Plan
+from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet, split
 
 __all__ = ["Draft", "draft"]
@@ -26,13 +30,24 @@ class Draft:
         The plan as YAML, with a reason on every line of a variable.
     guesses
         What each variable seems to be.
+    drafted
+        What the plan does, where it is said who knows what.
     """
 
     text: str
     guesses: tuple[Guess, ...]
+    drafted: DraftedPlan | None = None
 
 
-def draft(data: Any, title: str, *, looking: Looking = _USUAL, progress: Progress = quiet) -> Draft:
+def draft(
+    data: Any,
+    title: str,
+    *,
+    wishes: Wishes | None = None,
+    roles: Plan | None = None,
+    looking: Looking = _USUAL,
+    progress: Progress = quiet,
+) -> Draft:
     """Draft a commented plan for a table: a role and a kind for each variable, steps that protect, and limits.
 
     Nothing is guessed silently: every guess is a line with its reason, for the custodian to change. The plan holds no
@@ -44,6 +59,10 @@ def draft(data: Any, title: str, *, looking: Looking = _USUAL, progress: Progres
         What `read` gives or takes.
     title
         Title of the plan; of a file its name without ending.
+    wishes
+        What the custodian says: who knows what, which columns matter, what for.
+    roles
+        An edited plan: its title, its variables and what it says that nobody knows stay.
     looking
         Which personal data are looked for in texts and labels.
     progress
@@ -55,9 +74,13 @@ def draft(data: Any, title: str, *, looking: Looking = _USUAL, progress: Progres
     >>> frame = pl.DataFrame({"email": ["a@example.org", "b@example.org"], "age": [31, 45]})
     >>> [(guess.name, str(guess.variable.role)) for guess in draft(frame, "people").guesses]
     [('email', 'identifier'), ('age', 'key')]
+    >>> rows = pl.DataFrame({"sex": ["f", "m"] * 50, "q1": ["a", "b"] * 50})
+    >>> draft(rows, "answers", wishes=Wishes(keys=("sex",))).drafted.unknown
+    ('q1',)
     """
     table = read(data)
     looked, drafting = split(progress, (3, 7))
     guesses = profile(table.frame, table.codebook, looked, looking)
     drafting("drafting a plan", 0)
-    return Draft(draft_plan(table.frame, guesses, title), guesses)
+    edited = None if roles is None else Edited(roles)
+    return Draft(*draft_for(table.frame, guesses, title, wishes or Wishes(), edited))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli import wishing
 from sfumato.cli.options import (
     Decimal,
     Delimiter,
@@ -26,7 +27,12 @@ from sfumato.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sfumato.data.looking import Looking
     from sfumato.data.profile import Guess
+    from sfumato.plan.draft_tables import Drafted
+    from sfumato.progress import Progress
 
 __all__ = ["EXAMPLE", "init"]
 
@@ -42,6 +48,16 @@ def init(
         ),
     ],
     out: Out = None,
+    purpose: wishing.For = "scientific-use",
+    keys: wishing.Keys = None,
+    unknown: wishing.Unknown = None,
+    because: wishing.Because = None,
+    sensitive: wishing.Sensitive = None,
+    record: wishing.Record = None,
+    household: wishing.Household = None,
+    outcome: wishing.Outcome = None,
+    keep: wishing.Keep = None,
+    roles: wishing.Roles = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
     kinds: Annotated[
         str | None,
@@ -75,47 +91,71 @@ def init(
     """Look at files and draft a commented plan: a role and a kind for each variable, with the reason.
 
     Nothing is guessed silently. Read the plan and change what is wrong before you use it. A plan that is there already
-    may hold such changes, so it is written over only with --overwrite.
+    may hold such changes, so it is written over only with --overwrite. Say which columns others may know (--keys), or
+    which nobody does (--unknown), and only what is known is changed.
     """
-    from sfumato.cli.talk import open_source, print_json, refuse_same, say, write_out
+    from sfumato.cli.talk import print_json, refuse_same, say, write_out
     from sfumato.cli.working import working
     from sfumato.data.looking import Looking
-    from sfumato.data.profile import profile
-    from sfumato.errors import FileError
-    from sfumato.plan.draft import draft_plan
-    from sfumato.plan.draft_tables import Drafted, draft_tables, named_tables
-    from sfumato.progress import split, within
-    from sfumato.release.large_risk import SAMPLE_OF, seen
+    from sfumato.errors import DataError, FileError
+    from sfumato.plan.draft_tables import draft_tables
+    from sfumato.plan.drafts import draft_for
+    from sfumato.plan.wishes import Wishes
+    from sfumato.progress import split
 
     refuse_same(out, *map(path_of, data))
-    how = Looking(tuple(names(kinds) or ()), sample, threshold)
     if out is not None and out.exists() and not overwrite:
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
+    said = (purpose, keys, unknown, because, sensitive, record, household, outcome, keep)
+    wishes = wishing.wishes_of(*said, roles is not None)
+    edited = wishing.edited_of(roles, wishes, because)
+    if len(data) > 1 and (wishes != Wishes() or edited is not None):
+        raise DataError("What you say of columns is for one table: draft its plan from one file.")
+    how = Looking(tuple(names(kinds) or ()), sample, threshold)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
-    named = named_tables([Path(file) for file in data]) if len(data) > 1 else {_stem(data[0]): data[0]}
-    tables = {name: open_source(str(file), reading) for name, file in named.items()}
     with working() as progress:
         looking, drafting = split(progress, (3, 7))
-        found = {}
-        for (name, table), file, part in zip(tables.items(), data, split(looking, [1] * len(data)), strict=True):
-            shown = within(part, Path(file).name)
-            frame, columns, book, whole = seen(table)
-            found[name] = Drafted(Path(file).name, frame, profile(columns, book, shown, how))
-            say([] if whole else [f"{name}: {SAMPLE_OF.format(most=frame.height)}"])
+        found = _looked_at(data, reading, how, looking)
         drafting("drafting a plan", 0)
-        if len(data) == 1:
-            (one,) = found.values()
-            text = draft_plan(one.frame, one.guesses, _stem(data[0]))
+        if len(data) > 1:
+            text, told = draft_tables(found, ", ".join(map(_stem, data))), _told_tables(found)
         else:
-            text = draft_tables(found, ", ".join(map(_stem, data)))
+            (one,) = found.values()
+            text, guesses, drafted = draft_for(one.frame, one.guesses, _stem(data[0]), wishes, edited)
+            told = {"variables": {g.name: _told(g) for g in guesses}}
+            if drafted is not None:
+                drafted = drafted.with_next(wishing.next_of(data[0], out, drafted))
+                told["draft"] = drafted.to_dict()
+                say(wishing.in_words(drafted))
     if json:
-        told = {name: {g.name: _told(g) for g in one.guesses} for name, one in found.items()}
-        several = {"tables": {name: {"variables": variables} for name, variables in told.items()}}
-        print_json({"plan": text} | ({"variables": next(iter(told.values()))} if len(data) == 1 else several))
+        print_json({"plan": text} | told)
     if out is not None or not json:
         write_out(text, out)
+
+
+def _looked_at(data: Sequence[str], reading: Reading, how: Looking, progress: Progress) -> dict[str, Drafted]:
+    """Each table with what its columns seem to be."""
+    from sfumato.cli.talk import open_source, say
+    from sfumato.data.profile import profile
+    from sfumato.plan.draft_tables import Drafted, named_tables
+    from sfumato.progress import split, within
+    from sfumato.release.large_risk import SAMPLE_OF, seen
+
+    named = named_tables([Path(file) for file in data]) if len(data) > 1 else {_stem(data[0]): data[0]}
+    tables = {name: open_source(str(file), reading) for name, file in named.items()}
+    found = {}
+    for (name, table), file, part in zip(tables.items(), data, split(progress, [1] * len(data)), strict=True):
+        shown = within(part, Path(file).name)
+        frame, columns, book, whole = seen(table)
+        found[name] = Drafted(Path(file).name, frame, profile(columns, book, shown, how))
+        say([] if whole else [f"{name}: {SAMPLE_OF.format(most=frame.height)}"])
+    return found
+
+
+def _told_tables(found: Mapping[str, Drafted]) -> dict[str, Any]:
+    return {"tables": {n: {"variables": {g.name: _told(g) for g in one.guesses}} for n, one in found.items()}}
 
 
 def _stem(source: str) -> str:
@@ -127,5 +167,6 @@ def _stem(source: str) -> str:
 def _told(guess: Guess) -> dict[str, Any]:
     """What is guessed of a variable; shares of what was found in it only where something was."""
     told: dict[str, Any] = {"role": guess.variable.role, "kind": guess.variable.kind, "reason": guess.reason}
+    told |= {"sensitive": True} if guess.variable.sensitive else {}
     told |= {"found": dict(guess.found)} if guess.found else {}
     return told | ({"found_in_labels": dict(guess.found_in_labels)} if guess.found_in_labels else {})

@@ -21,7 +21,7 @@ from pydantic import (
 from sfumato.data.described import Described
 from sfumato.data.extended import meant, shown
 from sfumato.data.problems import problems_of
-from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
+from sfumato.data.roles import NOT_LEARNT, NUMERIC_KINDS, Kind, Role
 from sfumato.data.yaml import dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError
 
@@ -115,6 +115,9 @@ class Variable(Described):
     ----------
     role
         What it means for disclosure.
+    sensitive
+        Whether nobody must learn it, beside its role `key`, `outcome` or `other`: a key that is known of some people
+        is still to be kept from those who do not know it. The role `sensitive` says it already.
     kind
         What its values are; null where it is told from the data.
     label
@@ -149,6 +152,7 @@ class Variable(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     role: Role = Role.OTHER
+    sensitive: bool = False
     kind: Kind | None = None
     label: str | None = None
     labels: dict[Scalar, str] = Field(default_factory=dict)
@@ -165,6 +169,12 @@ class Variable(Described):
     multiple: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
+    def _may_be_learnt(self) -> Variable:
+        if self.sensitive and self.role in NOT_LEARNT:
+            raise ValueError(f"`sensitive: true` goes with the roles key, outcome and other, not with {self.role}")
+        return self
+
+    @model_validator(mode="after")
     def _sane_range(self) -> Variable:
         if self.range is not None:
             low, high = self.range
@@ -178,6 +188,17 @@ class Variable(Described):
     def numeric(self) -> bool:
         """Whether its values may be averaged."""
         return self.kind in NUMERIC_KINDS
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody must learn it: by its role, or because it is said to be sensitive beside it.
+
+        Examples
+        --------
+        >>> Variable(role="sensitive").private, Variable(role="key", sensitive=True).private
+        (True, True)
+        """
+        return self.role == Role.SENSITIVE or (self.sensitive and self.role not in NOT_LEARNT)
 
     def in_multiples(self, step: float | None) -> Variable:
         """What is known of numbers once they were rounded to a step: whole ones stay whole only if it is.
@@ -234,6 +255,11 @@ class Codebook(Mapping[str, Variable]):
     def with_role(self, *roles: Role | str) -> tuple[str, ...]:
         """Names of the variables that have one of `roles`."""
         return tuple(n for n, v in self.items() if v.role in {Role(r) for r in roles})
+
+    @property
+    def private(self) -> tuple[str, ...]:
+        """Names of the variables that nobody must learn, whatever their role."""
+        return tuple(n for n, v in self.items() if v.private)
 
     def the(self, role: Role) -> str | None:
         """Name of the one variable with `role` (record, household, weight), or None."""

@@ -16,7 +16,16 @@ from sfumato.data.kinds import FEW_NUMBERS, FEW_TEXTS, NEARLY_ALL, Facts
 from sfumato.data.looking import in_words, telling
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["BY_FORM", "BY_NAME", "Seeming", "first", "looks_identifying", "nhs_check_digit", "record_score"]
+__all__ = [
+    "BY_FORM",
+    "BY_NAME",
+    "Seeming",
+    "first",
+    "looks_identifying",
+    "looks_private",
+    "nhs_check_digit",
+    "record_score",
+]
 
 _MANY = 20  # records below which being unique says little
 
@@ -274,9 +283,21 @@ def first(rules: Sequence[_Rule], facts: Facts) -> Seeming | None:
 
 
 def _sensitive(f: Facts) -> Seeming | None:
-    if f.says(_SENSITIVE_WORDS):
+    if looks_private(f):
         return Seeming(Role.SENSITIVE, "its name or label is that of something to be kept private")
     return None
+
+
+def looks_private(f: Facts) -> bool:
+    """Whether a column's name or label is that of something to be kept private, whoever may know it already.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> looks_private(Facts(pl.Series("religion", ["a", "b"]), Variable(role="key")))
+    True
+    """
+    return f.says(_SENSITIVE_WORDS)
 
 
 def _key(f: Facts) -> Seeming | None:

@@ -18,7 +18,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.codes import why_codes
-from sfumato.data.detectors import BY_FORM, BY_NAME, Seeming, first, record_score
+from sfumato.data.detectors import BY_FORM, BY_NAME, Seeming, first, looks_private, record_score
 from sfumato.data.kinds import Columns, Facts, facts_of, sniff_kinds
 from sfumato.data.looking import Looking, in_words
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
@@ -258,6 +258,9 @@ def _guess(f: Facts, draft: Seeming) -> Guess:
         reasons.append("usual missing codes stand apart from the other values")
     if kind in NUMERIC_KINDS and draft.role in _AMOUNTS and _from_zero(f):
         update["range"] = (0, None)
+    if draft.role in (Role.KEY, Role.OTHER) and kind in (Kind.CATEGORICAL, Kind.ORDINAL) and looks_private(f):
+        update["sensitive"] = True
+        reasons.append("its name is that of something to be kept private too")
     told = {Kind.GEOGRAPHIC: "postcode", Kind.DATE: "date"}.get(kind)
     by_form = draft.certain and draft.role == Role.IDENTIFIER
     if held := [k for k in f.found if not by_form and in_words([k]) not in draft.reason and k != told]:

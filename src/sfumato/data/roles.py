@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["NUMERIC_KINDS", "Kind", "Role"]
+__all__ = ["NOT_LEARNT", "NUMERIC_KINDS", "Kind", "Role"]
 
 
 class Role(StrEnum):
@@ -54,3 +54,5 @@ class Kind(StrEnum):
 
 NUMERIC_KINDS = frozenset({Kind.CONTINUOUS, Kind.INTEGER})
 """Kinds whose values may be averaged."""
+NOT_LEARNT = frozenset({Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT})
+"""Roles of what says who somebody is, or how many others: nothing that could be learnt of a person."""

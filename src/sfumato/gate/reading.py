@@ -16,7 +16,6 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.design import is_factor
 from sfumato.data.expression import parse
 from sfumato.data.hierarchy import as_texts, text_of
-from sfumato.data.roles import Role
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import FIRST
@@ -103,7 +102,7 @@ def records_of(
         _groups(codes, levels or {}),
         tuple(never),
         lines,
-        sensitive=frozenset(n for n in whole.columns if n in book and book[n].role == Role.SENSITIVE),
+        sensitive=frozenset(n for n in whole.columns if n in book and book[n].private),
         signed=frozenset(n for n in whole.columns if _signed(whole[n], n, book)),
         missing={n: _missing(n, labels, whole[n], book) for n, labels in codes.items()},
     )

@@ -21,9 +21,11 @@ from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.methods.checks import role_problems
 from sfumato.methods.generalising import as_category, code_text, refuse_unlisted, unlisted, with_codes
 
-__all__ = ["MergeRare", "into_neighbours", "into_one", "into_parents"]
+__all__ = ["OTHER", "MergeRare", "into_neighbours", "into_one", "into_parents"]
 
-_OTHER, _PARENT = "Other", "parent"
+OTHER = "Other"
+"""What rare categories become where nothing else is said."""
+_PARENT = "parent"
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class MergeRare(Method):
                 for n, v in known.items()
                 if not v.hierarchy
             ]
-        name = self.into or _OTHER
+        name = self.into or OTHER
         problems += [
             f"{name!r} is a missing code of {n!r}; choose another name (`into`)"
             for n, v in known.items()
@@ -155,7 +157,7 @@ class MergeRare(Method):
         elif self._ordered(variable):
             new = into_neighbours(records, self.min_count, [text_of(v) for v in variable.order])
         else:
-            new = into_one(records, self.min_count, self.into or _OTHER)
+            new = into_one(records, self.min_count, self.into or OTHER)
         new = {old: name for old, name in new.items() if old != name}
         left = {new.get(old, old) for old in records}
         changed = sum(records[old] for old in new if old in records)
@@ -166,7 +168,7 @@ class MergeRare(Method):
         merged: Mapping[str, _Merged] = states[0]
         one = tuple(n for n, m in merged.items() if not m.ordered)
         beside = tuple(n for n, m in merged.items() if m.ordered)
-        name = "their parent in the hierarchy" if self.into == _PARENT else self.into or _OTHER
+        name = "their parent in the hierarchy" if self.into == _PARENT else self.into or OTHER
         rule = f"so that categories of fewer than {self.min_count} records"
         told = ((one, f"{rule} became {name}"), (beside, f"{rule} were merged with their neighbour"))
         return tuple(Coarsened(columns, how) for columns, how in told if columns)

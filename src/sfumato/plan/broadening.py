@@ -5,7 +5,7 @@ A plan is public: it may name categories that many people share, never rare ones
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,8 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar, Variable
+from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.kinds import Facts
 from sfumato.kernels.grid import round_step
+from sfumato.methods.generalising import code_text
+from sfumato.methods.merge_rare import OTHER, into_neighbours, into_one
 from sfumato.plan.coarsening import Level
 
 __all__ = ["Broadened", "Form", "broaden", "in_small"]
@@ -23,6 +26,7 @@ __all__ = ["Broadened", "Form", "broaden", "in_small"]
 Ints = NDArray[np.int64]
 
 _FREQUENT = (0.01, 0.02, 0.05, 0.1, 0.2)
+_MERGED = (*_FREQUENT, 0.3, 0.4)
 _BANDS = 8
 _DENSE = 4
 
@@ -35,6 +39,8 @@ class Form:
     ----------
     keep
         Categories that stay, all of them frequent; all others become missing.
+    merge
+        Records that a category needs; those that have fewer become one, or join a neighbour. 0: all stay.
     band
         Cut points.
     leaves
@@ -44,6 +50,7 @@ class Form:
     """
 
     keep: tuple[Scalar, ...] = ()
+    merge: int = 0
     band: tuple[float, ...] = ()
     leaves: bool = False
     coarsen: Mapping[str, Any] = field(default_factory=dict)
@@ -63,10 +70,14 @@ class Broadened:
         By column.
     some_small
         Whether records must be left out besides.
+    codes
+        Of each key that stays, the number of each record's category as it will be; 0 where it is missing, and no code
+        says why.
     """
 
     forms: dict[str, Form]
     some_small: bool
+    codes: Mapping[str, Ints] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -83,6 +94,8 @@ def broaden(
     share: float = 0.05,
     apart: Ints | None = None,
     levels: Mapping[str, Sequence[Level]] | None = None,
+    kept: Collection[str] = (),
+    merging: bool = False,
 ) -> Broadened:
     """Find forms of keys under which at most a share of the records stands in combinations of fewer than `smallest`.
 
@@ -105,6 +118,10 @@ def broaden(
         Classes that divide the records already, shape (n,).
     levels
         Those of them that a step coarsens first, with what it leaves of them, finest first.
+    kept
+        Those that leave last.
+    merging
+        Whether rare categories become one, in place of missing.
 
     Examples
     --------
@@ -116,25 +133,30 @@ def broaden(
     columns: dict[str, _Levels | _Number | _Categories] = {}
     for n, v in variables.items():
         if levels and n in levels:
-            columns[n] = _Levels(levels[n], smallest)
+            columns[n] = _Levels(levels[n], smallest, merging)
         else:
             column = frame.get_column(n)
-            columns[n] = _Number(column, v) if n in numbers else _Categories(column, v, smallest)
+            columns[n] = _Number(column, v) if n in numbers else _Categories(column, v, smallest, merging)
     together = np.zeros(frame.height, dtype=np.int64) if apart is None else apart
-    forms: dict[str, list[_Coded]] = {}
-    found = dict.fromkeys(variables, Form(leaves=True))
-    for n in sorted(columns, key=lambda n: (columns[n].width, n)):
-        coarse = list(columns[n].forms())[::-1]
-        if (finer := _refined(together, coarse[:1], smallest, share / 2)) is not None:
-            found[n], together, forms[n] = coarse[0][0], finer, coarse[1:]
-    while forms:
-        for n in list(forms):
+    forms: dict[str, list[_Coded]] = {n: list(column.forms())[::-1] for n, column in columns.items()}
+    found: dict[str, _Coded] = {}
+    width = {n: columns[n].width for n in columns}
+    if merging:
+        width = {n: len(np.unique(coded[0][1])) if coded else 0 for n, coded in forms.items()}
+    for part in (share / 2, share):  # what did not fit at first has another chance
+        for n in sorted(columns.keys() - found.keys(), key=lambda n: (n not in kept, width[n], n)):
+            if (finer := _refined(together, forms[n][:1], smallest, part)) is not None:
+                found[n], together = forms[n].pop(0), finer
+    open_ = list(found)
+    while open_:
+        for n in list(open_):
             if (finer := _refined(together, forms[n][:1], smallest, share)) is None:
-                del forms[n]
+                open_.remove(n)
             else:
-                found[n], together = forms[n].pop(0)[0], finer
-    some_small = any(not f.leaves for f in found.values()) and in_small(together, smallest) > 0
-    return Broadened(found, some_small)
+                found[n], together = forms[n].pop(0), finer
+    some_small = bool(found) and in_small(together, smallest) > 0
+    made = {n: found[n][0] if n in found else Form(leaves=True) for n in variables}
+    return Broadened(made, some_small, {n: found[n][1] for n in variables if n in found})
 
 
 def _refined(classes: Ints, coded: Sequence[_Coded], smallest: int, share: float) -> Ints | None:
@@ -167,8 +189,10 @@ def in_small(classes: Ints, smallest: int) -> int:
 class _Categories:
     """The forms of a categorical key, finest first, each with a number for each category."""
 
-    def __init__(self, column: pl.Series, variable: Variable, smallest: int) -> None:
-        self.smallest, self.dtype = smallest, column.dtype
+    def __init__(self, column: pl.Series, variable: Variable, smallest: int, merging: bool = False) -> None:
+        self.smallest, self.dtype, self.variable = smallest, column.dtype, variable
+        taken = any(code_text(code) == OTHER for code in variable.missing)
+        self.merging = merging and not (taken or self.dtype.is_temporal() or self.dtype.is_nested())
         value = (column.fill_nan(None) if column.dtype.is_float() else column).alias("value")
         codes = value.cast(pl.String).cast(pl.Categorical).to_physical().cast(pl.Int64)
         self.codes = (codes + 1).fill_null(0).to_numpy()
@@ -182,6 +206,9 @@ class _Categories:
         if self.dtype == pl.Boolean:
             return
         held = self.seen.filter(~pl.col("missing"))
+        if self.merging:
+            yield from self._merged(held)
+            return
         last = held.height
         for share in _FREQUENT:
             kept = held.filter(pl.col("len") >= max(share * len(self.codes), self.smallest))
@@ -192,12 +219,32 @@ class _Categories:
             values = kept["value"] if self.dtype.is_numeric() else kept["value"].cast(pl.String)
             yield Form(keep=tuple(values.sort().to_list())), np.where(np.isin(self.codes, stays), self.codes, 0)
 
+    def _merged(self, held: pl.DataFrame) -> Iterator[_Coded]:
+        """Forms in which rare categories are one, as the step `merge_rare` makes them."""
+        texts = held.select(as_texts(pl.col("value"), self.dtype)).to_series().to_list()
+        records = dict(zip(texts, held["len"].to_list(), strict=True))
+        absent = np.setdiff1d(self.seen["code"].to_numpy(), [0, *held["code"]])
+        order, last = [text_of(v) for v in self.variable.order], len(records)
+        for share in _MERGED:
+            least = max(int(float(f"{share * len(self.codes):.1g}")), self.smallest)
+            new = into_neighbours(records, least, order) if order else into_one(records, least, OTHER)
+            names = sorted({new.get(text, text) for text in texts})
+            if not 1 < len(names) < last:
+                continue
+            last = len(names)
+            place = np.zeros(int(self.codes.max(initial=0)) + 1, dtype=np.int64)
+            place[held["code"].to_numpy()] = [1 + names.index(new.get(text, text)) for text in texts]
+            place[absent] = 1 + len(names) + np.arange(len(absent))
+            yield Form(merge=least), place[self.codes]
+
 
 class _Levels:
     """The forms of a key that a step coarsens: as each level leaves it, then the commonest of the broadest."""
 
-    def __init__(self, levels: Sequence[Level], smallest: int) -> None:
-        self.levels = [(level.parameters, _Categories(level.values, level.variable, smallest)) for level in levels]
+    def __init__(self, levels: Sequence[Level], smallest: int, merging: bool) -> None:
+        self.levels = [
+            (level.parameters, _Categories(level.values, level.variable, smallest, merging)) for level in levels
+        ]
         self.width = self.levels[-1][1].width
 
     def forms(self) -> Iterator[_Coded]:
@@ -222,8 +269,8 @@ class _Number:
     def forms(self) -> Iterator[_Coded]:
         cuts = self._cuts()
         while cuts:
-            codes = np.searchsorted(np.array(cuts), np.nan_to_num(self.values), side="right").astype(np.int64)
-            codes[self.missing] = len(cuts) + 1 + self.why_missing
+            codes = 1 + np.searchsorted(np.array(cuts), np.nan_to_num(self.values), side="right").astype(np.int64)
+            codes[self.missing] = np.where(self.why_missing > 0, len(cuts) + 1 + self.why_missing, 0)
             yield Form(band=cuts), codes
             cuts = cuts[1::2]
 

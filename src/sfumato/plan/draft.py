@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,17 +18,20 @@ from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
-from sfumato.plan.drafting import BLUR, MOST_COLUMNS, K, Steps, draft_steps
+from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, K, Steps, draft_steps
 from sfumato.plan.spelling import yaml_list, yaml_text
 from sfumato.plan.unknown import IDS, OPEN, OTHERS
 
-__all__ = ["draft_body", "draft_plan", "head"]
+if TYPE_CHECKING:
+    from sfumato.plan.edited import Edited
+
+__all__ = ["draft_body", "draft_plan", "head", "id_lines", "step_lines", "variable_lines"]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
 
 
-def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str:
+def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str, edited: Edited | None = None) -> str:
     """Write a commented plan as YAML: every guess is a line that the user can change.
 
     As it stands the plan protects: combinations of released keys are broadened until few records are nearly alone with
@@ -41,6 +45,8 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
         What `profile` proposes.
     title
         Title of the plan.
+    edited
+        An edited plan whose title and variables stay.
 
     Returns
     -------
@@ -48,10 +54,17 @@ def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str) -> str
         A plan that runs as it stands. It holds no count and no rare value: of the data it shows categories that many
         records have, and round cut points.
     """
-    return "\n".join([*head(title), *draft_body(frame, guesses)]) + "\n"
+    said = {} if edited is None else edited.lines(guesses)
+    top = head(title) if edited is None else edited.head()
+    return "\n".join([*top, *draft_body(frame, guesses, said=said)]) + "\n"
 
 
-def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection[str] = ()) -> list[str]:
+def draft_body(
+    frame: pl.DataFrame,
+    guesses: Sequence[Guess],
+    shared: Collection[str] = (),
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
     """Give the lines on variables, steps, what is unknown and limits.
 
     Parameters
@@ -60,6 +73,8 @@ def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection
         As in `draft_plan`.
     shared
         Ids that another table has too.
+    said
+        What stands of some variables already, as `variable_lines` takes it.
     """
     if any(n.startswith(HIDDEN) for n in frame.columns):
         raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
@@ -68,7 +83,13 @@ def draft_body(frame: pl.DataFrame, guesses: Sequence[Guess], shared: Collection
         guesses = _more_keys(guesses)
         steps = draft_steps(frame, guesses)
     ids = [g for g in guesses if g.variable.role in IDS and g.name not in steps.dropped]
-    return [*_variables(guesses), *_steps(steps), *_new_ids(ids, shared), *_unknown(steps, guesses), *_limits(steps)]
+    return [
+        *variable_lines(guesses, said),
+        *step_lines(steps),
+        *id_lines(ids, shared),
+        *_unknown(steps, guesses),
+        *_limits(steps),
+    ]
 
 
 def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
@@ -93,9 +114,18 @@ def head(title: str) -> Iterator[str]:
     yield f"title: {json.dumps('Untitled' if named else title, ensure_ascii=False)}"
 
 
-def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
+def variable_lines(guesses: Sequence[Guess], said: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """The lines on variables, each with its reason.
+
+    Parameters
+    ----------
+    guesses
+        What is known of them.
+    said
+        What stands of some of them already: a mapping of YAML in one line.
+    """
     yield "variables:"
-    rows = [(f"  {yaml_text(g.name)}:", _described(g), g) for g in guesses]
+    rows = [(f"  {yaml_text(g.name)}:", said.get(g.name) or _described(g), g) for g in guesses]
     left = max((len(name) for name, _, _ in rows), default=0)
     middle = max((len(text) for _, text, _ in rows), default=0)
     for name, text, guess in rows:
@@ -106,6 +136,8 @@ def _variables(guesses: Sequence[Guess]) -> Iterator[str]:
 def _described(guess: Guess) -> str:
     variable = guess.variable
     parts = [f"role: {variable.role}"]
+    if variable.sensitive:
+        parts.append("sensitive: true")
     if variable.kind is not None:
         parts.append(f"kind: {variable.kind}")
     if variable.order:
@@ -128,7 +160,8 @@ def _code(missing: Missing) -> str:
     return json.dumps(shown(missing.code), ensure_ascii=False)
 
 
-def _steps(steps: Steps) -> Iterator[str]:
+def step_lines(steps: Steps) -> Iterator[str]:
+    """The lines on steps, each with what it is for; but for those that replace ids."""
     yield "steps:"
     if steps.dropped:
         yield "  # Direct identifiers, free text, places and further weights leave first."
@@ -142,9 +175,6 @@ def _steps(steps: Steps) -> Iterator[str]:
         yield f"  # Of {', '.join(dates)} the year stays."
         yield _step(alike, dates)
     yield from _broadened(steps)
-    if steps.filled:
-        yield "  # Missing in so many combinations that these would single people out: the median takes their place."
-        yield f"  - {{do: impute, columns: {yaml_list(steps.filled)}, method: median}}"
     if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
     for i in range(0, len(steps.averaged), MOST_COLUMNS):
@@ -162,11 +192,18 @@ def _broadened(steps: Steps) -> Iterator[str]:
         if form.band:
             yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
             yield f"  - {{do: recode, columns: {yaml_list([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
+        if form.merge:
+            yield f"  # Categories of {n} that few people have become one."
+            yield f"  - {{do: merge_rare, columns: {yaml_list([n])}, min_count: {form.merge}}}"
         if form.keep:
             yield f"  # Categories of {n} that few people have become missing; those listed stay as they are."
             kept = ", ".join(f"{_scalar(v)}: {_scalar(v)}" for v in form.keep)
             yield f"  - {{do: recode, columns: {yaml_list([n])}, map: {{{kept}}}, other: missing}}"
-    if steps.some_small:
+    if steps.some_small and steps.cells:
+        yield "  # Of whoever still shares all of these with too few others single values are taken out."
+        caps = ", ".join(f"{yaml_text(n)}: {MOST_CELLS}" for n in steps.keys)
+        yield f"  - {{do: suppress_cells, keys: {yaml_list(steps.keys)}, k: {steps.smallest}, caps: {{{caps}}}}}"
+    elif steps.some_small:
         yield "  # Whoever still shares all of these with too few others is left out."
         yield f"  - {{do: suppress_strata, by: {yaml_list(steps.keys)}, min_count: {steps.smallest}}}"
 
@@ -190,8 +227,8 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     among = f" with equal {', '.join(by)}" if by else ""
     parameters = [f"columns: {yaml_list(columns)}"]
     parameters += [f"by: {yaml_list(by)}"] if by else []
-    parameters += [f"k: {K}", "grouping: mdav", f"blur: {BLUR}"]
-    parameters += [f"min_stratum: {K}"] if steps.smallest < 2 * K else []
+    parameters += [f"k: {steps.k}", "grouping: mdav", f"blur: {BLUR}"]
+    parameters += [f"min_stratum: {steps.k}"] if steps.smallest < 2 * steps.k else []
     if steps.within:
         parameters += ["missing: category", "on_small: suppress"]
     elif by:
@@ -199,13 +236,13 @@ def _centroids(steps: Steps, columns: Sequence[str]) -> Iterator[str]:
     parameters += [f"block_size: {_SEARCHED_TOGETHER}"] if steps.large else []
     clip = [f"{yaml_text(n)}: {_bounds(bounds)}" for n in columns if (bounds := steps.ranges.get(n)) is not None]
     parameters += [f"clip: {{{', '.join(clip)}}}"] if clip else []
-    yield f"  # Each value becomes the average of a group of at least {K} similar records{among}."
+    yield f"  # Each value becomes the average of a group of at least {steps.k} similar records{among}."
     if steps.within:
         yield "  # Records with the same values missing are averaged among each other; where they are too few they go."
     yield f"  - {{do: centroids, {', '.join(parameters)}}}"
 
 
-def _new_ids(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
+def id_lines(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
     """Steps that replace ids: a column each, for equal ids of records and households would get equal numbers."""
     if ids:
         yield "  # Whoever knows an id knows whose records these are: other ids take its place."

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Variable
 from sfumato.data.kinds import Facts
@@ -16,7 +19,7 @@ from sfumato.plan.averaging import hardly_masked, patterns_of
 from sfumato.plan.broadening import Broadened, Form, broaden, in_small
 from sfumato.plan.coarsening import Level, levels_of, year_of
 
-__all__ = ["BLUR", "MOST_COLUMNS", "K", "Steps", "draft_steps"]
+__all__ = ["BLUR", "MOST_CELLS", "MOST_COLUMNS", "SHARE", "K", "Steps", "draft_steps"]
 
 K = 5
 """Fewest people that must be alike."""
@@ -24,7 +27,10 @@ BLUR = 0.1
 """Noise on averages, as a share of their records' distances: against releases that are subtracted."""
 MOST_COLUMNS = 64
 """Most columns of one `centroids` step."""
-_SHARE = 0.05  # of the records, that may be left out
+MOST_CELLS = 0.05
+"""Largest share of a key's values that are taken out singly."""
+SHARE = 0.05
+"""Largest share of the records that are left out."""
 _PLACE = (Role.KEY, Kind.GEOGRAPHIC)
 _LARGE = 25_000  # records above which grouping all together takes long
 
@@ -51,18 +57,23 @@ class Steps:
         Whether records in small combinations of these must be left out.
     smallest
         Fewest records in such a combination.
+    cells
+        Whether single values are taken out of such records, and they stay.
     averaged
         Numbers to average.
     constant
         Numbers that are keys and have one value only; nothing is done to them.
-    filled
-        Numbers that are filled in, since they are missing in too many combinations.
     within
         Whether records with the same numbers missing are averaged among each other.
     large
         Whether so many records must be grouped in blocks.
     ranges
         Range of each number that has one.
+    k
+        Fewest people that must be alike.
+    codes
+        Of each key that stays and is not averaged, the number of each record's category as it will be, 0 where it is
+        missing.
     """
 
     dropped: tuple[str, ...] = ()
@@ -73,12 +84,14 @@ class Steps:
     forms: Mapping[str, Form] = field(default_factory=dict)
     some_small: bool = False
     smallest: int = K
+    cells: bool = False
     averaged: tuple[str, ...] = ()
     constant: tuple[str, ...] = ()
-    filled: tuple[str, ...] = ()
     within: bool = False
     large: bool = False
     ranges: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    k: int = K
+    codes: Mapping[str, NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -86,12 +99,15 @@ class Steps:
         return tuple(self.forms)
 
 
-def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
+def draft_steps(
+    frame: pl.DataFrame, guesses: Sequence[Guess], k: int = K, kept: Collection[str] = (), share: float | None = None
+) -> Steps:
     """Choose the steps.
 
-    Numbers that others may know, or must not learn, are averaged in groups of `K` records with equal keys; where so
-    many people share each value that averages would leave it, it is cut into bands. Keys are broadened until their
-    combinations are large enough for such groups.
+    Numbers that others may know, or must not learn, are averaged in groups of `k` records with equal keys; where so
+    many people share each value that averages would leave it, it is cut into bands. So is a number that is missing in
+    too many combinations: a gap is a category then. Keys are broadened until their combinations are large enough for
+    such groups.
 
     Parameters
     ----------
@@ -99,6 +115,13 @@ def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
         The table.
     guesses
         What is known of its variables.
+    k
+        Fewest people that must be alike.
+    kept
+        Columns that leave last.
+    share
+        Largest share of the records that may stand in combinations that are too small, where rare categories are
+        merged; None: that of the records that may go, and rare categories become missing.
 
     Examples
     --------
@@ -118,7 +141,7 @@ def draft_steps(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Steps:
     known |= {n: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for n in years}
     columns = [frame.get_column(n) for n in known if n not in years]  # a name such as `^x$` would select by pattern
     work = pl.DataFrame([*columns, *(year.values for year in years.values())])
-    steps = _protecting(work, known, levels)
+    steps = _protecting(work, known, levels, k, kept, share)
     useless = {n for n in years if n in steps.crowded}
     places = [g.name for g in guesses if g.variable.kind == Kind.GEOGRAPHIC and schema[g.name].is_numeric()]
     return replace(
@@ -145,59 +168,64 @@ def _must_go(variable: Variable) -> bool:
 
 
 def _protecting(
-    work: pl.DataFrame, known: Mapping[str, Variable], levels: Mapping[str, Sequence[Level]] | None = None
+    work: pl.DataFrame,
+    known: Mapping[str, Variable],
+    levels: Mapping[str, Sequence[Level]],
+    k: int,
+    kept: Collection[str],
+    share: float | None,
 ) -> Steps:
     """What becomes of keys and of sensitive numbers."""
-    levels = levels or {}
     numbers = {n: v for n, v in known.items() if n not in levels and _masked(v, work.get_column(n).dtype)}
     facts = {n: Facts(work.get_column(n), v) for n, v in numbers.items()}
     constant = {n: f for n, f in facts.items() if f.values.is_empty() or f.low == f.high}
-    fewest = 2 * K if work.height >= 2 * K else K
+    fewest = 2 * k if work.height >= 2 * k else k
     rare = tuple(n for n, f in facts.items() if len(f.values) < fewest and n not in constant)
-    useless = {*constant, *rare}
-    enough = {n: v for n, v in numbers.items() if n not in useless}
-    bands = [n for n in hardly_masked(work, enough, K) if known[n].role == Role.KEY]
-    cut = set(bands)
-    averaged = {n: v for n, v in enough.items() if n not in cut}
-    smallest = fewest if averaged else K
-    keys = {n: v for n, v in known.items() if n in cut or n in levels or (v.role == Role.KEY and not v.numeric)}
-    found = broaden(work, keys, bands, smallest=smallest, share=_SHARE, levels=levels)
-    gaps = tuple(n for n in averaged if len(facts[n].values) < work.height)
-    within = _within_patterns(work, averaged, keys, bands, smallest, levels) if gaps else None
-    if within is not None and within.left == found.left:
-        found = within
-    else:
-        within = None
+    enough = {n: v for n, v in numbers.items() if n not in {*constant, *rare}}
+    bands = [n for n in hardly_masked(work, enough, k) if known[n].role == Role.KEY]
+    averaged = {n: v for n, v in enough.items() if n not in set(bands)}
+
+    def broadened(apart: NDArray[np.int64] | None = None) -> Broadened:
+        cut = {*bands, *levels}
+        keys = {n: v for n, v in known.items() if n in cut or (v.role == Role.KEY and not v.numeric)}
+        least = fewest if averaged else k
+        merging, most = share is not None, SHARE if share is None else share
+        how = partial(broaden, levels=levels, apart=apart, kept=kept, merging=merging)
+        return how(work, keys, bands, smallest=least, share=most)
+
+    found, within = broadened(), False
+    while gaps := [n for n in averaged if not facts[n].complete]:
+        apart = _patterns(work, averaged, fewest)
+        among = None if apart is None else broadened(apart)
+        if among is not None and among.left == found.left:
+            found, within = among, True
+            break
+        worst = min(gaps, key=lambda n: (facts[n].kinds_of_missing < 2, len(facts[n].values), n))
+        averaged = {n: v for n, v in averaged.items() if n != worst}
+        bands.append(worst)
+        found = broadened()
     return Steps(
         crowded=(*rare, *(n for n, form in found.forms.items() if form.leaves)),
         forms={n: found.forms[n] for n in found.left},
         some_small=found.some_small,
-        smallest=smallest,
+        smallest=fewest if averaged else k,
         averaged=tuple(averaged),
         constant=tuple(n for n in constant if known[n].role == Role.KEY),
-        filled=() if within else gaps,
-        within=within is not None,
+        within=within,
         large=work.height > _LARGE,
         ranges={n: v.range for n, v in known.items() if v.range is not None},
+        k=k,
+        codes=found.codes,
     )
 
 
-def _within_patterns(
-    work: pl.DataFrame,
-    averaged: Mapping[str, Variable],
-    keys: Mapping[str, Variable],
-    bands: Sequence[str],
-    smallest: int,
-    levels: Mapping[str, Sequence[Level]],
-) -> Broadened | None:
-    """The keys among records with the same numbers missing; None where these are too few, or told apart by codes."""
+def _patterns(work: pl.DataFrame, averaged: Mapping[str, Variable], smallest: int) -> NDArray[np.int64] | None:
+    """Which numbers each record lacks; None where few records share that, or codes say why."""
     patterns = patterns_of(work, averaged)
     several = any(Facts(work.get_column(n), v).kinds_of_missing > 1 for n, v in averaged.items())
-    if several or in_small(patterns, smallest) > _SHARE * work.height:
-        return None
-    return broaden(work, keys, bands, smallest=smallest, share=_SHARE, apart=patterns, levels=levels)
+    return None if several or in_small(patterns, smallest) > SHARE * work.height else patterns
 
 
 def _masked(variable: Variable, dtype: pl.DataType) -> bool:
     """Whether it is a number that an intruder may know or must not learn."""
-    return variable.numeric and dtype.is_numeric() and variable.role in (Role.KEY, Role.SENSITIVE)
+    return variable.numeric and dtype.is_numeric() and (variable.role == Role.KEY or variable.private)

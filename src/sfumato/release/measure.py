@@ -120,5 +120,5 @@ def _random_strata(pair: Pair) -> list[str]:
 
 
 def sensitive_categories(codebook: Codebook) -> tuple[str, ...]:
-    """Categories of a released table that nobody must learn."""
-    return tuple(n for n in codebook.with_role(Role.SENSITIVE, Role.OUTCOME) if not codebook[n].numeric)
+    """Categories of a released table that nobody must learn: sensitive ones, whatever their role, and outcomes."""
+    return tuple(n for n, v in codebook.items() if (v.private or v.role == Role.OUTCOME) and not v.numeric)

@@ -112,7 +112,9 @@ class Named:
 
 def _with(variable: Variable, role: Role | None, filled: set[Role]) -> Variable:
     if role is None:
-        return variable.model_copy(update={"role": Role.OTHER}) if variable.role in filled else variable
+        update: dict[str, object] = {"role": Role.OTHER} if variable.role in filled else {}
+        update |= {"sensitive": False} if Role.SENSITIVE in filled else {}
+        return variable.model_copy(update=update)
     numbers = variable.kind if variable.kind in NUMERIC_KINDS else Kind.CONTINUOUS
     return variable.model_copy(update={"role": role} | ({"kind": numbers} if role == Role.WEIGHT else {}))
 

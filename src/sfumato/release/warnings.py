@@ -156,11 +156,11 @@ def _told_by_derived(plan: Plan, after: Table) -> Iterator[str]:
 
 def _without_consent(plan: Plan, after: Table) -> Iterator[str]:
     """Say that what people may want kept private is open to everybody, and nobody said that they agreed."""
-    sensitive = after.codebook.with_role(Role.SENSITIVE)
+    sensitive = after.codebook.private
     if plan.access == "open" and not plan.consent and sensitive:
         named = sensitive if len(sensitive) <= _MOST_NAMED else [*sensitive[:_MOST_NAMED], "others"]
         yield Publishable(
-            f"The release is open to everybody (access: open) and holds {listed(named)} (role sensitive), and the plan "
+            f"The release is open to everybody (access: open) and holds {listed(named)} (sensitive), and the plan "
             "does not say what people agreed to.",
             "Say it under consent, restrict access (safeguarded or controlled), or leave these out.",
         )

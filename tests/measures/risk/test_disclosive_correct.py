@@ -40,11 +40,19 @@ def test_it_is_what_is_counted_one_by_one(people, records):
     assert line.baseline == certain(people, people)
 
 
-def test_sensitive_variables_are_no_keys_of_each_other():
+def test_a_key_that_is_sensitive_is_told_by_the_other_keys():
+    """Each pay has one illness, and a = 1 has both pays: who knows a and pay knows ill, who knows a cannot tell pay."""
     people = table([(1, "no"), (1, "yes")]).with_columns(pay=pl.Series([10, 20]))
     found = findings(known(people, people, ("a", "pay")), ["ill", "pay"])
-    assert [(f.variable, f.value) for f in found] == [("ill", 0.0)]
-    assert "pay" in found.notes[0]
+    assert [(f.variable, f.value) for f in found] == [("ill", 1.0), ("pay", 0.0)]
+    assert not found.notes
+
+
+def test_the_only_key_is_told_by_nothing():
+    people = table([(1, "no"), (1, "yes")])
+    found = findings(known(people, people, ("ill",)), ["ill"])
+    assert not found
+    assert "only key" in found.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,15 @@ def test_right_guesses_are_those_of_the_definition(aligned):
     assert found.of("inference", group="attack").baseline == pytest.approx(share(PEOPLE, PEOPLE))
 
 
+def test_a_key_that_is_sensitive_is_guessed_by_the_other_keys():
+    of_ill = findings(Known(PEOPLE, COPY, BOOK, ("a", "x"), False, OTHERS), ["ill"])
+    both = findings(Known(PEOPLE, COPY, BOOK, ("a", "x", "ill"), False, OTHERS), ["ill"])
+    assert both.lines == of_ill.lines
+    alone = findings(Known(PEOPLE, COPY, BOOK, ("ill",), False, OTHERS), ["ill"])
+    assert not alone.lines
+    assert "only key" in alone.notes[0]
+
+
 def test_others_who_are_all_guessed_leave_nothing_to_tell():
     assert risk_above(1.0, 1.0) == 0.0
     assert risk_above(0.3, 0.4) == pytest.approx(-1 / 6)

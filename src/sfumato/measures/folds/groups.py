@@ -50,9 +50,8 @@ class Groups:
 
     @property
     def targets(self) -> list[str]:
-        """What nobody must learn, as far as people and records have it and it is no key."""
-        there = [n for n in self.subject.sensitive if n in self.people and n in self.released]
-        return [n for n in there if n not in self.all_keys]
+        """What nobody must learn, as far as people and records have it."""
+        return [n for n in self.subject.sensitive if n in self.people and n in self.released]
 
     def known(self, columns: Sequence[str]) -> Known | None:
         """Both sides by these columns; None where there are too many combinations."""

@@ -28,7 +28,7 @@ __all__ = ["MEASURE", "disclosive_correct", "findings"]
 Ints = NDArray[np.int64]
 
 NAME = "disclosive_correct"
-NOT_THERE = "Certain values of {columns} were not measured: not both tables hold it, or it is among the keys."
+NOT_THERE = "Certain values of {columns} were not measured: not both tables hold it, or it is the only key."
 NO_KEYS = "Certain values were not measured: no key stands in both tables."
 NOBODY = "Certain values were not measured: one of the tables has no records."
 MISSING = -1
@@ -68,10 +68,11 @@ def disclosive_correct(found: Alike, truth: Ints, told: Ints) -> float:
 def findings(known: Known, sensitive: Sequence[str], missing: str = CATEGORY) -> Findings:
     """Give a line `disclosive_correct` for each sensitive variable.
 
-    The intruder knows all keys of a person, looks at the records with just these, and is certain where all of them tell
-    one value. The baseline is the same of the original: people in a class with one value. It does not cover a majority
-    that is nearly certain, nor values told by records that are near (`inference`, which holds them against a control;
-    this figure counts, too, what the data teach about anybody).
+    The intruder knows all keys of a person (but for the variable itself, where it is one), looks at the records with
+    just these, and is certain where all of them tell one value. The baseline is the same of the original: people in a
+    class with one value. It does not cover a majority that is nearly certain, nor values told by records that are
+    near (`inference`, which holds them against a control; this figure counts, too, what the data teach about
+    anybody).
 
     Parameters
     ----------
@@ -91,16 +92,18 @@ def findings(known: Known, sensitive: Sequence[str], missing: str = CATEGORY) ->
     >>> round(line.value, 4), round(line.baseline, 4)
     (0.6667, 0.3333)
     """
-    keys = telling(known, [n for n in common(known, known.keys) if n not in sensitive], missing)
-    targets = [n for n in common(known, sensitive) if n not in known.keys]
+    keys = telling(known, common(known, known.keys), missing)
+    targets = [n for n in common(known, sensitive) if keys != (n,)]
     if not known.people.height or not known.released.height or not keys:
         why = NO_KEYS if known.people.height and known.released.height else NOBODY
         return Findings(tuple(Finding(NAME, name) for name in targets), (why,))
     away = [n for n in sensitive if n not in targets]
     notes = (NOT_THERE.format(columns=", ".join(away)),) if away else ()
-    found = alike(known.people, known.released, keys)
+    by_all = alike(known.people, known.released, keys) if not set(targets) <= set(keys) else None
     lines = []
     for name in targets:
+        others = [n for n in keys if n != name]
+        found = by_all if by_all is not None and name not in keys else alike(known.people, known.released, others)
         truth, told = _values(known, name)
         value = disclosive_correct(found, truth, told)
         baseline = disclosive_correct(found.unprotected(), truth, truth)
@@ -128,7 +131,7 @@ def _compute(subject: Subject) -> Findings:
 def _folded(subject: Subject) -> Findings:
     """Of all records, by counts of groups."""
     groups = Groups(subject)
-    which = [*groups.keys, *groups.targets]
+    which = list(dict.fromkeys([*groups.keys, *groups.targets]))
     known = groups.known(which)
     return too_many(NAME, which) if known is None else findings(known, subject.sensitive, subject.how.missing)
 

@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 RISK, ATTACK, CONTROL = "risk", "attack", "control"
 SAMPLED = "Guesses and distances: fewer people were attacked than are known, chosen by a public draw."
-LEFT_OUT = "Inference of {columns} was not measured: not all tables hold it, or it is among the keys."
+LEFT_OUT = "Inference of {columns} was not measured: not all tables hold it, or it is the only key."
 NO_KEYS = "Inference was not measured: none of the keys stands in all tables. Name what an intruder knows (--keys)."
 
 
@@ -58,10 +58,11 @@ def guessed(field: Coded, rows: Ints, truth: Ints, told: Ints) -> Guessed:
 def findings(known: Known, sensitive: Sequence[str], missing: str = "category") -> Findings:
     """Give the lines `inference` of each sensitive variable: the risk, and the shares of right guesses it comes from.
 
-    The intruder knows all keys of a person, takes the released records that are nearest (Gower's distance, all that
-    tie), and guesses the value that most of them tell. Group `attack` is the share guessed rightly among people of the
-    release, `control` among others of the same kind: that is what the data teach about anybody. Group `risk` is what
-    the release tells above it. It does not cover intruders with better models than the nearest record.
+    The intruder knows all keys of a person (but for the variable itself, where it is one), takes the released records
+    that are nearest (Gower's distance, all that tie), and guesses the value that most of them tell. Group `attack` is
+    the share guessed rightly among people of the release, `control` among others of the same kind: that is what the
+    data teach about anybody. Group `risk` is what the release tells above it. It does not cover intruders with better
+    models than the nearest record.
 
     Parameters
     ----------
@@ -87,19 +88,21 @@ def findings(known: Known, sensitive: Sequence[str], missing: str = "category") 
     tables = [t for t in (known.people, known.released, known.control) if t is not None]
     if known.control is None or not all(table.height for table in tables):
         return Findings()
-    keys = [n for n in known.keys if n not in sensitive and all(n in table.columns for table in tables)]
-    there = [n for n in sensitive if n not in known.keys and all(n in table.columns for table in tables)]
+    keys = [n for n in known.keys if all(n in table.columns for table in tables)]
+    there = [n for n in sensitive if keys != [n] and all(n in table.columns for table in tables)]
     notes = (
         [LEFT_OUT.format(columns=", ".join(n for n in sensitive if n not in there))] if there != [*sensitive] else []
     )
     if not keys:
         return Findings(notes=(*notes, NO_KEYS))
-    field = coded(known, keys, wildcard=wildcard(missing) is not None)
-    rows = chosen(field, known.pairs)
-    if len(rows) < field.known.height:
+    joker = wildcard(missing) is not None
+    by_all = coded(known, keys, wildcard=joker)
+    rows = chosen(by_all, known.pairs)
+    if len(rows) < by_all.known.height:
         notes.append(SAMPLED)
     lines: list[Finding] = []
     for name in there:
+        field = coded(known, [n for n in keys if n != name], wildcard=joker) if name in keys else by_all
         codes, _ = categories(tables, [name], wildcard=False)
         own, told = (part[0].astype(np.int64) for part in codes[:2])
         truth = np.concatenate([own, codes[2][0].astype(np.int64)])

@@ -11,7 +11,6 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.hierarchies import HierarchyFolder
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.kernels.lattice.criteria.closeness import EqualT, HierarchicalT, OrderedT
 from sfumato.kernels.lattice.criteria.criterion import Criterion, Overall
@@ -153,7 +152,7 @@ class AnonymiseParameters(Method):
         """What an intruder must not learn, where a criterion speaks of it."""
         if all(getattr(self, name) is None for name in _OF_SENSITIVE):
             return ()
-        return self.sensitive or tuple(n for n in codebook.with_role(Role.SENSITIVE) if n not in self.keys)
+        return self.sensitive or tuple(n for n in codebook.private if n not in self.keys)
 
     def check(self, codebook: Codebook) -> list[str]:
         """Keys that may be coarsened, something sensitive where criteria speak of it, hierarchies that are there."""

@@ -12,6 +12,7 @@ from sfumato.data.roles import Role
 from sfumato.measures.measure import FAMILIES, Measure
 from sfumato.measures.registry import measures
 from sfumato.measures.subject import KEYS, KEYS_AND_OTHERS
+from sfumato.release.measure import sensitive_categories
 from sfumato.render.words import figure as in_words
 from sfumato.web.problems import Problem
 from sfumato.web.studio.stepped import book_before
@@ -96,7 +97,7 @@ def asked(studio: Studio, given: Asked, stated: bool) -> Asked:
         return given
     book = book_before(studio, 0)
     keys = book.with_role(Role.KEY)
-    sensitive = tuple(n for n in book.with_role(Role.SENSITIVE, Role.OUTCOME) if not book[n].numeric)
+    sensitive = tuple(n for n in sensitive_categories(book) if n not in keys)  # a group shares its keys
     return Asked(keys, sensitive, book.the(Role.WEIGHT) or "", given.fraction)
 
 
