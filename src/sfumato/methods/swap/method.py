@@ -87,6 +87,11 @@ class Swap(Method):
         return self
 
     @property
+    def exchanges(self) -> bool:
+        """Values change places, and gaps with them."""
+        return True
+
+    @property
     def amounts(self) -> tuple[str, ...]:
         """The columns whose numbers get noise."""
         return () if self.perturb is None else self.columns
