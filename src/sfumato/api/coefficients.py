@@ -24,11 +24,11 @@ from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as NoiseFamily
 from sfumato.inference.result import Fit
 from sfumato.kernels.glm import Family
+from sfumato.measures.utility.default_model import default_model
 from sfumato.measures.utility.model import MEASURE, ModelComparison, ModelFit, comparison_of, fit_model
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.copies import apart
-from sfumato.release.default_model import default_model
 from sfumato.release.package.analysis import open_releases
 from sfumato.release.package.papers import read_papers
 from sfumato.release.package.renaming import as_planned

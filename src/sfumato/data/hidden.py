@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CELLS", "DONORS", "HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
+__all__ = ["CARRIED", "CELLS", "DELETED", "DONORS", "FILLED", "GAP", "HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
 
 HIDDEN = "sfumato:"
 """Prefix of the columns that a run and its methods keep; no data set may have such a column."""
@@ -20,6 +20,16 @@ VIEW = f"{HIDDEN}view:"
 
 DONORS = "donors"
 """Name of the view of whose values records bear that were exchanged within groups, by words for records."""
+
+GAP = f"{HIDDEN}gap:"
+"""Prefix of the columns that say whether a cell was a gap, before any step could empty or fill it, or since values of
+its column were last exchanged."""
+
+DELETED, FILLED = f"{HIDDEN}deleted:", f"{HIDDEN}filled:"
+"""Prefixes of the columns that count how often a cell was emptied, and filled, before values were exchanged."""
+
+CARRIED = (WAS, VIEW, GAP, DELETED, FILLED)
+"""Prefixes of the columns that say something of a record, and go where its rows go."""
 
 CELLS = "cells-{}"
 """Name of the view of keys as they entered a step that takes single values out of them, with the step's number."""

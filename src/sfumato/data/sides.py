@@ -26,12 +26,18 @@ class Rows:
         The table before anything in it was coarsened or masked; as it entered the first step that masks; the result.
     views
         What an attacker could compute of the result, by name.
+    entering
+        The same records as they were read; None where these cannot be told.
+    gaps
+        The result with all that travels with it in hidden columns; None where it is not of these records alone.
     """
 
     given: pl.DataFrame
     before: pl.DataFrame
     after: pl.DataFrame
     views: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    entering: pl.DataFrame | None = None
+    gaps: pl.DataFrame | None = None
 
 
 class Sides(Protocol):
@@ -39,6 +45,11 @@ class Sides(Protocol):
 
     `after` holds true values beside released ones: `true` and `rebuilt` name the columns.
     """
+
+    @property
+    def entering(self) -> Parted:
+        """The table as it was read."""
+        ...
 
     @property
     def before(self) -> Parted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import polars as pl
@@ -41,6 +41,8 @@ class HiddenColumns:
         What the release tells, which says whether its records are somebody's.
     number
         Which copy this is, of several synthetic ones.
+    entering
+        The table as it was read.
     """
 
     given: Parted
@@ -48,6 +50,7 @@ class HiddenColumns:
     after: Parted
     disclosure: Disclosure
     number: int = 0
+    entering: Parted = field(kw_only=True)
     _known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -75,7 +78,7 @@ class HiddenColumns:
 
         def copy(i: int) -> HiddenColumns:
             given, before, after = (_copy(data, i + 1) if COPY in data.schema else data for data in tables)
-            return HiddenColumns(given, before, after, self.disclosure, i, self._known)
+            return HiddenColumns(given, before, after, self.disclosure, i, self._known, entering=self.entering)
 
         return [copy(i) for i in range(synthetic.copies)]
 
@@ -98,16 +101,17 @@ class HiddenColumns:
         """All records, of a small table; None where these cannot be told by their ids."""
         synthetic = self.disclosure.synthetic
         given, before, after = (_collected(each) for each in (self.given, self.before, self.after))
+        read, whole = _collected(self.entering), after
         if synthetic is not None and synthetic.kind == "full":
             after = after.select(leaving(self.after.codebook))
-            return Rows(_numbered(given), _numbered(before), _numbered(after))
+            return Rows(_numbered(given), _numbered(before), _numbered(after), entering=read, gaps=whole)
         true, record = self.record, self.before.codebook.the(Role.RECORD)
         if true is None or record is None or record not in before.columns:
             return None
         rows = before.select(record).sort(record).unique(maintain_order=True).with_row_index(ROW)
         after = after.join(rows, left_on=true, right_on=record, how="inner", validate="m:1")
         before = before.join(rows, on=record, how="inner", validate="m:1")
-        return self._in_order(_numbered(given), before, after)
+        return replace(self._in_order(_numbered(given), before, after), entering=read, gaps=whole)
 
     def sample(self, most: int) -> Rows | None:
         """A sample of the records; None where they cannot be told by their ids.
@@ -122,7 +126,7 @@ class HiddenColumns:
         after = _smallest(self.after, true, most, min(1.0, _SPARE * most / n))
         if after.height < min(most, n):
             after = _smallest(self.after, true, most, 1.0)
-        return self._beside(after.drop(_WORD, _UNIT), true)
+        return replace(self._beside(after.drop(_WORD, _UNIT), true), entering=self._read(after[true]))
 
     def strata(self, by: Sequence[str], most: int) -> Rows | None:
         """A sample of whole strata: whoever looks for a record in its stratum finds as often there as among all.
@@ -149,6 +153,19 @@ class HiddenColumns:
             return batch.join(chosen, on=list(by), how="semi", nulls_equal=True)
 
         return self._beside(self.after.ask(Folded(tuple(self.after.schema), f, lambda frames: frames)), true)
+
+    def _read(self, ids: pl.Series) -> pl.DataFrame | None:
+        """Some records as they were read; None where steps replaced the ids before they were masked."""
+        record = self.entering.codebook.the(Role.RECORD)
+        if record is None or self.entering.schema[record] != ids.dtype:
+            return None
+        wanted = ids.alias(record).to_frame()
+
+        def f(batch: pl.DataFrame) -> pl.DataFrame:
+            return batch.join(wanted, on=record, how="semi")
+
+        found = self.entering.ask(Folded(tuple(self.entering.schema), f, lambda frames: frames))
+        return found.sort(record) if found.height == ids.len() else None
 
     def _beside(self, after: pl.DataFrame, true: str) -> Rows:
         """Records of the result with what they were, as a run in memory has them, in the order of their ids."""

@@ -33,6 +33,7 @@ __all__ = [
 Need = Literal[
     "table",
     "pair",
+    "input",
     "columns",
     "keys",
     "strata",
@@ -45,10 +46,10 @@ Need = Literal[
     "intruder",
     "control",
 ]
-"""What a measure looks at: one table; two tables; numbers that were masked; classes of keys, of strata (either will
-do); columns that nobody must learn; what the release discloses; what steps took out; the values in cells that they
-emptied; the user's model; earlier releases; what intruders know of the people; people of the same kind who are not in
-the release."""
+"""What a measure looks at: one table; two tables; the table as it was read; numbers that were masked; classes of keys,
+of strata (either will do); columns that nobody must learn; what the release discloses; what steps took out; the values
+in cells that they emptied; the user's model; earlier releases; what intruders know of the people; people of the same
+kind who are not in the release."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Way = Literal["memory", "folded", "people", "strata", "sample"]
@@ -70,6 +71,7 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
         "groups": "Risk: groups of people alike",
         "linkage": "Risk: finding a person's record",
         "closeness": "Risk: values close to the truth",
+        "lost": "Loss: what is left",
         "tables": "Loss: telling the tables apart",
         "values": "Loss: how far values moved",
         "models": "Loss: models",

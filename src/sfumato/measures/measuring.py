@@ -68,6 +68,8 @@ class Measuring:
         Half-width of interval disclosure, in sd of the masked column.
     model, family
         The user's model, for utility: a formula, and `linear`, `logistic` or `probit`.
+    usual
+        Whether the model is the default one, where nobody named any.
     attacking
         Which attackers the h-rank is of; None measures it, with the default ones, only where noise is disclosed.
     missing
@@ -104,6 +106,7 @@ class Measuring:
     interval: float = 0.05
     model: str | None = None
     family: Family | None = None
+    usual: bool = False
     attacking: Attacking | None = None
     missing: str = CATEGORY
     fraction: float | None = None

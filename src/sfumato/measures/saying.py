@@ -22,6 +22,7 @@ __all__ = [
     "judged",
     "listed",
     "percent",
+    "rungs",
     "value_of",
     "with_value",
     "without_protection",
@@ -61,6 +62,18 @@ def with_value(findings: Findings, *names: str) -> list[Finding]:
 def value_of(line: Finding) -> float:
     """A line's value, 0 where it has none."""
     return 0.0 if line.value is None else line.value
+
+
+def rungs(lines: Sequence[Finding]) -> bool:
+    """Whether all counts are such as are published: 0, 1, 2, 3, 5, 10, 20, 50, and so on, each "at least" so many.
+
+    Examples
+    --------
+    >>> rungs([Finding("values_kept", value=2.0, baseline=500.0)]), rungs([Finding("values_kept", value=4.0)])
+    (True, False)
+    """
+    texts = [f"{count:.0f}" for line in lines for count in (line.value, line.baseline) if count is not None]
+    return all(text in ("0", "3") or (text[0] in "125" and not text[1:].strip("0")) for text in texts)
 
 
 def worst(lines: Sequence[Finding]) -> Finding:

@@ -110,6 +110,13 @@ class Subject:
         The table as it entered the first step that masks: what `after` is compared with as a whole.
     pair
         `before` and `after` side by side, for measures of records.
+    entering
+        The table as it was read, with what steps left out of it before `given`.
+    result
+        The released records as measures of what was lost ask them: with all columns, hidden ones among them; None where
+        `after` is that.
+    noted
+        Whether `result` holds what was noted of its gaps (`sfumato.data.hidden.GAP`): a column without is as it was.
     classes
         Which columns make classes. Where two groups have the same columns, single classes are told once.
     sensitive
@@ -155,6 +162,9 @@ class Subject:
     given: Dataset | None = None
     before: Dataset | None = None
     pair: Pair | None = None
+    entering: Dataset | None = field(default=None, repr=False)
+    result: Dataset | None = field(default=None, repr=False)
+    noted: bool = False
     classes: tuple[Classes, ...] = ()
     sensitive: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
@@ -198,6 +208,19 @@ class Subject:
         return self.pair
 
     @property
+    def read(self) -> Dataset:
+        """The table as it was read, for measures that need it.
+
+        Raises
+        ------
+        DataError
+            Where nobody gave it.
+        """
+        if self.entering is None:
+            raise DataError("This measure needs the table as it was read.")
+        return self.entering
+
+    @property
     def everybody(self) -> Sides:
         """All records, for what is told of all where there are too many to be held.
 
@@ -222,6 +245,7 @@ class Subject:
         has = {
             "table": True,
             "pair": self.pair is not None or self.sides is not None,
+            "input": self.entering is not None,
             "columns": self._of_all or (self.pair is not None and bool(self.pair.columns)),
             KEYS: KEYS in groups,
             STRATA: bool(groups & {STRATA, *WIDE}),

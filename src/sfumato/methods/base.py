@@ -182,6 +182,9 @@ class Method(Described):
     """Whether what it does to a record hangs on all others of its stratum, which are gathered where rows are not in
     memory; every other method learns a few figures of all records, and then goes over batches."""
 
+    keeps_gaps: ClassVar[bool] = False
+    """Whether a cell of its columns holds a value afterwards exactly if it held one before, where the column stays."""
+
     passes: ClassVar[int] = 1
     """How often it goes through all rows at most, for what it must know of them: its first stage, which may ask
     nothing, and those after it that ask."""
@@ -198,6 +201,11 @@ class Method(Described):
     def later_passes(self) -> int:
         """How many of its passes come after the first stage, with these parameters at most."""
         return self.passes - 1
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether it exchanges or draws values among records: gaps move with them, none is deleted or filled in."""
+        return False
 
     @property
     def counts_records(self) -> bool:

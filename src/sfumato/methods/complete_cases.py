@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field
@@ -30,6 +30,8 @@ class CompleteCases(Method):
     >>> CompleteCases(columns=("bmi",)).name
     'complete_cases'
     """
+
+    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["complete_cases"] = "complete_cases"
     columns: tuple[str, ...] = Field(min_length=1)

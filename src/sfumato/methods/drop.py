@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -30,6 +30,8 @@ class Drop(Method):
     >>> Drop(columns=("name",)).sentence()
     'drop: name.'
     """
+
+    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["drop"] = "drop"
     columns: tuple[str, ...] = Field(min_length=1)

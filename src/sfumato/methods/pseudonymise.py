@@ -55,6 +55,7 @@ class Pseudonymise(Method):
     """
 
     replaces: ClassVar[bool] = True
+    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["pseudonymise"] = "pseudonymise"
     columns: tuple[str, ...] = Field(min_length=1)

@@ -162,6 +162,7 @@ class TopCode(Method):
 
     coarsens: ClassVar[bool] = True
     stays_comparable: ClassVar[bool] = True
+    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["top_code"] = "top_code"
     columns: tuple[str, ...] = Field(min_length=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffled, Swapped
+from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffled, Swapped, Synthetic
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.roles import Role
@@ -32,6 +32,7 @@ from sfumato.release.classes import classes_of, exposed, exposed_beside
 from sfumato.release.copies import NOBODYS as NOBODYS_ROWS
 from sfumato.release.copies import apart, over_copies
 from sfumato.release.earlier import Before, with_record
+from sfumato.release.gaps import noted_beside
 from sfumato.release.intruder import known_people
 from sfumato.release.measure import NO_CLASSES, NO_NUMBERS, measure, sensitive_categories
 from sfumato.release.named import Named
@@ -440,10 +441,34 @@ def _compared(
         PolarsDataset(whole.after, tables.codebook),
         before=PolarsDataset(whole.before, tables.codebook),
         pair=pair,
+        entering=_by_record(prepared.read, joined),
+        result=_with_gaps(prepared, pair, told),
+        noted=pair.aligned,
         disclosure=told,
         how=how or Measuring(),
     )
     return _Compared(subject, (*alone, *notes), tables.plan)
+
+
+def _by_record(data: PolarsDataset, record: str | None) -> PolarsDataset:
+    """The data with the column on which they are joined as ids."""
+    if record is None or record not in data.codebook:
+        return data
+    ids = data.codebook[record].model_copy(update={"role": Role.RECORD})
+    return replace(data, codebook=data.codebook.replace(**{record: ids}))
+
+
+def _with_gaps(tables: Prepared, pair: Pair, told: Disclosure) -> PolarsDataset | None:
+    """The protected table with all its columns, and with the gaps that its records had where they are told apart."""
+    read, after = tables.read, tables.after
+    if after is None or not pair.aligned:
+        return after
+    steps = tables.plan.steps
+    if pair.record is not None and any(step.replaces and pair.record in step.changes for step in steps):
+        read = tables.before  # whose ids are those of the release
+    moved = {n for step in steps if step.exchanges for n in step.changes}
+    drawn = {n for part in told if isinstance(part, Synthetic) for n in part.columns}
+    return noted_beside(read, after, pair.record, moved | drawn)
 
 
 def h_rank(

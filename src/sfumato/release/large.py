@@ -112,7 +112,8 @@ def measure_few(
     earlier
         Opens earlier releases of the same people.
     """
-    if max(int(each.ask(Counts(())).item(0, COUNT)) for each in (ran.given, ran.before, ran.after)) > how.most:
+    tables = (_read(ran), ran.given, ran.before, ran.after)
+    if max(int(each.ask(Counts(())).item(0, COUNT)) for each in tables) > how.most:
         return None
     rows = ran.sides.whole()
     return None if rows is None else measure_run(plan, in_memory(ran, rows), how, progress, earlier=earlier())
@@ -140,7 +141,14 @@ def in_memory(ran: Ran[Parted], rows: Rows) -> Ran[PolarsDataset]:
         ran.disclosure,
         dict(rows.views),
         ran.suppression,
+        None if rows.entering is None else of(rows.entering, _read(ran).codebook),
+        None if rows.gaps is None else of(rows.gaps, ran.after.codebook),
     )
+
+
+def _read(ran: Ran[Parted]) -> Parted:
+    """The table as it was read."""
+    return ran.given if ran.entering is None else ran.entering
 
 
 def measure_many(plan: Plan, ran: Ran[Parted], how: Measuring, progress: Progress) -> Findings:
@@ -187,6 +195,9 @@ def everybody_of(plan: Plan, ran: Ran[Parted], sides: HiddenColumns, how: Measur
         after,
         given=sides.given,
         before=sides.before,
+        entering=sides.entering,
+        result=sides.after,
+        noted=True,
         classes=seen.classes,
         sensitive=sensitive_categories(after.codebook),
         disclosure=ran.disclosure,

@@ -25,6 +25,7 @@ from sfumato.measures.known import Known
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.scenarios.copies import by_all_copies
 from sfumato.measures.subject import RELEASED, Classes, Subject
+from sfumato.measures.utility.default_model import default_model
 from sfumato.measures.utility.model import comparison_of
 from sfumato.plan.knows import knowledge
 from sfumato.plan.limits import attacking_for, intruding_for
@@ -32,7 +33,6 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import Exposed, exposed, missing_rule
 from sfumato.release.copies import apart, over_copies
-from sfumato.release.default_model import default_model
 from sfumato.release.earlier import Before
 from sfumato.release.emptied import emptied_of
 from sfumato.release.intruder import known_people
@@ -110,8 +110,9 @@ def measure_run(
 
 def _copies(ran: Ran[PolarsDataset]) -> list[Ran[PolarsDataset]]:
     """The run as if each copy were what it left behind."""
-    tables = zip(*(apart(data, ran.disclosure) for data in (ran.given, ran.before, ran.after)), strict=True)
-    return [replace(ran, given=given, before=before, after=after) for given, before, after in tables]
+    gaps = ran.after if ran.gaps is None else ran.gaps
+    tables = zip(*(apart(data, ran.disclosure) for data in (ran.given, ran.before, ran.after, gaps)), strict=True)
+    return [replace(ran, given=given, before=before, after=after, gaps=gaps) for given, before, after, gaps in tables]
 
 
 def _measure_one(
@@ -181,6 +182,9 @@ def subject_of(
         given=_unnumbered(ran.given),
         before=_unnumbered(ran.before),
         pair=pair,
+        entering=None if ran.entering is None else _unnumbered(ran.entering),
+        result=ran.gaps,
+        noted=ran.gaps is not None,
         classes=seen.classes,
         knowing=seen.knowing,
         sensitive=sensitive_categories(ran.after.codebook.without(ROW)),
@@ -217,7 +221,7 @@ def _emptied(plan: Plan, ran: Ran[PolarsDataset]) -> tuple[tuple[Emptied, ...], 
 
 def _unnumbered(data: PolarsDataset) -> PolarsDataset:
     """The data without the run's own numbers of records."""
-    return replace(data, frame=data.frame.drop(ROW), codebook=data.codebook.without(ROW))
+    return replace(data, frame=data.frame.drop(ROW, strict=False), codebook=data.codebook.without(ROW))
 
 
 def pair_of(plan: Plan, ran: Ran[PolarsDataset]) -> Pair:
@@ -304,7 +308,7 @@ def _with_model(how: Measuring, pair: Pair) -> Measuring:
             comparison_of(pair.tables, *usual)
         except (DataError, FormulaError):  # nobody asked for this model, so that it cannot be fitted is no error
             return how
-        return replace(how, model=usual[0], family=usual[1])
+        return replace(how, model=usual[0], family=usual[1], usual=True)
     return how
 
 

@@ -37,11 +37,12 @@ NO_KEYS = (
 
 @dataclass(frozen=True)
 class Prepared:
-    """The tables to assess, prepared, with what the plan or the caller says of them."""
+    """The tables to assess, prepared, with what is said of them, and the original as it was read."""
 
     before: PolarsDataset
     after: PolarsDataset | None
     plan: Plan
+    read: PolarsDataset
 
     @classmethod
     def prepare(
@@ -70,12 +71,12 @@ class Prepared:
             known = {n: v for n, v in described.items() if n in after.columns}
             sniffed = plan.codebook(after.frame, Codebook({**after.codebook, **known}))
             after = PolarsDataset(after.frame, Codebook({**sniffed, **known}), after.suffix)
-        return cls(entered, after, plan)
+        return cls(entered, after, plan, given)
 
     @classmethod
     def of_release(cls, data: PolarsDataset, plan: Plan) -> Prepared:
         """A table that is itself the release of a plan."""
-        return cls(data, None, plan)
+        return cls(data, None, plan, data)
 
     def guessed(self, named: Named) -> tuple[Prepared, tuple[str, ...]]:
         """The one table with the roles that `init` would write, under those that were named, and a note on it."""
@@ -148,7 +149,7 @@ class Prepared:
             return self, ()
         before = replace(self.before, frame=self.before.frame.drop(changed))
         after = replace(self.after, frame=self.after.frame.drop(changed))
-        return Prepared(before, after, self.plan), (OTHER_TYPE.format(columns=", ".join(changed)),)
+        return replace(self, before=before, after=after), (OTHER_TYPE.format(columns=", ".join(changed)),)
 
     def other_type(self, column: str) -> bool:
         """Whether a column is of numbers in one table and of something else in the other."""

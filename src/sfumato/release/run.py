@@ -24,6 +24,7 @@ from sfumato.errors import EmptyRelease
 from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
+from sfumato.release.gaps import noted_after, noted_before, watched, without_notes
 from sfumato.report.report import StepDone
 
 __all__ = ["Ran", "carried", "first_late", "off_memory", "repeat_step", "run_plan", "run_step", "run_steps"]
@@ -52,6 +53,10 @@ class Ran(Generic[D]):
         numbers of the records. Off memory it stands in hidden columns of the result.
     suppression
         How many records and cells steps took out, from `given` on.
+    entering
+        The data as they entered the first step, before anything was done to them.
+    gaps
+        The result with what was noted of its gaps (`sfumato.release.gaps`), in hidden columns.
     """
 
     given: D
@@ -61,12 +66,15 @@ class Ran(Generic[D]):
     disclosure: Disclosure = field(default_factory=Disclosure)
     reconstructions: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
     suppression: Suppression = field(default_factory=Suppression, repr=False)
+    entering: D | None = None
+    gaps: D | None = None
 
     @cached_property
     def sides(self) -> HiddenColumns:
         """What its records were, and what is released of them, as measures ask for it where rows are not in memory."""
         given, before, after = (cast(Parted, data) for data in (self.given, self.before, self.after))
-        return HiddenColumns(given, before, after, self.disclosure)
+        entering = cast(Parted, self.entering if self.entering is not None else self.given)
+        return HiddenColumns(given, before, after, self.disclosure, entering=entering)
 
 
 def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
@@ -82,7 +90,10 @@ def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) 
         As for `run_steps`.
     """
     was = carried(plan) if off_memory(entering) else ()
-    return run_steps(plan.steps, entering, draws, progress, table=plan.table_name, plan=plan.digest, was=was)
+    told = {"table": plan.table_name, "plan": plan.digest}
+    return run_steps(
+        plan.steps, entering, draws, progress, **told, was=was, gaps=watched(plan.steps, entering.codebook)
+    )
 
 
 def carried(plan: Plan) -> tuple[str, ...]:
@@ -105,6 +116,7 @@ def run_steps(
     table: str = "",
     plan: str = "",
     was: Sequence[str] = (),
+    gaps: Collection[str] = (),
 ) -> Ran[D]:
     """Run steps one after another.
 
@@ -124,12 +136,15 @@ def run_steps(
     was
         Columns whose values, as they enter the first step that masks (where none does, that coarsens), travel beside
         the released ones in hidden columns `WAS`; what an attacker could compute then stays in hidden columns `VIEW`.
+    gaps
+        Columns whose gaps are noted on the way, see `sfumato.release.gaps`.
 
     Raises
     ------
     EmptyRelease
         As soon as no column or no record is left.
     """
+    read = data
     given: D | None = None
     before: D | None = None
     heights: list[int | None] = []
@@ -142,15 +157,16 @@ def run_steps(
     for i, (step, part) in enumerate(zip(steps, parts, strict=True)):
         part(f"step {i + 1} of {len(steps)}: {step.name}", 0)
         if (step.masks or step.coarsens) and given is None:
-            given = data
+            given = without_notes(data)
         if step.masks and before is None:
-            before = data
+            before = without_notes(data)
         if i == first and was:
             data = _carrying(data, was)
         if views and step.empties is not None:
             data = _viewed(data, {CELLS.format(i): {n: pl.col(n) for n in step.empties.keys}})
-        entering = data
+        data = entering = noted_before(step, data, gaps)
         data, states, height = _run_step(step, data, draws, table, plan, views)
+        data = noted_after(step, data, gaps)
         if off_memory(data) and _no_column(data):
             _refuse_no_record(steps, [*heights, _height(entering)])
         heights.append(height)
@@ -172,7 +188,7 @@ def run_steps(
     after, reconstructions = _apart(data) if ROW in data.codebook else (data, {})
     before = before or (after if given is data else given)
     given = after if given is data else given
-    return Ran(given, before, after, tuple(done), Disclosure(tuple(disclosed)), reconstructions, gone)
+    return Ran(given, before, after, tuple(done), Disclosure(tuple(disclosed)), reconstructions, gone, read, data)
 
 
 def first_late(steps: Sequence[Method]) -> int:
@@ -207,9 +223,12 @@ def _carrying(data: D, columns: Sequence[str]) -> D:
 
 
 def _apart(data: D) -> tuple[D, dict[str, pl.DataFrame]]:
-    """Data in memory without what an attacker could compute, and that by its name, with the numbers of the records."""
+    """Data in memory without what was noted and what an attacker could compute: that by name, with records' numbers."""
+    if off_memory(data):
+        return data, {}
+    data = without_notes(data)
     hidden = [n for n in data.codebook if n.startswith(VIEW)]
-    if not hidden or off_memory(data):
+    if not hidden:
         return data, {}
     frame = rows(data, [ROW, *hidden])
     named: dict[str, list[pl.Expr]] = {}

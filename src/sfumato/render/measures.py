@@ -37,6 +37,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
     {
         "table": "a table",
         "pair": "the table before and after",
+        "input": "the table as it was read",
         "columns": "numbers that were masked",
         KEYS: "released keys",
         STRATA: "strata of masking steps",

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure, Sampled
+from sfumato.data.hidden import GAP
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.suppression import Emptied, Suppression
 from sfumato.draws import Draws
@@ -121,6 +122,9 @@ class Made:
             given=engine(self.before[orders[2]], self.codebook),
             before=engine(self.before[orders[3]], self.codebook),
             pair=pair,
+            entering=engine(self.before[orders[3]], self.codebook),
+            result=engine(noted(self.before, self.after, self.codebook)[orders[1]], self.codebook),
+            noted=True,
             classes=(Classes(KEYS, ("h", "g")), Classes(STRATA, self.by)),
             sensitive=("ill",),
             disclosure=self.disclosure,
@@ -136,6 +140,13 @@ class Made:
         others = people(90).with_columns(id=pl.format("C{}", pl.int_range(90)), g=pl.col("g").reverse())
         others = others if seed is None else others.sample(fraction=1, shuffle=True, seed=seed)
         return Known(before, after, self.codebook, ("x", "g", "h"), control=others, record="id")
+
+
+def noted(before: pl.DataFrame, after: pl.DataFrame, codebook: Codebook) -> pl.DataFrame:
+    """The table after, with where the same rows had gaps before."""
+    names = [n for n in before.columns if n in after.columns]
+    gaps = before.select(codebook.missing(n, before.schema[n]).alias(f"{GAP}{n}") for n in names)
+    return after.hstack(gaps)
 
 
 @cache
@@ -242,7 +253,7 @@ SUBJECTS: Mapping[str, Callable[[], HasSubject]] = {
 
 ANY: frozenset[Need] = frozenset({"table", "disclosure", "model"})
 ONE: frozenset[Need] = ANY | {"keys", "sensitive"}
-TWO: frozenset[Need] = ONE | {"strata", "pair", "columns", "suppression", "cells", "intruder", "control"}
+TWO: frozenset[Need] = ONE | {"strata", "pair", "input", "columns", "suppression", "cells", "intruder", "control"}
 PROVIDES: Mapping[str, frozenset[Need]] = {
     "surveyed": ONE,
     "noisy": TWO,

@@ -5,7 +5,6 @@ import statsmodels.formula.api as smf
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.disclosure import Disclosure, Synthetic
-from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.copies import Copies
@@ -188,10 +187,3 @@ def test_trees_are_grown_for_synthetic_data_or_where_somebody_asks():
     ):
         assert MEASURE.wanted(subject)
         assert {f.group for f in MEASURE.compute(subject)} == groups
-
-
-def test_it_is_said_of_trees_alone():
-    lines = Findings((Finding("pmse_ratio", group="main", value=9.0), Finding("pmse_ratio", group="trees", value=3.0)))
-    assert "3 times as well" in MEASURE.say(lines, 1.0)
-    assert MEASURE.say(lines[:1], 1.0) is None
-    assert "no better than chance" in MEASURE.say(Findings((Finding("pmse_ratio", group="trees", value=0.8),)), 1.0)

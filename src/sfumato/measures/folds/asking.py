@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from sfumato.data.dataset import Dataset, Parted, ask_all
+from sfumato.data.dataset import Dataset, ask_all
 from sfumato.data.finding import Findings
 from sfumato.data.query import Query
 from sfumato.errors import TooManyGroups
 
-__all__ = ["TOO_MANY", "Asking", "Question", "Told", "answered", "each_told"]
+__all__ = ["TOO_MANY", "Asking", "Question", "Told", "answered", "at_once", "each_told"]
 
 TOO_MANY = (
     "There are too many classes to look at each of them: the size of the smallest was measured, and all other measures "
@@ -23,7 +23,7 @@ TOO_MANY = (
 class Question(NamedTuple):
     """What is asked, and of which rows."""
 
-    of: Parted
+    of: Dataset
     query: Query
 
 
@@ -90,6 +90,20 @@ def answered(told: Sequence[Findings | Asking]) -> list[Told]:
         for i, asked in round_of.items():
             goes_on(i, [answers.pop(0) for _ in asked])
     return found
+
+
+def at_once(asking: Asking) -> Findings:
+    """What is found by somebody who asks alone: of a table in memory a second look costs little.
+
+    Examples
+    --------
+    >>> def asks() -> Asking:
+    ...     yield ()
+    ...     return Findings(notes=("nothing was asked",))
+    >>> at_once(asks()).notes
+    ('nothing was asked',)
+    """
+    return answered([asking])[0].findings
 
 
 def _in_one_pass(questions: Sequence[Question]) -> list[pl.DataFrame]:

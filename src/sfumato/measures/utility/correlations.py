@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
-from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.query import Folded, Moments
@@ -21,9 +21,10 @@ from sfumato.measures.folds.reading import compared, learnt, remembered, scales
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 
-__all__ = ["MEASURE", "correlation", "findings"]
+__all__ = ["MEASURE", "correlation", "findings", "pearson", "products"]
 
 Floats = NDArray[np.float64]
+_ROWS = 1 << 16  # that are looked at together
 NOT_VARYING = "{columns}: a column that does not vary has no correlation."
 
 
@@ -94,25 +95,39 @@ def _folded(subject: Subject) -> Asking:
     yield from learnt(sides, Moments(columns))
     scaled = [scales(data, columns) for data in remembered(sides)]
     asked = [
-        Question(data, _products(columns, sides.codebook, *scale))
+        Question(data, products(columns, partial(numbers, columns=columns, codebook=sides.codebook), *scale))
         for data, scale in zip((sides.before, sides.after), scaled, strict=True)
     ]
-    old, new = (_pearson(answer, len(columns)) for answer in (yield asked))
+    old, new = (pearson(answer, len(columns)) for answer in (yield asked))
     names = [f"{a} × {b}" for a, b in itertools.combinations(columns, 2)]
     lines = [Finding("correlation", variable=n, value=z, baseline=x) for n, z, x in zip(names, new, old, strict=True)]
     notes = tuple(NOT_VARYING.format(columns=n) for n, z, x in zip(names, new, old, strict=True) if None in (z, x))
     return Findings(tuple(lines), notes)
 
 
-def _products(columns: Sequence[str], book: Codebook, middle: Floats, sd: Floats) -> Folded:
-    """Sums and products of every two columns, over the rows that have both values."""
+def products(columns: Sequence[str], values: Callable[[pl.DataFrame], Floats], middle: Floats, sd: Floats) -> Folded:
+    """The question for sums and products of every two columns, over the rows that have both values.
+
+    Parameters
+    ----------
+    columns
+        What is looked at.
+    values
+        Makes numbers of rows, shape (n, p), NaN where missing.
+    middle, sd : ndarray, shape (p,)
+        About where each of them is, and how large.
+    """
+    p = len(middle)
 
     def f(batch: pl.DataFrame) -> pl.DataFrame:
-        x = (numbers(batch, columns, book) - middle) / sd  # about 0 and of size 1: nothing cancels below
-        there = (~np.isnan(x)).astype(np.float64)
-        x = np.nan_to_num(x)
-        sums = {"n": there.T @ there, "x": x.T @ there, "xx": np.square(x).T @ there, "xy": x.T @ x}
-        pair = pl.Series("pair", np.arange(len(columns) ** 2))
+        sums = dict.fromkeys(("n", "x", "xx", "xy"), np.zeros((p, p)))
+        for rows in batch.iter_slices(_ROWS):
+            x = (values(rows) - middle) / sd  # about 0 and of size 1: nothing cancels below
+            there = (~np.isnan(x)).astype(np.float64)
+            x = np.nan_to_num(x)
+            more = {"n": there.T @ there, "x": x.T @ there, "xx": np.square(x).T @ there, "xy": x.T @ x}
+            sums = {n: sums[n] + more[n] for n in sums}
+        pair = pl.Series("pair", np.arange(p**2))
         return pl.DataFrame([pair, *(pl.Series(n, table.ravel()) for n, table in sums.items())])
 
     def merge(frames: pl.DataFrame) -> pl.DataFrame:
@@ -121,8 +136,8 @@ def _products(columns: Sequence[str], book: Codebook, middle: Floats, sd: Floats
     return Folded(tuple(columns), f, merge)
 
 
-def _pearson(told: pl.DataFrame, p: int) -> list[float | None]:
-    """Correlations of every two of so many columns."""
+def pearson(told: pl.DataFrame, p: int) -> list[float | None]:
+    """Correlations of every two of so many columns, of the answer to `products`; None where one does not vary."""
     n, x, xx, xy = (told[name].to_numpy().reshape(p, -1) for name in ("n", "x", "xx", "xy"))
     pairs = itertools.combinations(range(p), 2)
     return [_r(n[i, j], x[i, j], x[j, i], xx[i, j], xx[j, i], xy[i, j]) for i, j in pairs]

@@ -13,7 +13,7 @@ from sfumato.measures.folds.asking import Asking
 from sfumato.measures.folds.moves import moves, rounded, spread
 from sfumato.measures.folds.reading import compared
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.saying import capital, percent, value_of, with_value, worst
+from sfumato.measures.saying import value_of, with_value
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "delta", "findings"]
@@ -98,19 +98,6 @@ def _folded(subject: Subject) -> Asking:
     return Findings(lines, tuple(NONE.format(column=f.variable) for f in lines if f.value is None))
 
 
-def _say(findings: Findings, fraction: float) -> str | None:
-    lines = with_value(findings, "delta")
-    if not lines:
-        return None
-    most = worst(lines)
-    if value_of(most) == 0:
-        return "No value was moved."
-    text = (
-        f"{capital(percent(value_of(most)))} of the spread of {most.variable or 'a column'} comes from the protection"
-    )
-    return text + (" and less than that in every other column." if len(lines) > 1 else ".")
-
-
 def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     far = any(value_of(f) > 0.1 for f in with_value(findings, "delta"))
     return (Complaint("Values were moved far", Aim.GENTLER),) if far else ()
@@ -133,6 +120,5 @@ MEASURE = Measure(
     ),
     compute=_compute,
     forms={"folded": _folded},
-    say=_say,
     complain=_complain,
 )

@@ -20,7 +20,7 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family, Fit, fit
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.saying import value_of, with_value, worst
+from sfumato.measures.saying import value_of, with_value
 from sfumato.measures.subject import Subject
 
 __all__ = [
@@ -366,25 +366,6 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two.tables, how.model, how.family or "linear")
 
 
-def _say(findings: Findings, fraction: float) -> str | None:
-    lines = with_value(findings, "standardised_difference")
-    if not lines:
-        return None
-    most = worst(lines)
-    d = value_of(most)
-    meaning = (
-        "more than chance alone would move it in another sample of the same size"
-        if d > 1
-        else "well within what another sample of the same size would give"
-        if d <= 0.5
-        else "about what another sample of the same size would give"
-    )
-    return (
-        f"In the model that was fitted to both tables, the coefficient that moved most ({most.variable}) moved by "
-        f"{d:.2g} of its standard errors, {meaning}."
-    )
-
-
 def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
     moved = any(value_of(f) > 1 for f in with_value(findings, "standardised_difference"))
     return (Complaint("A coefficient moved by more than its standard error", Aim.GENTLER),) if moved else ()
@@ -419,6 +400,5 @@ MEASURE = Measure(
     compute=_compute,
     forms={"sample": _compute},
     effort=2,
-    say=_say,
     complain=_complain,
 )

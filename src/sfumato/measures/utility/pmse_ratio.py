@@ -14,7 +14,6 @@ from sfumato.data.pair import Pair
 from sfumato.draws import PUBLIC, Purpose
 from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies, neighbours
 from sfumato.measures.measure import Figure, Measure
-from sfumato.measures.saying import value_of, with_value
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.propensity import EMPTY, NOTHING, propensity_of, u_statistic
 from sfumato.measures.utility.stacked import equal, left_out, stack
@@ -41,8 +40,6 @@ PERMUTATIONS = 50
 """How often labels are permuted, for what trees find where there is nothing to find."""
 MOST, FEWEST = 10_000, 500
 """Records of each table that trees look at: at most, and of however wide tables."""
-_CHANCE = 1.5
-"""Ratios up to it are what chance does, for U of trees has a standard deviation of a sixth or so of its mean."""
 _CELLS = 100_000  # values of a table that trees look at, between these bounds
 _LEAST = 50  # rows of both tables with which a tree can split what it is grown on
 _NONE = 1e-15  # U of tables that a regression sees no difference between, but for rounding
@@ -278,15 +275,6 @@ def _compute(subject: Subject) -> Findings:
     return findings(subject.two.tables, trees=trees, progress=subject.progress, copies=subject.copies)
 
 
-def _say(found: Findings, fraction: float) -> str | None:
-    lines = [f for f in with_value(found, "pmse_ratio") if f.group == TREES]
-    if not lines:
-        return None
-    ratio = value_of(lines[0])
-    how = f"{ratio:.2g} times as well as" if ratio > _CHANCE else "no better than"
-    return f"Trees tell released records from original ones {how} chance alone lets them."
-
-
 MEASURE = Measure(
     family="tables",
     place=30,
@@ -308,6 +296,5 @@ MEASURE = Measure(
     ),
     compute=_compute,
     forms={"sample": _compute},
-    say=_say,
     effort=2.0,
 )

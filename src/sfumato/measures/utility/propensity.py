@@ -18,7 +18,6 @@ from sfumato.kernels.glm import Fit, fit, one_thread, predict
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.stacked import MAX_LEVELS, Column, Stacked, equal, left_out, stack
-from sfumato.measures.utility.told_apart import told_apart
 
 __all__ = ["MEASURE", "Propensity", "findings", "propensity", "propensity_of", "u_statistic"]
 
@@ -288,5 +287,4 @@ MEASURE = Measure(
     compute=_compute,
     forms={"sample": _compute},
     effort=60,
-    say=told_apart("u_interactions", "u_main", unless="u_trees"),
 )

@@ -9,7 +9,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.suppression import Suppression
 from sfumato.measures.measure import Figure, Measure
-from sfumato.measures.saying import percent, value_of, with_value
+from sfumato.measures.saying import capital, percent, value_of, with_value
 from sfumato.measures.subject import Subject
 
 __all__ = ["MEASURE", "findings"]
@@ -46,20 +46,11 @@ def _compute(subject: Subject) -> Findings:
 
 
 def _say(findings: Findings, fraction: float) -> str | None:
-    records = [f for f in with_value(findings, "suppressed_records") if value_of(f) > 0]
-    cells = [f for f in with_value(findings, "suppressed_cells") if value_of(f) > 0]
     stayed = [f for f in with_value(findings, "unswapped_records") if value_of(f) > 0]
-    said = []
-    if records:
-        share = percent(value_of(records[0]))
-        said.append(f"{share} of the records were left out, and those that stay are no random sample")
-    if cells:
-        most = max(cells, key=value_of)
-        said.append(f"values of {most.variable} were taken out in {percent(value_of(most))} of the records")
-    if stayed:
-        share = percent(value_of(stayed[0]))
-        said.append(f"{share} of the records are of households at risk in their area that found no partner, and stay")
-    return f"{'; '.join(said)}.".capitalize() if said else None
+    if not stayed:
+        return None
+    share = capital(percent(value_of(stayed[0])))
+    return f"{share} of the records are of households at risk in their area that found no partner, and stay."
 
 
 MEASURE = Measure(

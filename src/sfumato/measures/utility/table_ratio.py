@@ -21,7 +21,6 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.kernels.cells import spread_apart
 from sfumato.measures.copies import ONE_COPY, UNMOVED, Copies
 from sfumato.measures.measure import Figure, Measure
-from sfumato.measures.saying import value_of
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.pmse_ratio import expected_of_copies
 from sfumato.measures.utility.propensity import EMPTY, NOTHING
@@ -63,8 +62,6 @@ _MANY = 100_000
 """Categories that are not indexed anew for every batch of rows."""
 _SHORT = 1 << 16
 """Codes that two bytes hold."""
-_FAR = 3.0
-"""Ratios below it are good by the convention of Raab, Nowok and Dibben (2021), arXiv:2109.12717."""
 FEWER = (
     "There are too many pairs of columns for tables of this size: those of the first {columns} columns were looked at."
 )
@@ -441,16 +438,6 @@ class Coder:
         return values.replace_strict(some, numbered, default=0, return_dtype=pl.UInt32).to_numpy()
 
 
-def _say(found: Findings, fraction: float) -> str | None:
-    mean = next((f for f in found.select("table_ratio", group=TWO_WAY) if f.variable is None), None)
-    if mean is None or value_of(mean) < _FAR:
-        return None
-    return (
-        f"Tables of two columns are on average {value_of(mean):.2g} times as far from the original's as chance alone "
-        "would bring those of a right model."
-    )
-
-
 def _compute(subject: Subject) -> Findings:
     return findings(subject.two.tables, subject.copies)
 
@@ -485,6 +472,5 @@ MEASURE = Measure(
     ),
     compute=_compute,
     forms={"folded": _folded},
-    say=_say,
     effort=5.0,
 )

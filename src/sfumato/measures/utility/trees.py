@@ -21,7 +21,6 @@ from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility.propensity import EMPTY, NOTHING, Propensity, guessed, u_statistic
 from sfumato.measures.utility.stacked import Stacked, equal, left_out, stack
-from sfumato.measures.utility.told_apart import told_apart
 
 __all__ = [
     "FOLDS",
@@ -282,5 +281,4 @@ MEASURE = Measure(
     compute=_compute,
     forms={"sample": _compute},
     effort=25,
-    say=told_apart("u_trees"),
 )

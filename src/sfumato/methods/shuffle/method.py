@@ -71,6 +71,11 @@ class Shuffle(Method):
             raise ValueError("a column may stand only once among columns, given and by")
         return self
 
+    @property
+    def exchanges(self) -> bool:
+        """Values change places, and gaps with them."""
+        return True
+
     def check(self, codebook: Codebook) -> list[str]:
         """What has ranks in `columns`, values in `given`, categories in `by`, and ids to key the draws on."""
         problems = unknown_problems(codebook, (*self.columns, *self.given, *self.by))

@@ -135,6 +135,11 @@ class Swap(Method):
         return (Role.RECORD,)
 
     @property
+    def exchanges(self) -> bool:
+        """Values change places, and gaps with them."""
+        return True
+
+    @property
     def amounts(self) -> tuple[str, ...]:
         """The columns whose numbers get noise."""
         return () if self.perturb is None else self.columns

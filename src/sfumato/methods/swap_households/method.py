@@ -101,6 +101,11 @@ class SwapHouseholds(Method):
         yield from (("similar", profile) for profile in self.similar)
 
     @property
+    def exchanges(self) -> bool:
+        """Households change places, and gaps with them."""
+        return True
+
+    @property
     def changes(self) -> tuple[str, ...]:
         """What moves with a household."""
         return (*self.geography, *self.carry)

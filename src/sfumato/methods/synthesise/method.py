@@ -253,6 +253,11 @@ class Synthesise(Method):
         return self.households
 
     @property
+    def exchanges(self) -> bool:
+        """Values are drawn, gaps among them; missing cells alone are filled in."""
+        return self.where != MISSING
+
+    @property
     def changes(self) -> tuple[str, ...]:
         """The columns that are drawn or computed; those of `all` are known once the step is bound to a table."""
         return (*(self.columns if isinstance(self.columns, tuple) else ()), *self.derived)

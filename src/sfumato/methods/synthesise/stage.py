@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import Expression
-from sfumato.data.hidden import HIDDEN, ROW, VIEW, WAS
+from sfumato.data.hidden import CARRIED, HIDDEN, ROW
 from sfumato.data.query import COUNT, Counts, Folded, Moments
 from sfumato.draws import Draws
 from sfumato.errors import DataError
@@ -223,8 +223,8 @@ class Making:
         """With the run's own numbers: rows that are nobody's have none of the original's."""
         start = batch.height if self.kind == "full" else 0
         if self.kind == "full":
-            batch = batch.drop(n for n in batch.columns if n.startswith((WAS, VIEW)))  # nobody's rows were nothing
-        for name in (n for n in batch.columns if n.startswith(HIDDEN) and not n.startswith((WAS, VIEW))):
+            batch = batch.drop(n for n in batch.columns if n.startswith(CARRIED))  # nobody's rows were nothing
+        for name in (n for n in batch.columns if n.startswith(HIDDEN) and not n.startswith(CARRIED)):
             if name != ROW or self.kind == "full":
                 new = pl.Series(name, np.arange(start, start + copies.height), dtype=batch.schema[name])
                 copies = copies.with_columns(new)

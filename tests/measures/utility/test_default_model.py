@@ -1,7 +1,7 @@
 import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.release.default_model import default_model
+from sfumato.measures.utility.default_model import default_model
 
 FRAME = pl.DataFrame(
     {
