@@ -10,10 +10,10 @@ import sfumato as sf
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
 from sfumato.errors import PlanError
-from sfumato.plan.drafts import draft_for
 from sfumato.plan.edited import Edited
 from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
+from sfumato.tuning.drafts import draft_for
 
 REASON = "given to us alone, and nobody else holds these answers"
 N = 300

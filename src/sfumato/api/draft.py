@@ -9,11 +9,11 @@ from sfumato.api.read import read
 from sfumato.data.looking import Looking
 from sfumato.data.profile import Guess, profile
 from sfumato.plan.drafted import DraftedPlan
-from sfumato.plan.drafts import draft_for
 from sfumato.plan.edited import Edited
 from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet, split
+from sfumato.tuning.drafts import draft_for
 
 __all__ = ["Draft", "draft"]
 
@@ -26,17 +26,19 @@ class Draft:
 
     Parameters
     ----------
-    text
-        The plan as YAML, with a reason on every line of a variable.
+    drafted
+        The plan, and what it does.
     guesses
         What each variable seems to be.
-    drafted
-        What the plan does, where it is said who knows what.
     """
 
-    text: str
+    drafted: DraftedPlan
     guesses: tuple[Guess, ...]
-    drafted: DraftedPlan | None = None
+
+    @property
+    def text(self) -> str:
+        """The plan as YAML, with a reason on every line of a variable."""
+        return self.drafted.text
 
 
 def draft(
@@ -83,4 +85,4 @@ def draft(
     guesses = profile(table.frame, table.codebook, looked, looking)
     drafting("drafting a plan", 0)
     edited = None if roles is None else Edited(roles)
-    return Draft(*draft_for(table.frame, guesses, title, wishes or Wishes(), edited))
+    return Draft(*draft_for(table.frame, table.codebook, guesses, title, wishes or Wishes(), edited, drafting))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from sfumato.data.looking import Looking
     from sfumato.data.profile import Guess
-    from sfumato.plan.draft_tables import Drafted
     from sfumato.progress import Progress
+    from sfumato.tuning.draft_tables import Drafted
 
 __all__ = ["EXAMPLE", "init"]
 
@@ -98,10 +98,10 @@ def init(
     from sfumato.cli.working import working
     from sfumato.data.looking import Looking
     from sfumato.errors import DataError, FileError
-    from sfumato.plan.draft_tables import draft_tables
-    from sfumato.plan.drafts import draft_for
     from sfumato.plan.wishes import Wishes
     from sfumato.progress import split
+    from sfumato.tuning.draft_tables import draft_tables
+    from sfumato.tuning.drafts import draft_for
 
     refuse_same(out, *map(path_of, data))
     if out is not None and out.exists() and not overwrite:
@@ -120,15 +120,15 @@ def init(
         found = _looked_at(data, reading, how, looking)
         drafting("drafting a plan", 0)
         if len(data) > 1:
-            text, told = draft_tables(found, ", ".join(map(_stem, data))), _told_tables(found)
+            text, told = draft_tables(found, ", ".join(map(_stem, data)), drafting), _told_tables(found)
         else:
             (one,) = found.values()
-            text, guesses, drafted = draft_for(one.frame, one.guesses, _stem(data[0]), wishes, edited)
-            told = {"variables": {g.name: _told(g) for g in guesses}}
-            if drafted is not None:
-                drafted = drafted.with_next(wishing.next_of(data[0], out, drafted))
-                told["draft"] = drafted.to_dict()
-                say(wishing.in_words(drafted))
+            title = _stem(data[0])
+            drafted, guesses = draft_for(one.frame, one.codebook, one.guesses, title, wishes, edited, drafting)
+            drafted = drafted.with_next(wishing.next_of(data[0], out, drafted))
+            text = drafted.text
+            told = {"variables": {g.name: _told(g) for g in guesses}, "draft": drafted.to_dict()}
+            say(wishing.in_words(drafted))
     if json:
         print_json({"plan": text} | told)
     if out is not None or not json:
@@ -139,9 +139,9 @@ def _looked_at(data: Sequence[str], reading: Reading, how: Looking, progress: Pr
     """Each table with what its columns seem to be."""
     from sfumato.cli.talk import open_source, say
     from sfumato.data.profile import profile
-    from sfumato.plan.draft_tables import Drafted, named_tables
     from sfumato.progress import split, within
     from sfumato.release.large_risk import SAMPLE_OF, seen
+    from sfumato.tuning.draft_tables import Drafted, named_tables
 
     named = named_tables([Path(file) for file in data]) if len(data) > 1 else {_stem(data[0]): data[0]}
     tables = {name: open_source(str(file), reading) for name, file in named.items()}
@@ -149,7 +149,7 @@ def _looked_at(data: Sequence[str], reading: Reading, how: Looking, progress: Pr
     for (name, table), file, part in zip(tables.items(), data, split(progress, [1] * len(data)), strict=True):
         shown = within(part, Path(file).name)
         frame, columns, book, whole = seen(table)
-        found[name] = Drafted(Path(file).name, frame, profile(columns, book, shown, how))
+        found[name] = Drafted(Path(file).name, frame, book, profile(columns, book, shown, how))
         say([] if whole else [f"{name}: {SAMPLE_OF.format(most=frame.height)}"])
     return found
 

@@ -98,7 +98,13 @@ class Exchange:
         gone = {one.column for one in self.left_out}
         return tuple(g.name for g in self.guesses if g.name not in gone)
 
-    def lines(self, group: int, purpose: Purpose, shared: Collection[str] = ()) -> list[str]:
+    def lines(
+        self,
+        group: int,
+        purpose: Purpose,
+        shared: Collection[str] = (),
+        said: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[str]:
         """The lines on variables, steps and limits.
 
         Parameters
@@ -109,9 +115,12 @@ class Exchange:
             What must hold.
         shared
             Ids that another table has too.
+        said
+            What stands of some variables already, as `variable_lines` takes it.
         """
         ids = [g for g in self.guesses if g.variable.role in IDS and g.name in self.kept]
-        return [*variable_lines(self.guesses), *self._steps(group), *id_lines(ids, shared), *self._limits(purpose)]
+        variables = variable_lines(self.guesses, said)
+        return [*variables, *self._steps(group), *id_lines(ids, shared), *self._limits(purpose)]
 
     def _steps(self, group: int) -> Iterator[str]:
         yield "steps:"

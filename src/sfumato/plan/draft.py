@@ -1,106 +1,25 @@
-"""Draft a plan for a table: what each variable seems to be, with the reason, and steps that protect it."""
+"""The lines of a drafted plan: what each variable seems to be, with the reason, and steps that protect it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import Any
 
 from sfumato.data.codebook import Missing, Scalar
 from sfumato.data.entities import find
 from sfumato.data.extended import shown
-from sfumato.data.hidden import HIDDEN
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Kind, Role
-from sfumato.errors import DataError
-from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, K, Steps, draft_steps
+from sfumato.data.roles import Role
+from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, Steps
 from sfumato.plan.spelling import yaml_list, yaml_text
-from sfumato.plan.unknown import IDS, OPEN, OTHERS
 
-if TYPE_CHECKING:
-    from sfumato.plan.edited import Edited
-
-__all__ = ["draft_body", "draft_plan", "head", "id_lines", "step_lines", "variable_lines"]
+__all__ = ["head", "id_lines", "parameter_line", "step_lines", "variable_lines"]
 
 _MOST_LINKED = 0.2
 _SEARCHED_TOGETHER = 10_000
-
-
-def draft_plan(frame: pl.DataFrame, guesses: Sequence[Guess], title: str, edited: Edited | None = None) -> str:
-    """Write a commented plan as YAML: every guess is a line that the user can change.
-
-    As it stands the plan protects: combinations of released keys are broadened until few records are nearly alone with
-    theirs, these are left out, and numbers are averaged among records that share all keys.
-
-    Parameters
-    ----------
-    frame
-        The table; used to see what must be broadened, and how far.
-    guesses
-        What `profile` proposes.
-    title
-        Title of the plan.
-    edited
-        An edited plan whose title and variables stay.
-
-    Returns
-    -------
-    str
-        A plan that runs as it stands. It holds no count and no rare value: of the data it shows categories that many
-        records have, and round cut points.
-    """
-    said = {} if edited is None else edited.lines(guesses)
-    top = head(title) if edited is None else edited.head()
-    return "\n".join([*top, *draft_body(frame, guesses, said=said)]) + "\n"
-
-
-def draft_body(
-    frame: pl.DataFrame,
-    guesses: Sequence[Guess],
-    shared: Collection[str] = (),
-    said: Mapping[str, str] = MappingProxyType({}),
-) -> list[str]:
-    """Give the lines on variables, steps, what is unknown and limits.
-
-    Parameters
-    ----------
-    frame, guesses
-        As in `draft_plan`.
-    shared
-        Ids that another table has too.
-    said
-        What stands of some variables already, as `variable_lines` takes it.
-    """
-    if any(n.startswith(HIDDEN) for n in frame.columns):
-        raise DataError(f"Names of columns that begin with {HIDDEN!r} are sfumato's own. Rename them first.")
-    steps = draft_steps(frame, guesses)
-    if not (steps.keys or steps.averaged):  # a plan under which nobody could look anybody up protects nobody
-        guesses = _more_keys(guesses)
-        steps = draft_steps(frame, guesses)
-    ids = [g for g in guesses if g.variable.role in IDS and g.name not in steps.dropped]
-    return [
-        *variable_lines(guesses, said),
-        *step_lines(steps),
-        *id_lines(ids, shared),
-        *_unknown(steps, guesses),
-        *_limits(steps),
-    ]
-
-
-def _more_keys(guesses: Sequence[Guess]) -> Sequence[Guess]:
-    """The guesses, with every category of which nothing tells the role as a key."""
-    why = "nothing tells its role, and no other column is a key that could stay"
-    return [
-        replace(g, variable=g.variable.model_copy(update={"role": Role.KEY}), reason=f"{why}; {g.reason}")
-        if g.variable.role == Role.OTHER and g.variable.kind in (Kind.CATEGORICAL, Kind.ORDINAL) and not g.leaves
-        else g
-        for g in guesses
-    ]
 
 
 def head(title: str) -> Iterator[str]:
@@ -173,7 +92,7 @@ def step_lines(steps: Steps) -> Iterator[str]:
     for alike in {json.dumps(parameters): parameters for parameters in steps.years.values()}.values():
         dates = [n for n, parameters in steps.years.items() if parameters == alike]
         yield f"  # Of {', '.join(dates)} the year stays."
-        yield _step(alike, dates)
+        yield parameter_line(alike, dates)
     yield from _broadened(steps)
     if not steps.averaged:
         yield "  # No number looks like one that an intruder could know, so nothing is masked yet."
@@ -188,7 +107,7 @@ def _broadened(steps: Steps) -> Iterator[str]:
     for n, form in steps.forms.items():
         if form.coarsen:
             yield f"  # Of {n} the broader group stays."
-            yield _step(form.coarsen, [n])
+            yield parameter_line(form.coarsen, [n])
         if form.band:
             yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
             yield f"  - {{do: recode, columns: {yaml_list([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
@@ -208,7 +127,7 @@ def _broadened(steps: Steps) -> Iterator[str]:
         yield f"  - {{do: suppress_strata, by: {yaml_list(steps.keys)}, min_count: {steps.smallest}}}"
 
 
-def _step(parameters: Mapping[str, Any], columns: Sequence[str]) -> str:
+def parameter_line(parameters: Mapping[str, Any], columns: Sequence[str]) -> str:
     """A step with its columns after its name."""
     more = "".join(f", {key}: {json.dumps(v) if '%' in str(v) else v}" for key, v in parameters.items() if key != "do")
     return f"  - {{do: {parameters['do']}, columns: {yaml_list(columns)}{more}}}"
@@ -254,25 +173,3 @@ def id_lines(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
         number = guess.name not in shared and not guess.variable.missing  # which join with nothing, and bear no codes
         form = ", format: number" if number else ""
         yield f"  - {{do: pseudonymise, columns: {yaml_list([guess.name])}, scope: table{form}}}"
-
-
-def _unknown(steps: Steps, guesses: Sequence[Guess]) -> Iterator[str]:
-    """The question that only the custodian can answer, where a column is released on which it is to be asked."""
-    gone = {*steps.dropped, *steps.crowded, *steps.keys}
-    if any(g.name not in gone and g.variable.role not in (Role.KEY, *IDS) for g in guesses):
-        yield "# Columns that leave unchanged count as known to others. Name here those that nobody outside can know of"
-        yield '# anybody, and write why in place of "?": the reason is published.'
-        yield "unknown:"
-        yield f'  - {{columns: {OTHERS}, because: "{OPEN}"}}'
-
-
-def _limits(steps: Steps) -> Iterator[str]:
-    rows = [f"  - {{measure: k_anonymity, at_least: {K}}}"] if steps.keys or steps.constant else []
-    if steps.averaged:
-        rows += [
-            f"  - {{measure: {name}, at_most: {_MOST_LINKED}}}" for name in ("linkage_nearest", "linkage_one_to_one")
-        ]
-    if rows:
-        yield "# What must hold, or the release is not written."
-        yield "limits:"
-        yield from rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -20,6 +20,7 @@ from sfumato.plan.binding import entered
 from sfumato.plan.by_groups import ASKED, FEWEST_RECORDS, GROUPS, Asked, Exchange, exchange_of
 from sfumato.plan.draft import head
 from sfumato.plan.drafted import DraftedPlan, Tried
+from sfumato.plan.edited import Edited
 from sfumato.plan.plan import Plan
 from sfumato.plan.unknown import IDS
 from sfumato.plan.wishes import Wishes
@@ -27,7 +28,7 @@ from sfumato.progress import Progress, quiet
 from sfumato.release.measured import measure_run
 from sfumato.release.run import run_plan
 
-__all__ = ["MOST_TRIED", "draft_by_groups"]
+__all__ = ["MOST_TRIED", "Chosen", "draft_by_groups", "try_groups"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
@@ -69,8 +70,8 @@ def draft_by_groups(
     guesses: Sequence[Guess],
     wishes: Wishes,
     title: str,
+    edited: Edited | None = None,
     progress: Progress = quiet,
-    shared: Collection[str] = (),
 ) -> DraftedPlan:
     """Draft an exchange within groups that holds although every column that leaves is known, or say why none does.
 
@@ -88,48 +89,65 @@ def draft_by_groups(
         What the release is for, and which columns are to be kept.
     title
         Title of the plan.
+    edited
+        An edited plan whose title and variables stay.
     progress
         Called before each trial.
-    shared
-        Ids that another table has too.
     """
+    tried = try_groups(frame, codebook, guesses, wishes, progress)
+    chosen, because = tried.chosen, tried.because
+    said = [] if because is None else [f"# This file cannot be released in this way because {because}."]
+    top = head(title) if edited is None else edited.head()
+    own = {} if edited is None else edited.lines(guesses)
+    text = "\n".join([*said, *top, *chosen.lines(tried.group, wishes.purpose, said=own)]) + "\n"
+    roles = {g.name: g.variable.role for g in guesses}
+    return DraftedPlan(
+        text,
+        wishes.purpose,
+        "swap",
+        tuple(n for n in chosen.kept if roles[n] not in IDS),
+        (),
+        chosen.kept,
+        chosen.left_out,
+        tried.group,
+        tried.figures,
+        because=because,
+    )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What trials came to: the columns and the size of groups, what was measured, and why nothing holds if so."""
+
+    chosen: Exchange
+    group: int
+    figures: Tried
+    because: str | None = None
+
+
+def try_groups(
+    frame: pl.DataFrame, codebook: Codebook, guesses: Sequence[Guess], wishes: Wishes, progress: Progress = quiet
+) -> Chosen:
+    """Choose what leaves, and the size of groups; parameters as of `draft_by_groups`."""
     chosen = exchange_of(frame, guesses)
     if not chosen.columns or frame.height < FEWEST_RECORDS:
         few = frame.height < FEWEST_RECORDS
-        why = _FEW.format(fewest=FEWEST_RECORDS) if few else _NOTHING_LEFT.format(why="none is of a kind that may")
-        return _drafted(chosen, GROUPS[0], Tried(records=frame.height), wishes, title, shared, why)
+        nothing = _NOTHING_LEFT.format(why="none is of a kind that may")
+        why_not = _FEW.format(fewest=FEWEST_RECORDS) if few else nothing
+        return Chosen(chosen, GROUPS[0], Tried(records=frame.height), why_not)
     some = frame if frame.height <= MOST_TRIED else frame.sample(MOST_TRIED, seed=secrets.randbits(32))
-    trying = _Trying(PolarsDataset(some, codebook), wishes, title, progress)
-    chosen, trial = trying.search(chosen)
-    why = None
+    chosen, trial = _Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
+    why: str | None = None
     if not trial.holds:
         why = trial.fault.rstrip(".") if trial.fault else _NOTHING_LEFT.format(why=_reason(trial)[1])
-    return _drafted(chosen, trial.group, trial.tried, wishes, title, shared, why)
-
-
-def _drafted(
-    chosen: Exchange,
-    group: int,
-    tried: Tried,
-    wishes: Wishes,
-    title: str,
-    shared: Collection[str],
-    because: str | None,
-) -> DraftedPlan:
-    said = [] if because is None else [f"# This file cannot be released in this way because {because}."]
-    text = "\n".join([*said, *head(title), *chosen.lines(group, wishes.purpose, shared)]) + "\n"
-    roles = {g.name: g.variable.role for g in chosen.guesses}
-    known = tuple(n for n in chosen.kept if roles[n] not in IDS)
-    return DraftedPlan(
-        text, wishes.purpose, "swap", known, (), chosen.kept, chosen.left_out, group, tried, because=because
-    )
+    return Chosen(chosen, trial.group, trial.tried, why)
 
 
 class _Trying:
     """Runs exchanges over some records and measures what came of them."""
 
-    def __init__(self, data: PolarsDataset, wishes: Wishes, title: str, progress: Progress) -> None:
-        self.data, self.frame, self.wishes, self.title, self.progress = data, data.frame, wishes, title, progress
+    def __init__(self, data: PolarsDataset, wishes: Wishes, progress: Progress) -> None:
+        self.data, self.frame, self.wishes, self.progress = data, data.frame, wishes, progress
         self.asked: Asked = ASKED[wishes.purpose]
 
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
@@ -177,7 +195,7 @@ class _Trying:
     def _one(self, chosen: Exchange, group: int) -> _Trial:
         """Run the draft with one size of groups."""
         self.progress(f"trying groups of {group}", 0)
-        text = "\n".join([*head(self.title), *chosen.lines(group, self.wishes.purpose)])
+        text = "\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)])
         try:
             found = self._measured(Plan.from_yaml(text))
         except SfumatoError as fault:

@@ -10,14 +10,18 @@ from pathlib import PurePath
 
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.entities import find
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.errors import FileError
-from sfumato.plan.draft import draft_body, head
+from sfumato.plan.draft import head
 from sfumato.plan.spelling import yaml_list
 from sfumato.plan.unknown import IDS
+from sfumato.plan.wishes import Wishes
+from sfumato.progress import Progress, quiet
+from sfumato.tuning.drafting import try_groups
 
 __all__ = ["Drafted", "draft_tables", "named_tables"]
 
@@ -30,14 +34,15 @@ class Drafted:
     ----------
     file
         Name of its file.
-    frame
-        The table.
+    frame, codebook
+        The table, and what its file says of it.
     guesses
         What `profile` proposes.
     """
 
     file: str
     frame: pl.DataFrame
+    codebook: Codebook
     guesses: Sequence[Guess]
 
 
@@ -69,7 +74,7 @@ def named_tables(files: Sequence[PurePath]) -> dict[str, PurePath]:
     return names
 
 
-def draft_tables(tables: Mapping[str, Drafted], title: str) -> str:
+def draft_tables(tables: Mapping[str, Drafted], title: str, progress: Progress = quiet) -> str:
     """Write a commented plan of several tables as YAML.
 
     Ids are others in each table (`pseudonymise`, scope `table`), so that nobody can put the tables together by those
@@ -81,14 +86,18 @@ def draft_tables(tables: Mapping[str, Drafted], title: str) -> str:
         The tables by name.
     title
         Title of the plan.
+    progress
+        Called before each trial.
     """
+    wishes = Wishes()
     shared = _shared_ids(tables)
     lines = [*head(title), "tables:"]
     for name, table in tables.items():
         own = [n for n in shared if n in table.frame.columns]
         guesses = _with_ids(table.guesses, own)
         lines += [f"  {name}:", f"    file: {json.dumps(table.file, ensure_ascii=False)}"]
-        lines += [f"    {line}" for line in draft_body(table.frame, guesses, own)]
+        tried = try_groups(table.frame, table.codebook, guesses, wishes, progress)
+        lines += [f"    {line}" for line in tried.chosen.lines(tried.group, wishes.purpose, own)]
     lines += _links(shared, tables)
     return "\n".join(lines) + "\n"
 

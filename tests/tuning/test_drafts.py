@@ -7,8 +7,8 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
 from sfumato.plan.draft import draft_plan
-from sfumato.plan.drafts import draft_for
 from sfumato.plan.wishes import Wishes
+from sfumato.tuning.drafts import draft_for
 
 FRAME = pl.DataFrame({"pid": range(100), "sex": ["f", "m"] * 50, "pay": [20 + i / 7 for i in range(100)]})
 GUESSES = profile(FRAME, Codebook())

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.profile import Guess
 from sfumato.plan.by_keys import draft_by_keys
-from sfumato.plan.draft import draft_plan
 from sfumato.plan.drafted import DraftedPlan
 from sfumato.plan.wishes import Wishes
+from sfumato.progress import Progress, quiet
+from sfumato.tuning.drafting import draft_by_groups
 
 if TYPE_CHECKING:
     from sfumato.plan.edited import Edited
@@ -23,17 +25,19 @@ _NONE = Wishes()
 
 def draft_for(
     frame: pl.DataFrame,
+    codebook: Codebook,
     guesses: Sequence[Guess],
     title: str,
     wishes: Wishes = _NONE,
     edited: Edited | None = None,
-) -> tuple[str, tuple[Guess, ...], DraftedPlan | None]:
-    """Draft a plan.
+    progress: Progress = quiet,
+) -> tuple[DraftedPlan, tuple[Guess, ...]]:
+    """Draft a plan: where it is said who knows what, one that protects that alone; else an exchange within groups.
 
     Parameters
     ----------
-    frame
-        The table.
+    frame, codebook
+        The table, and what its file says of it.
     guesses
         What `profile` proposes.
     title
@@ -42,15 +46,15 @@ def draft_for(
         What the custodian says.
     edited
         An edited plan, whose variables come before what is guessed and after the wishes.
+    progress
+        Called before each trial.
 
     Returns
     -------
-    text
-        The plan as YAML.
+    drafted
+        The plan, and what it does.
     guesses
         What each variable is taken for.
-    drafted
-        What the plan does, where it is said who knows what.
 
     Raises
     ------
@@ -61,10 +65,10 @@ def draft_for(
 
     Examples
     --------
-    >>> from sfumato.data.codebook import Codebook
     >>> from sfumato.data.profile import profile
     >>> rows = pl.DataFrame({"sex": ["f", "m"] * 50, "q1": ["a", "b"] * 50})
-    >>> text, _, drafted = draft_for(rows, profile(rows, Codebook()), "answers", Wishes(keys=("sex",)))
+    >>> guessed = profile(rows, Codebook())
+    >>> drafted, _ = draft_for(rows, Codebook(), guessed, "answers", Wishes(keys=("sex",)))
     >>> drafted.known, drafted.unknown
     (('sex',), ('q1',))
     """
@@ -74,6 +78,5 @@ def draft_for(
         guesses, frame = edited.over(guesses), edited.plan.read(frame)
     guesses = wishes.over(guesses)
     if wishes.of_keys or (edited is not None and edited.of_keys):
-        drafted = draft_by_keys(frame, guesses, wishes, title, edited)
-        return drafted.text, guesses, drafted
-    return draft_plan(frame, guesses, title, edited), guesses, None
+        return draft_by_keys(frame, guesses, wishes, title, edited), guesses
+    return draft_by_groups(frame, codebook, guesses, wishes, title, edited, progress), guesses

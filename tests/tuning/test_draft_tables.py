@@ -8,7 +8,7 @@ import sfumato as sf
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
 from sfumato.errors import DataError, FileError
-from sfumato.plan.draft_tables import Drafted, draft_tables, named_tables
+from sfumato.tuning.draft_tables import Drafted, draft_tables, named_tables
 
 SECRET = bytes(range(32))
 
