@@ -127,13 +127,20 @@ def _chosen(frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collect
     How many records may stand in combinations that are too small is tried from many to few: each of them loses a value
     at least, and of no key more than a share of its values may go.
     """
-    found: list[Steps] = []
+    found = list(_candidates(frame, guesses, k, kept, average=True))
+    if all(steps.crowded for steps in found):  # averages need twice as many alike as bands
+        found += _candidates(frame, guesses, k, kept, average=False)
+    return min(found, key=lambda steps: len(steps.crowded))  # of as many the first
+
+
+def _candidates(
+    frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collection[str], average: bool
+) -> Iterator[Steps]:
     for share in (part for part in _SMALL if part <= max(SHARE, MOST_CELLS * len(guesses))):
-        steps = draft_steps(frame, guesses, k, kept, share)
+        steps = draft_steps(frame, guesses, k, kept, share, average)
         cells = steps.some_small and not steps.averaged and _cells_are_enough(steps)
         if cells or not steps.some_small or share == SHARE:
-            found.append(replace(steps, cells=cells))
-    return min(found, key=lambda steps: len(steps.crowded))  # of as many the first
+            yield replace(steps, cells=cells)
 
 
 def _why_it_goes(guess: Guess, known: Collection[str], told: Wishes | Edited) -> str | None:

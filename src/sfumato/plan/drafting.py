@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -100,7 +100,12 @@ class Steps:
 
 
 def draft_steps(
-    frame: pl.DataFrame, guesses: Sequence[Guess], k: int = K, kept: Collection[str] = (), share: float | None = None
+    frame: pl.DataFrame,
+    guesses: Sequence[Guess],
+    k: int = K,
+    kept: Collection[str] = (),
+    share: float | None = None,
+    average: bool = True,
 ) -> Steps:
     """Choose the steps.
 
@@ -122,6 +127,8 @@ def draft_steps(
     share
         Largest share of the records that may stand in combinations that are too small, where rare categories are
         merged; None: that of the records that may go, and rare categories become missing.
+    average
+        Whether numbers are averaged where that hides them; else all keys among them are cut into bands.
 
     Examples
     --------
@@ -141,7 +148,7 @@ def draft_steps(
     known |= {n: Variable(role=Role.KEY, kind=Kind.CONTINUOUS) for n in years}
     columns = [frame.get_column(n) for n in known if n not in years]  # a name such as `^x$` would select by pattern
     work = pl.DataFrame([*columns, *(year.values for year in years.values())])
-    steps = _protecting(work, known, levels, k, kept, share)
+    steps = _protecting(work, known, levels, k, partial(broaden, levels=levels, kept=kept, **_as_asked(share)), average)
     useless = {n for n in years if n in steps.crowded}
     places = [g.name for g in guesses if g.variable.kind == Kind.GEOGRAPHIC and schema[g.name].is_numeric()]
     return replace(
@@ -172,8 +179,8 @@ def _protecting(
     known: Mapping[str, Variable],
     levels: Mapping[str, Sequence[Level]],
     k: int,
-    kept: Collection[str],
-    share: float | None,
+    broadening: Callable[..., Broadened],
+    average: bool,
 ) -> Steps:
     """What becomes of keys and of sensitive numbers."""
     numbers = {n: v for n, v in known.items() if n not in levels and _masked(v, work.get_column(n).dtype)}
@@ -182,16 +189,15 @@ def _protecting(
     fewest = 2 * k if work.height >= 2 * k else k
     rare = tuple(n for n, f in facts.items() if len(f.values) < fewest and n not in constant)
     enough = {n: v for n, v in numbers.items() if n not in {*constant, *rare}}
-    bands = [n for n in hardly_masked(work, enough, k) if known[n].role == Role.KEY]
+    hardly = hardly_masked(work, enough, k) if average else enough
+    bands = [n for n in hardly if known[n].role == Role.KEY]
     averaged = {n: v for n, v in enough.items() if n not in set(bands)}
 
     def broadened(apart: NDArray[np.int64] | None = None) -> Broadened:
         cut = {*bands, *levels}
         keys = {n: v for n, v in known.items() if n in cut or (v.role == Role.KEY and not v.numeric)}
         least = fewest if averaged else k
-        merging, most = share is not None, SHARE if share is None else share
-        how = partial(broaden, levels=levels, apart=apart, kept=kept, merging=merging)
-        return how(work, keys, bands, smallest=least, share=most)
+        return broadening(work, keys, bands, smallest=least, apart=apart)
 
     found, within = broadened(), False
     while gaps := [n for n in averaged if not facts[n].complete]:
@@ -217,6 +223,11 @@ def _protecting(
         k=k,
         codes=found.codes,
     )
+
+
+def _as_asked(share: float | None) -> dict[str, Any]:
+    """How keys are broadened: with rare categories merged, or missing."""
+    return {"share": SHARE, "merging": False} if share is None else {"share": share, "merging": True}
 
 
 def _patterns(work: pl.DataFrame, averaged: Mapping[str, Variable], smallest: int) -> NDArray[np.int64] | None:
