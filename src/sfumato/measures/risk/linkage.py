@@ -325,7 +325,7 @@ _KNOWS = {
     **KNOWN,
     "overall": "exact masked values",
     "stratum": "exact values, strata",
-    "unscaled": "exact values, spread undone",
+    "unscaled": "values, spread undone",
 }
 
 MEASURE = Measure(
