@@ -540,6 +540,7 @@ _KEYS = {
     "ok": "whether the verdict is `holds`",
     "engine": "where rows were worked on: `memory`, `duckdb` or `spark`",
     "parts": "in how many files the table was written, of several tables how many tables; 0 where nothing was written",
+    "next": "commands to run next: to open the report, or what leads on",
     "refusals": "why the release is refused although no limit is exceeded; each says what to do",
     "findings": "all findings",
     "notes": "what could not be measured, and why",
@@ -642,7 +643,7 @@ def _cut(value: Any) -> Any:
     """The first two items of every list and of every long mapping, figures to six digits, long texts cut."""
     if isinstance(value, dict):
         items = list(value.items())
-        return {k: _cut(v) for k, v in (items if len(items) <= 10 else items[:2])}
+        return {k: _cut(v) for k, v in (items if len(items) <= 12 else items[:2])}
     if isinstance(value, list):
         return [_cut(v) for v in value[:2]]
     if isinstance(value, float):

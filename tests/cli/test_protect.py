@@ -1,3 +1,7 @@
+import json
+import re
+import shlex
+
 import pytest
 
 DATA = "id,town,age\n" + "\n".join(f"{i},{i},{20 + i}" for i in range(30))
@@ -22,3 +26,125 @@ def test_a_release_of_nothing_is_refused_with_1(sfumato, tmp_path, monkeypatch, 
     assert done.returncode == 1
     assert says in done.stderr
     assert set(tmp_path.iterdir()) == before
+
+
+PEOPLE = "id,sex,town,age\n" + "\n".join(f"{i},{'fm'[i % 2]},t{i // 4},{20 + i * 7 % 60}.5" for i in range(60))
+KEPT = """sfumato: 1
+title: Ward 7
+variables:
+  id: {role: record}
+  sex: {role: key, kind: categorical}
+  town: {role: other, kind: categorical}
+  age: {role: key, kind: continuous}
+steps:
+  - {do: centroids, columns: [age], by: [sex], k: 10, grouping: mdav}
+  - {do: pseudonymise, columns: [id], scope: table, format: number}
+limits:
+  - {measure: k_anonymity, at_least: 5}
+"""
+KNOWN = KEPT.replace(
+    "limits:", 'unknown:\n  - {columns: [town], because: "asked by us alone, and never told"}\nlimits:'
+)
+BROKEN = KNOWN.replace("at_least: 5", "at_least: 50")
+COMMAND = ("protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key")
+
+
+@pytest.fixture
+def ward(sfumato, tmp_path, monkeypatch):
+    """Protects by a plan in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+
+    def run(plan, *more):
+        (tmp_path / "plan.yaml").write_text(plan)
+        return sfumato(*COMMAND, *more)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("plan", "first", "last", "status"),
+    [
+        (KNOWN, "HOLDS  Ward 7: the size of the smallest group is 30", "open release/report.html", 0),
+        (KEPT, "UNDECIDED  Ward 7: holds only if nobody knows town.", "--out plan2.yaml", 1),
+        (BROKEN, "EXCEEDED  Ward 7: the size of the smallest group is 30", " ".join(("sfumato", *COMMAND)), 1),
+    ],
+)
+def test_the_screen_is_the_result_and_stderr_repeats_none_of_it(ward, tmp_path, plan, first, last, status):
+    done = ward(plan)
+    lines = done.stdout.splitlines()
+    assert done.returncode == status
+    assert (tmp_path / "release").exists() == (status == 0)
+    assert lines[0].startswith(first)
+    assert lines[-1].strip().endswith(last)
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert "\x1b" not in done.stdout
+    said = done.stderr.splitlines()
+    assert not set(map(str.strip, lines)) & set(map(str.strip, said))
+    assert not any(word in done.stderr for word in ("HOLDS", "EXCEEDED", "UNDECIDED", " limit", "centroids: "))
+
+
+def test_an_undecided_plan_ends_with_lines_to_copy_and_a_command(ward):
+    lines = ward(KEPT).stdout.splitlines()
+    assert lines[-4:] == [
+        "Next (if nobody knows them, write why):",
+        "  unknown:",
+        '    - {columns: [town], because: "?"}',
+        '  sfumato init people.csv --roles plan.yaml --because "..." --out plan2.yaml',
+    ]
+
+
+def test_what_was_asked_for_is_repeated_by_the_command(ward):
+    more = ("--overwrite", "--model", "age ~ C(sex)", "--delimiter", ",", "--header")
+    told = json.loads(ward(BROKEN, *more, "--json").stdout)["next"]
+    assert len(told) == 1
+    words = shlex.split(told[0])
+    assert words[:8] == ["sfumato", *COMMAND]
+    assert sorted(words[8:]) == sorted(more)
+
+
+@pytest.mark.parametrize(("plan", "verdict"), [(KNOWN, "holds"), (KEPT, "undecided"), (BROKEN, "exceeded")])
+def test_json_tells_the_verdict_and_what_is_next(ward, plan, verdict):
+    done = ward(plan, "--json")
+    told = json.loads(done.stdout)
+    assert told["verdict"] == verdict
+    assert all(isinstance(line, str) for line in told["next"])
+    if verdict == "holds":
+        assert told["next"] == ["open release/report.html"]
+    else:
+        assert told["release"] is None
+        assert f"sfumato: {verdict.upper()}  Ward 7: " in done.stderr
+
+
+def test_forced_it_is_written_and_the_report_is_next(ward, tmp_path):
+    done = ward(BROKEN, "--force")
+    assert done.returncode == 0
+    assert (tmp_path / "release" / "report.html").exists()
+    assert "Written all the same." in " ".join(done.stdout.split())
+    assert done.stdout.endswith("Next:\n  open release/report.html\n")
+
+
+def test_steps_are_told_on_stderr_where_one_asks_for_them(ward):
+    quiet, loud = ward(KNOWN), ward(KNOWN, "--verbose", "--overwrite")
+    assert loud.stdout == quiet.stdout
+    assert "1. centroids: age: " in loud.stderr
+    assert "Nobody outside is taken to know town: asked by us alone, and never told." in loud.stderr
+    assert "1. centroids" not in quiet.stderr
+
+
+def test_a_reader_of_colours_gets_the_same_words(ward, monkeypatch):
+    plain = ward(BROKEN).stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured = ward(BROKEN).stdout
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", ward(BROKEN).stdout)
+
+
+def test_signs_that_steer_a_terminal_come_out_harmless(ward):
+    done = ward(KNOWN.replace("Ward 7", '"Ward \\e[31m 7"'))
+    assert "\x1b" not in done.stdout
+    assert done.stdout.startswith("HOLDS  Ward ")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 from rich.console import Console
 
 from sfumato.data.finding import Finding, Findings
-from sfumato.render.text import show, summary
-from sfumato.report.external import external
-from tests.render import reports
+from sfumato.render.text import show
 
 
 def printed(write, *args, **kwargs) -> str:
@@ -57,54 +54,8 @@ def test_labels_are_neither_markup_nor_control_codes():
     assert "\x1b" not in text
 
 
-def test_a_summary_says_all_parts():
-    text = " ".join(printed(summary, reports.report()).split())
-    for part in ("Wards & <fares>", "! The id", "2. centroids", "The risk", "What was lost", "What to try"):
-        assert part in text
-    assert text.endswith("Limit exceeded: brought_by_a_plugin, class_size.")
-
-
-def test_verdicts():
-    held = Findings((Finding("risk1", value=0.0, limit=0.1, ok=True),))
-    for findings, words in ((Findings(), "No limits were set."), (held, "All limits hold.")):
-        assert printed(summary, replace(reports.report(), findings=findings)).strip().endswith(words)
-
-
-def test_a_high_figure_without_a_limit_stands_beside_limits_that_hold():
-    lines = (
-        Finding("risk1", value=0.0, limit=0.1, ok=True),
-        Finding("linkage_nearest", group="overall", value=0.6),
-    )
-    said = " ".join(printed(summary, replace(reports.report(), findings=Findings(lines))).split())
-    assert said.endswith(
-        "All limits hold, but no limit speaks of this: Many records are found by somebody who knows the exact original "
-        "values."
-    )
-
-
-def test_what_is_refused_is_said_in_place_of_limits_that_hold():
-    held = Findings((Finding("risk1", value=0.0, limit=0.1, ok=True),))
-    said = " ".join(
-        printed(summary, replace(reports.report(), findings=held, refusals=("nothing protects age",))).split()
-    )
-    assert said.endswith("Refused: nothing protects age.")
-    assert "All limits hold" not in said
-
-
-def test_a_public_summary_holds_nothing_planted():
-    text = printed(summary, external(reports.report()))
-    assert not any(planted in text for planted in reports.PLANTED)
-
-
 def test_a_limit_without_a_figure_is_not_called_exceeded():
     line = Finding("h_rank", at=2.5, limit=0.1, ok=False)
-    said = printed(summary, replace(reports.report(), findings=Findings((line,))))
-    assert "Limit that could not be measured: h_rank" in said
+    said = printed(show, Findings((line,)))
+    assert "not measured" in said
     assert "exceeded" not in said
-    assert "not measured" in printed(show, Findings((line,)))
-
-
-def test_a_published_verdict_whose_figure_is_kept_back_is_exceeded():
-    line = Finding("brought_by_a_plugin", value=3.0, limit=0.1, ok=False)
-    said = printed(summary, external(replace(reports.report(), findings=Findings((line,)))))
-    assert "Limit exceeded: brought_by_a_plugin" in said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -50,6 +50,7 @@ __all__ = [
     "SpecialUniques",
     "Table",
     "Temp",
+    "Verbose",
     "Weight",
     "names",
     "path_of",
@@ -170,6 +171,9 @@ FileOrder = Annotated[
     bool, typer.Option("--file-order", help="Add the first 10, 50 and 90% of the file, as published tables have them.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Tell of every step, warning and note, on stderr; notes may hold counts.")
+]
 Out = Annotated[Path | None, typer.Option(help="File to write, in place of stdout.")]
 Columns = Annotated[str | None, typer.Option(help="Numeric columns that an intruder knows, with commas between.")]
 SecretFile = Annotated[
@@ -249,6 +253,20 @@ class Reading:
     def of_files(self) -> dict[str, Any]:
         """What is said of a file in memory."""
         return {n: getattr(self, n) for n in ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet")}
+
+    def typed(self) -> dict[str, Any]:
+        """What was said otherwise than usual, as options of a command line.
+
+        Examples
+        --------
+        >>> Reading(delimiter=";", header=False).typed()
+        {'delimiter': ';', 'no_header': True}
+        """
+        usual = Reading()
+        said = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)}
+        if (header := said.pop("header", None)) is not None:
+            said["header" if header else "no_header"] = True
+        return said
 
 
 def path_of(source: str | Path | None) -> Path | None:

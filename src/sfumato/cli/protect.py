@@ -25,6 +25,7 @@ from sfumato.cli.options import (
     Sheet,
     SkipRows,
     Temp,
+    Verbose,
     path_of,
 )
 
@@ -64,6 +65,7 @@ def protect(
     family: Family = None,
     w1: W1 = 0.01,
     w2: W2 = 0.05,
+    verbose: Verbose = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -74,18 +76,18 @@ def protect(
 ) -> None:
     """Protect a file as the plan says, measure risk and utility, and write the release folder.
 
-    Where a limit of the plan is exceeded nothing is written, and the exit status is 1. Of a plan of several tables
+    The first line is the verdict: HOLDS, EXCEEDED or UNDECIDED. Where it does not hold nothing is written, and the exit
+    status is 1. Of a plan of several tables
     every two released ones are searched for links: one that the plan does not declare stops the release as well.
 
     A folder of Parquet parts and a table of PostgreSQL stay where they are, whatever their size: the release is then
     written in parts.
     """
     from sfumato.api.protect import protect as run
-    from sfumato.cli.protecting import closing_all, open_tables, rehearsed, tell, written
+    from sfumato.cli.protecting import Typed, closing_all, open_tables, rehearsed, tell, written
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.data.dataset import Dataset
-    from sfumato.errors import LimitExceeded
     from sfumato.plan.plan import Plan
     from sfumato.progress import split
     from sfumato.release.crosswalk import refuse_crosswalk
@@ -107,9 +109,12 @@ def protect(
             running, writing = split(progress, (9, 1))
             release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
             writing("writing the release", 0)
-            try:
-                notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
-            except LimitExceeded as error:
-                tell(release, None, (), json, name, 0)
-                raise error from None
-        tell(release, out, notes, json, name, parts)
+            notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
+    again = {
+        "secret_file": secret_file, "internal_report": internal_report, "crosswalk": crosswalk, "overwrite": overwrite,
+        "model": model, "family": family, "w1": None if w1 == 0.01 else w1, "w2": None if w2 == 0.05 else w2,
+    }  # fmt: skip
+    typed = Typed(plan, data, out, again | reading.typed())
+    tell(release, typed, notes, json, name, parts, verbose=verbose)
+    if not parts:
+        raise typer.Exit(1)

@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.cli.commands import command, next_plan, options
 from sfumato.cli.options import Reading, path_of
-from sfumato.cli.talk import open_source, open_table, print_json, say
+from sfumato.cli.talk import open_source, open_table, print_json, print_screen, say
 from sfumato.cli.working import working
 from sfumato.data.dataset import Dataset, Parted
 from sfumato.data.files.address import has_scheme
 from sfumato.engines.polars import PolarsDataset, held
-from sfumato.errors import FileError
+from sfumato.errors import FileError, LimitExceeded
 from sfumato.plan.binding import refuse_several
 from sfumato.plan.passes import check_strata, how_steps_run
 from sfumato.plan.plan import Plan
 from sfumato.release.release import NO_ADDRESS, Release
 from sfumato.release.several.release import TablesRelease
-from sfumato.release.verdict import to_decide
+from sfumato.release.verdict import to_copy
+from sfumato.render.layout import Command, Following
+from sfumato.report.report import TablesReport
 
-__all__ = ["closing_all", "open_tables", "rehearsed", "tell", "written"]
+__all__ = ["Typed", "closing_all", "open_tables", "rehearsed", "tell", "written"]
 
 
 ONE_CROSSWALK = (
     "--crosswalk is of a plan of one table: protect each table of several with a plan of its own to get one."
 )
 Tables = PolarsDataset | Parted | Mapping[str, PolarsDataset]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What was typed, for commands to paste.
+
+    Parameters
+    ----------
+    plan, data, out
+        The plan, the data, and the release folder.
+    options
+        All other options that another run needs.
+    """
+
+    plan: Path
+    data: str | None
+    out: str
+    options: Mapping[str, Any]
 
 
 def open_tables(plan: Plan, path: Path, data: str | None, how: Reading) -> Tables:
@@ -92,7 +115,21 @@ def written(
     internal: Path | None,
     crosswalk: Path | None = None,
 ) -> tuple[tuple[str, ...], int]:
-    """Write a release; give what is to be said of it, and in how many parts it is."""
+    """Write a release; give what is to be said of it, and in how many parts it is: none where it may not be written."""
+    try:
+        return _written(release, out, overwrite, force, internal, crosswalk)
+    except LimitExceeded:
+        return (), 0
+
+
+def _written(
+    release: Release | TablesRelease,
+    out: str,
+    overwrite: bool,
+    force: bool,
+    internal: Path | None,
+    crosswalk: Path | None,
+) -> tuple[tuple[str, ...], int]:
     if isinstance(release, Release):
         notes = release.write(out, overwrite=overwrite, force=force, internal_report=internal, crosswalk=crosswalk)
         return notes, len(notes.parts)
@@ -137,44 +174,74 @@ def _guessed(plan: Plan, table: PolarsDataset, name: str) -> None:
 
 def tell(
     release: Release | TablesRelease,
-    out: str | None,
+    typed: Typed,
     notes: tuple[str, ...],
     as_json: bool,
-    engine: str = "memory",
-    parts: int = 1,
+    engine: str,
+    parts: int,
+    *,
+    verbose: bool = False,
 ) -> None:
-    """Print what came of it."""
-    from rich.console import Console
+    """Print what came of it: the screen, or one JSON object; on stderr what is to be read besides.
 
-    from sfumato.render.text import summary
+    Parameters
+    ----------
+    release
+        The release.
+    typed
+        The command line.
+    notes
+        What is to be said of the files that were written.
+    as_json
+        Whether to print JSON.
+    engine
+        Where rows were processed.
+    parts
+        In how many files the release was written; none: it was not.
+    verbose
+        Whether to tell of all steps, warnings and notes.
+    """
+    from sfumato.render.screen import details, screen, screen_of_tables, warned
 
-    if isinstance(release, TablesRelease):
-        for name, one in release.tables.items():
-            say([f"{name}: {said}" for said in (*one.report.warnings, *_assumed(one, out, release.linked(name)))])
-    first = (*release.guesses, *_assumed(release, out)) if isinstance(release, Release) else ()
-    say([*first, *release.report.warnings, *notes])
-    if as_json:
-        place = {"release": out, "ok": release.ok, "engine": engine, "parts": parts}
-        print_json(place | (_tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()))
-    elif isinstance(release, TablesRelease):
-        console = Console()
-        for name, one in release.tables.items():
-            console.rule(name)
-            summary(one.report, console)
-        if out is not None:  # else the error says so
-            say([f"{refusal[0].upper()}{refusal[1:]}." for refusal in release.report.refusals])
+    report, written = release.report, parts > 0
+    asked = _to_copy(release)
+    following = Following(_commands(release, typed, written), () if written else tuple(asked.get("", ())))
+    say(release.guesses if isinstance(release, Release) else ())
+    say([*warned(report, every=verbose), *notes])
+    if verbose:
+        say(details(report))
+    if isinstance(report, TablesReport):
+        lines = screen_of_tables(report, following, {} if written else asked, written=written)
     else:
-        summary(release.report, Console())
-    if out is not None:
-        folders = list(map(str, release.folders(Path(out)))) if isinstance(release, TablesRelease) else [out]
-        say([f"Release written: {folder} (open report.html there)" for folder in folders])
+        lines = screen(report, following, written=written)
+    if not as_json:
+        print_screen(lines)
+        return
+    if not written:
+        say([f"sfumato: {lines[0]}"])
+    place = {"release": typed.out if written else None, "ok": release.ok, "engine": engine, "parts": parts}
+    found = _tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()
+    print_json({**place, **found, "next": following.plain})
 
 
-def _assumed(release: Release, out: str | None, linked: Sequence[str] = ()) -> tuple[str, ...]:
-    """What nobody is said to know, and what is still to be decided: of what was not written the error says that."""
-    told = release.report.assumed.sentences()
-    asked = to_decide(release.report, release.plan, linked)
-    return (*told, asked) if out is not None and asked else told
+def _to_copy(release: Release | TablesRelease) -> dict[str, tuple[str, ...]]:
+    """What an undecided plan lacks, by table; of a plan of one table under no name."""
+    if isinstance(release, Release):
+        return {"": to_copy(release.report, release.plan)}
+    return {name: to_copy(one.report, one.plan, release.linked(name)) for name, one in release.tables.items()}
+
+
+def _commands(release: Release | TablesRelease, typed: Typed, written: bool) -> tuple[Command, ...]:
+    """What leads on: to read the report, to draft the plan again with the reason, or to try once more."""
+    if written:
+        folders = [typed.out.rstrip("/")]
+        if isinstance(release, TablesRelease):
+            folders = [str(folder) for folder in release.folders(typed.out)]
+        return tuple(("open", shlex.quote(f"{folder}/report.html")) for folder in folders)
+    if isinstance(release, Release) and "unknown:" in to_copy(release.report, release.plan):
+        drafted = command("init", typed.data, roles=typed.plan)
+        return ((*drafted, '--because "..."', *options(out=next_plan(typed.plan))),)
+    return (command("protect", typed.plan, typed.data, out=typed.out, **typed.options),)
 
 
 def _tables(release: TablesRelease) -> dict[str, Any]:

@@ -24,11 +24,19 @@ __all__ = [
     "open_table",
     "print_findings",
     "print_json",
+    "print_screen",
     "refuse_same",
     "say",
     "telling_unlisted",
     "write_out",
 ]
+
+_COLOURS = {
+    r"^HOLDS(?=  )": "bold green",
+    r"^EXCEEDED(?=  )|(exceeded|not measured)$": "bold red",
+    r"^UNDECIDED(?=  )": "bold yellow",
+    r"^ Who attacks .*$": "bold",
+}
 
 
 def say(lines: Sequence[str]) -> None:
@@ -91,6 +99,18 @@ def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object to stdout; in ASCII where that is not UTF-8."""
     other = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     print(json.dumps(value, ensure_ascii=other, allow_nan=False))
+
+
+def print_screen(lines: Sequence[str]) -> None:
+    """Print a screen to stdout; colours say nothing that words do not."""
+    from sfumato.render.text import plain_text
+
+    console = Console()
+    for line in lines:
+        text = plain_text(line)
+        for words, style in _COLOURS.items():
+            text.highlight_regex(words, style)
+        console.print(text, soft_wrap=True)
 
 
 def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:

@@ -14,10 +14,11 @@ from typing import Any, Literal, get_args
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Findings
 from sfumato.measures.folds.asking import Asking
-from sfumato.measures.subject import KEYS, STRATA, Subject
+from sfumato.measures.subject import EVERYTHING, KEYS, RELEASED, STRATA, Subject
 
 __all__ = [
     "FAMILIES",
+    "KNOWN",
     "Better",
     "Complaint",
     "Computation",
@@ -81,6 +82,16 @@ FAMILIES: Mapping[str, str] = MappingProxyType(
 )
 """Parts of a report in order, with their headings."""
 
+KNOWN: Mapping[str, str] = MappingProxyType(
+    {
+        KEYS: "the keys",
+        STRATA: "the strata",
+        RELEASED: "all released columns",
+        EVERYTHING: "also what is unknown",
+    }
+)
+"""What somebody knows who is told apart by the group of a finding, in few words."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -112,6 +123,14 @@ class Figure:
         What of `group` and `attack` is meant where a condition of `tune` says nothing.
     detail
         Whether the terminal leaves it to `--json` and reports, unless a limit speaks of it.
+    attacker
+        Who attacks, or by what, in two or three words. Empty where it is no attack.
+    knows
+        What they know, by the attack or the group of a finding, in few words.
+    clause
+        What the figure says, as a clause with `{}` in place of the value, for the line of the verdict.
+    percent
+        Whether the terminal shows a plain number in percent: of shares that can be below 0.
     """
 
     name: str
@@ -127,6 +146,10 @@ class Figure:
     aim: Aim | None = None
     usual: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     detail: bool = False
+    attacker: str = ""
+    knows: Mapping[str, str] = field(default_factory=lambda: KNOWN)
+    clause: str = ""
+    percent: bool = False
 
     @property
     def comparable(self) -> bool:

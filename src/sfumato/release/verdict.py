@@ -20,7 +20,17 @@ from sfumato.plan.unknown import IDS, ORDER, unknown_columns
 from sfumato.release.classes import Exposed
 from sfumato.report.report import Report
 
-__all__ = ["Judged", "Verdict", "judge", "open_columns", "open_ids", "to_decide", "undecided_words", "verdict_of_risk"]
+__all__ = [
+    "Judged",
+    "Verdict",
+    "judge",
+    "open_columns",
+    "open_ids",
+    "to_copy",
+    "to_decide",
+    "undecided_words",
+    "verdict_of_risk",
+]
 
 Verdict = Literal["holds", "exceeded", "undecided"]
 MOST_NAMED = 3
@@ -185,6 +195,11 @@ def to_decide(report: Report, plan: Plan, linked: Collection[str] = ()) -> str:
     """
     judged = Judged(report.verdict, report.undecided)
     return undecided_words(judged, report.open_ids, linked=linked, ordered=plan.order == "input")
+
+
+def to_copy(report: Report, plan: Plan, linked: Collection[str] = ()) -> tuple[str, ...]:
+    """The lines of `to_decide` alone, to copy into the plan; parameters as there."""
+    return tuple(to_decide(report, plan, linked).split("\n")[1:])
 
 
 def undecided_words(judged: Judged, ids: Sequence[str], *, linked: Collection[str] = (), ordered: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Findings and reports for the terminal: compact, and safe to print (no markup or control codes from the data)."""
+"""Findings for the terminal: compact, and safe to print (no markup or control codes from the data)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from sfumato.data.finding import Finding, Findings
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
-from sfumato.report.advice import Advice, advice, advice_on
-from sfumato.report.report import Report
+from sfumato.report.advice import advice
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["paragraphs", "plain_text", "show", "summary"]
+__all__ = ["paragraphs", "plain_text", "show"]
 
 _MOST_LINES = 6
 _WORST = 4
@@ -85,74 +84,6 @@ def paragraphs(findings: Findings, console: Console) -> None:
         if measured:
             console.print(plain_text(paragraph))
             console.print()
-
-
-def summary(report: Report, console: Console) -> None:
-    """Print a report in short: warnings, what was done, the risk, what was lost, what to try, and the verdict.
-
-    Parameters
-    ----------
-    report
-        The custodian's or the public one.
-    console
-        Where to.
-
-    Examples
-    --------
-    >>> import datetime, sys
-    >>> from rich.console import Console
-    >>> from sfumato.data.disclosure import Disclosure
-    >>> report = Report("Ward 7", datetime.date(2024, 5, 1), "1.0", (), Disclosure(), Findings(), "", "ab12", True)
-    >>> summary(report, Console(file=sys.stdout, width=80))
-    <BLANKLINE>
-    Ward 7
-    <BLANKLINE>
-    The risk
-    No risk was measured, so nothing can be said about it.
-    <BLANKLINE>
-    What was lost
-    No loss was measured, so nothing can be said about it.
-    <BLANKLINE>
-    No limits were set.
-    """
-    said = advice_on(report)
-    console.print()
-    console.print(plain_text(report.title, style="bold"))
-    for warning in report.warnings:
-        console.print(plain_text(f"! {warning}", style="yellow"))
-    for number, step in enumerate(report.steps, 1):
-        console.print(plain_text(f"{number}. {step.do}: {step.sentence}"))
-        for note in step.notes:
-            console.print(plain_text(f"   {note}", style="dim"))
-    for heading, paragraph in (("The risk", said.risk), ("What was lost", said.loss)):
-        console.print()
-        console.print(plain_text(heading, style="bold"))
-        console.print(plain_text(paragraph))
-    if said.to_try:
-        console.print()
-        console.print(plain_text("What to try", style="bold"))
-        for sentence in said.to_try:
-            console.print(plain_text(f"- {sentence}"))
-    console.print()
-    console.print(_verdict(report, said))
-
-
-def _verdict(report: Report, said: Advice) -> Text:
-    if report.verdict == "undecided":
-        return plain_text(f"{words.undecided(report.undecided)}.", style="bold yellow")
-    findings = report.findings
-    broken = [f for f in findings if f.ok is False]
-    unknown = sorted({f.measure for f in broken if report.internal and unmeasured(f)})
-    exceeded = sorted({f.measure for f in broken if not (report.internal and unmeasured(f))})
-    if broken or report.refusals:
-        told = [f"Limit exceeded: {', '.join(exceeded)}."] if exceeded else []
-        told += [f"Limit that could not be measured: {', '.join(unknown)}."] if unknown else []
-        told += [f"Refused: {refusal}." for refusal in report.refusals]
-        return plain_text(" ".join(told), style="bold red")
-    verdict = "All limits hold" if any(f.ok for f in findings) else "No limits were set"
-    if said.high:
-        return plain_text(f"{verdict}, but no limit speaks of this: {'; '.join(said.high)}.", style="bold yellow")
-    return plain_text(f"{verdict}.", style="bold green" if any(f.ok for f in findings) else "bold")
 
 
 def _told(lines: Sequence[Finding]) -> bool:

@@ -275,5 +275,6 @@ def _word_faults(said: Figure) -> list[str]:
         "`baseline` begins with a capital letter": said.baseline is None or said.baseline[:1].isupper(),
         "`whole` is empty": bool(said.whole),
         "`usual` names group and attack only": set(said.usual) <= {"group", "attack"},
+        "`clause` has one place for the value": said.clause.count("{}") == bool(said.clause),
     }
     return [fault for fault, well in kept.items() if not well]

@@ -110,6 +110,8 @@ MEASURE = Measure(
             baseline="Original",
             whole="average",
             aim=Aim.ALIKE,
+            attacker="guess within groups",
+            clause="{} of the people are found",
         ),
         Figure(
             "risk_highest",

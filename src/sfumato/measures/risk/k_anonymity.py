@@ -209,6 +209,8 @@ MEASURE = Measure(
             baseline="Original",
             whole="smallest group",
             aim=Aim.ALIKE,
+            attacker="smallest group",
+            clause="the size of the smallest group is {}",
         ),
     ),
     compute=_compute,

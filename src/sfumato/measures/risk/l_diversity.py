@@ -190,6 +190,8 @@ MEASURE = Measure(
             baseline="Original",
             whole="worst group",
             aim=Aim.DIVERSE,
+            attacker="whole group",
+            clause="the fewest different values in a group are {}",
         ),
     ),
     compute=_compute,

@@ -19,7 +19,7 @@ from sfumato.kernels.neighbours.assignment import PEOPLE, assign
 from sfumato.kernels.rows import complete_rows, distinct, row_hash, set_apart
 from sfumato.measures.confidence import wilson
 from sfumato.measures.folds.asking import Asking
-from sfumato.measures.measure import Complaint, Figure, Measure
+from sfumato.measures.measure import KNOWN, Complaint, Figure, Measure
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import Subject
 
@@ -321,6 +321,13 @@ def _among_all(subject: Subject) -> Asking:
     return masked + released_findings(subject)
 
 
+_KNOWS = {
+    **KNOWN,
+    "overall": "exact masked values",
+    "stratum": "exact values, strata",
+    "unscaled": "values, spread undone",
+}
+
 MEASURE = Measure(
     family="linkage",
     place=20,
@@ -337,6 +344,9 @@ MEASURE = Measure(
             published="rate",
             baseline="Without protection",
             aim=Aim.FURTHER,
+            attacker="nearest record",
+            knows=_KNOWS,
+            clause="{} of the people are found",
         ),
         Figure(
             "linkage_one_to_one",
@@ -348,6 +358,9 @@ MEASURE = Measure(
             published="rate",
             baseline="Without protection",
             aim=Aim.FURTHER,
+            attacker="all records at once",
+            knows=_KNOWS,
+            clause="{} of the people are found",
         ),
     ),
     compute=_compute,

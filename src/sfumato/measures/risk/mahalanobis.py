@@ -421,6 +421,8 @@ MEASURE = Measure(
             baseline="Without protection",
             at="w1 = {0:g}",
             aim=Aim.FURTHER,
+            attacker="value close to the truth",
+            clause="{} of the records have a value close to the true one",
         ),
         Figure(
             "risk2",

@@ -158,6 +158,7 @@ MEASURE = Measure(
             whole="all people",
             aim=Aim.FURTHER,
             usual=MappingProxyType({"group": AUC}),
+            attacker="who is in the release",
         ),
     ),
     compute=_compute,

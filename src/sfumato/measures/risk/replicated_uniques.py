@@ -121,6 +121,8 @@ MEASURE = Measure(
             baseline="Without protection",
             whole="all people",
             aim=Aim.FURTHER,
+            attacker="unique combination",
+            clause="{} of the people are unique and have one record like them",
         ),
     ),
     compute=_compute,

@@ -137,6 +137,8 @@ MEASURE = Measure(
             baseline="Most frequent value of similar records",
             whole="values taken out",
             aim=Aim.ALIKE,
+            attacker="values taken out",
+            clause="{} of the values taken out are guessed",
         ),
     ),
     compute=_compute,

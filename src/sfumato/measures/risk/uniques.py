@@ -190,6 +190,8 @@ MEASURE = Measure(
             published="rate",
             baseline="Original",
             aim=Aim.ALIKE,
+            attacker="unique combination",
+            clause="{} of the records are unique",
         ),
         _estimate("uniques_population_zayatz", "Zayatz", "By the sizes of groups in the file: for large shares."),
         _estimate("uniques_population_pitman", "Pitman", "By Pitman's model of group sizes: for small shares."),

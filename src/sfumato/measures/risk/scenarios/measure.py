@@ -190,6 +190,15 @@ MEASURE = Measure(
             whole="all people",
             aim=Aim.FURTHER,
             usual=_USUAL,
+            attacker="best match",
+            knows=MappingProxyType(
+                {
+                    "nearest": "the keys, as they are",
+                    "fellegi_sunter": "the keys, weighed",
+                    "fellegi_sunter_best": "the keys, best weights",
+                }
+            ),
+            clause="{} of the people are found",
         ),
         Figure(
             "match_claims",

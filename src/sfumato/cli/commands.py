@@ -1,0 +1,57 @@
+"""Commands to paste: what a user typed, with what leads on in its place."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from sfumato.render.layout import Command
+
+__all__ = ["command", "next_plan", "options"]
+
+
+def command(name: str, *arguments: str | Path | None, **given: Any) -> Command:
+    """A command in parts, each quoted as a shell needs it.
+
+    Parameters
+    ----------
+    name
+        The command.
+    *arguments
+        Its arguments; None is left out.
+    **given
+        Options by the names of Python; None and False are left out, True is a flag.
+
+    Examples
+    --------
+    >>> " ".join(command("protect", "my plan.yaml", "a.csv", out="release", overwrite=True, model=None))
+    "sfumato protect 'my plan.yaml' a.csv --out release --overwrite"
+    """
+    return (f"sfumato {name}", *(shlex.quote(str(each)) for each in arguments if each is not None), *options(**given))
+
+
+def options(**given: Any) -> Command:
+    """Options of a command, as in `command`.
+
+    Examples
+    --------
+    >>> options(out="release", no_header=True, sheet=None)
+    ('--out release', '--no-header')
+    """
+    said = {f"--{name.replace('_', '-')}": each for name, each in given.items() if each is not None}
+    return tuple(
+        flag if each is True else f"{flag} {shlex.quote(str(each))}" for flag, each in said.items() if each is not False
+    )
+
+
+def next_plan(plan: Path) -> Path:
+    """Where the next version of a plan could be written.
+
+    Examples
+    --------
+    >>> str(next_plan(Path("plan.yaml"))), str(next_plan(Path("study/plan2.yaml")))
+    ('plan2.yaml', 'study/plan3.yaml')
+    """
+    stem = plan.stem.rstrip("0123456789")
+    return plan.with_name(f"{stem}{int(plan.stem[len(stem) :] or 1) + 1}{plan.suffix}")
