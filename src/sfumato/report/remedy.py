@@ -15,12 +15,13 @@ from sfumato.report.report import StepDone
 __all__ = ["Edit", "Methods", "sampled"]
 
 _To = Callable[[float], float] | float | str | bool | None
-Kind = Literal["additive", "averaged", "misclassified", "swapped", "shuffled", "exchanged", "synthetic"]
+Kind = Literal["additive", "averaged", "misclassified", "drawn", "swapped", "shuffled", "exchanged", "synthetic"]
 _KINDS: tuple[Kind, ...] = (
     "synthetic",
     "additive",
     "averaged",
     "misclassified",
+    "drawn",
     "swapped",
     "shuffled",
     "exchanged",
@@ -128,6 +129,11 @@ def _less(now: float) -> float:
     return max(math.floor(now / 1.5), 1) if isinstance(now, int) else significant(now / 1.5)
 
 
+def _fewer(now: float) -> float:
+    """Two thirds of a number of records, at least 3."""
+    return max(math.floor(now / 1.5), 3)
+
+
 def _nearer(now: float) -> float:
     """Half way to 1."""
     return significant((1 + now) / 2)
@@ -179,6 +185,8 @@ _FEWER_EXCHANGED = _Change("exchange fewer categories (a higher `retention`)", s
 _EXCHANGE_IN_THE_MODEL = _Change("tell analysts to take the disclosed exchange out of their model (`sfumato fit`)")
 _WIDER = _Change("swap over a wider `window`", set=("window", _more))
 _NARROWER = _Change("swap over a narrower `window`", set=("window", _less))
+_LARGER_GROUPS = _Change("draw values from larger groups (`group`)", set=("group", _more))
+_SMALLER_GROUPS = _Change("draw values from smaller groups (`group`)", set=("group", _fewer))
 _MORE_AREAS, _FEWER_AREAS = (
     _Change("exchange more households (a larger `rate`)", set=("rate", _more)),
     _Change("exchange fewer households (a smaller `rate`)", set=("rate", _less)),
@@ -281,6 +289,14 @@ _CHANGES: dict[Kind, dict[Aim, tuple[_Change, ...]]] = {
         Aim.KEPT: (_SMOOTH, _LARGER_LEAVES),
         Aim.APART: (_COARSER_FIRST, _LARGER_LEAVES),
     },
+    "drawn": {
+        Aim.FURTHER: (_LARGER_GROUPS,),
+        Aim.TOGETHER: (_PERTURB,),
+        Aim.GENTLER: (_SMALLER_GROUPS,),
+        Aim.READ: (_LARGER_GROUPS, _OUT),
+        Aim.KEPT: (_LARGER_GROUPS,),
+        Aim.APART: (_LARGER_GROUPS, _BROADER, _OUT),
+    },
     "swapped": {
         Aim.FURTHER: (_WIDER,),
         Aim.TOGETHER: (_PERTURB, _NOT_AGAIN),
@@ -336,7 +352,7 @@ class Methods:
 
     def kind(self, column: str | None = None) -> Kind:
         """The method that was used on a column; of the release where the column is none that was masked."""
-        found = {part.what for part in self._parts(column)}
+        found = {_kind_of(part) for part in self._parts(column)}
         return next((kind for kind in _KINDS if kind in found), self.guess)
 
     def remedy(self, aim: Aim, column: str | None = None) -> str:
@@ -380,3 +396,8 @@ def sampled(disclosure: Disclosure | None) -> float:
     (0.1, 1.0)
     """
     return math.prod(part.fraction for part in disclosure or () if isinstance(part, Sampled)) * 1.0
+
+
+def _kind_of(part: Disclosed) -> str:
+    """Which method a part of a disclosure tells of: an exchange within groups is none by ranks."""
+    return "drawn" if isinstance(part, Swapped) and part.group is not None else part.what
