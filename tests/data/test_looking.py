@@ -12,8 +12,9 @@ from sfumato.data.kinds import Facts
 from sfumato.data.looking import Looking, in_words, telling
 from sfumato.data.profile import profile
 from sfumato.errors import DataError
-from sfumato.plan.draft import draft_plan
+from sfumato.plan.by_groups import exchange_of
 from sfumato.plan.plan import Plan
+from tests.drafted import drafted
 
 
 def guess(values, looking=None, name="x", **known):
@@ -111,7 +112,7 @@ def test_labels_that_hold_personal_data_do_not_leave():
     assert found.found_in_labels == {"email": 0.5}
     frame = pl.DataFrame({"x": [1, 2, 1, 2] * 10, "sex": ["f", "m"] * 20})
     book = Codebook({"x": Variable(labels=labels)})
-    text = draft_plan(frame, profile(frame, book), "t")
+    text = drafted(frame, book, "t").text
     assert "drop, columns: [x]" in text
     assert "jo@" not in text
     assert looks_identifying(Facts(frame["x"], book["x"]))
@@ -149,8 +150,8 @@ def test_how_many_values_are_looked_at():
 
 def test_a_file_name_that_names_somebody_is_no_title():
     frame = pl.DataFrame({"sex": ["f", "m"] * 30})
-    assert Plan.from_yaml(draft_plan(frame, profile(frame, Codebook()), "jo@example.org")).title == "Untitled"
-    assert Plan.from_yaml(draft_plan(frame, profile(frame, Codebook()), "survey 2020")).title == "survey 2020"
+    assert Plan.from_yaml(drafted(frame, title="jo@example.org").text).title == "Untitled"
+    assert Plan.from_yaml(drafted(frame, title="survey 2020").text).title == "survey 2020"
 
 
 PERSONAL = ["jo@example.org", "020 7946 0958", "+44 7700 900123", "LS2 9JT", "943 476 5919", "GB82WEST12345698765432"]
@@ -169,7 +170,12 @@ def test_wherever_it_stands_it_is_found_and_stays_out_of_the_plan(personal, befo
     frame = pl.DataFrame({"note": [text, *["nothing to say"] * others], "sex": ["f"] * (others + 1)})
     guesses = profile(frame, Codebook())
     assert guesses[0].variable.role in ("identifier", "key")
-    plan = draft_plan(frame, guesses, "t")
+    plan = "\n".join(exchange_of(frame, guesses).lines(5, "scientific-use"))
     assert personal not in plan
-    changed = [n for s in Plan.from_yaml(plan).steps if s.name in ("drop", "coarsen_postcode") for n in s.columns]
+    changed = [
+        n
+        for s in Plan.from_yaml(f"sfumato: 1\n{plan}").steps
+        if s.name in ("drop", "coarsen_postcode")
+        for n in s.columns
+    ]
     assert "note" in changed

@@ -18,7 +18,6 @@ from sfumato.errors import LimitExceeded, PlanError
 from sfumato.measures.measuring import Measuring
 from sfumato.methods.registry import methods
 from sfumato.plan.binding import entered
-from sfumato.plan.draft import draft_plan
 from sfumato.plan.plan import Plan
 from sfumato.progress import quiet
 from sfumato.release.large import EARLIER_LEFT_OUT
@@ -28,6 +27,7 @@ from sfumato.release.protect import protect
 from sfumato.release.remaining import as_released
 from sfumato.release.run import run_plan, run_steps
 from sfumato.release.secret import Secret
+from sfumato.tuning.drafts import draft_for
 from tests.methods.tables import PEOPLE_BOOK, lawful, people
 from tests.reasons import nobody_knows
 from tests.release.scattered import Scattered
@@ -191,7 +191,8 @@ def test_an_invented_cohort_under_the_plan_that_is_drafted_for_it(tmp_path):
     data = sf.read(sf.examples.cohort(400))
     text = draft(data, "cohort").text
     same_release(Plan.from_yaml(text), data, tmp_path / "r")
-    assert draft_plan(*drafted_from(Scattered.of(data.frame, data.codebook)), "cohort") == text
+    frame, guesses = drafted_from(Scattered.of(data.frame, data.codebook))
+    assert draft_for(frame, data.codebook, guesses, "cohort")[0].text == text
 
 
 def drafted_from(parted):

@@ -15,7 +15,7 @@ SECRET = bytes(range(32))
 
 def drafted(tables):
     known = {
-        n: Drafted(f"{n}.csv", t, profile(t, Codebook({n: sf.Variable() for n in t.columns})))
+        n: Drafted(f"{n}.csv", t, Codebook(), profile(t, Codebook({n: sf.Variable() for n in t.columns})))
         for n, t in tables.items()
     }
     return sf.Plan.from_yaml(draft_tables(known, "study"))
@@ -51,7 +51,7 @@ def test_ids_that_tables_share_get_codes_of_their_own_and_nothing_links_them():
 
 def test_the_comment_says_how_to_join_them_and_that_works():
     tables = {
-        n: Drafted(f"{n}.csv", t, profile(t, Codebook({c: sf.Variable() for c in t.columns})))
+        n: Drafted(f"{n}.csv", t, Codebook(), profile(t, Codebook({c: sf.Variable() for c in t.columns})))
         for n, t in study().items()
     }
     text = draft_tables(tables, "study")

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.data.codebook import Codebook
 from sfumato.data.hidden import HIDDEN
+from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
@@ -166,6 +166,7 @@ def exchange_of(frame: pl.DataFrame, guesses: Sequence[Guess]) -> Exchange:
 
     Examples
     --------
+    >>> from sfumato.data.codebook import Codebook
     >>> from sfumato.data.profile import profile
     >>> mails = [f"a{i}@example.org" for i in range(30)]
     >>> rows = pl.DataFrame({"email": mails, "age": [20 + i % 17 for i in range(30)]})
@@ -226,8 +227,7 @@ def _why_it_goes(frame: pl.DataFrame, guess: Guess) -> str | None:
         return _DATES
     if variable.kind == Kind.GEOGRAPHIC and column.dtype.is_numeric():
         return _PLACE
-    known = Codebook({guess.name: variable}).missing(guess.name, column.dtype)
-    return _EMPTY if column.to_frame().select(known.all()).item() else None
+    return _EMPTY if Facts(column, variable).values.is_empty() else None
 
 
 def _drawn(guess: Guess) -> bool:

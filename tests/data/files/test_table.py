@@ -56,7 +56,7 @@ def test_every_fact_of_a_codebook_that_is_not_held_is_told():
         measure="scale",
         format="F8.0",
     )
-    facts = set(Variable.model_fields) - {"role", "kind", "missing_from_file", "multiple"}
+    facts = set(Variable.model_fields) - {"role", "sensitive", "kind", "missing_from_file", "multiple"}
     assert len(unheld(Codebook({"age": variable}), (), ".x")) == len(facts)
     assert unheld(Codebook({"age": variable}), sorted(facts), ".x") == ()
     assert unheld(Codebook({"age": Variable()}), (), ".x") == ()

@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from sfumato.data.codebook import Codebook, Variable
+from sfumato.measures.guessing import Guessed, risk_above
 from sfumato.measures.known import Known
-from sfumato.measures.risk.inference import Guessed, findings, risk_above
+from sfumato.measures.risk.inference import findings
 
 BOOK = Codebook({"a": Variable(kind="categorical"), "x": Variable(kind="integer"), "ill": Variable(kind="categorical")})
 

@@ -23,7 +23,7 @@ from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.kernels.grid import round_to_multiple
 from sfumato.kernels.masking.near_ranks import Ranked
-from sfumato.kernels.masking.survivors import combined, move_survivors
+from sfumato.kernels.masking.survivors import Near, combined, move_survivors
 from sfumato.kernels.neighbours.similar import similar_groups
 from sfumato.kernels.rows import scatter
 from sfumato.methods.base import Stage, StepDraws
@@ -207,10 +207,10 @@ class _Stratum:
         columns = self.step.columns
         categories = [j for j, n in enumerate(columns) if n in self.known.codes]
         views = [categories, range(len(columns))] if 0 < len(categories) < len(columns) else [range(len(columns))]
-        sets = np.array([self.at[n] for n in columns])
-        original = self._numbered(self.known.codes, self.known.numbers)
-        near = (self.points, self.group, self.block, self.words)
-        return move_survivors(self._donors(), original, self._told, sets, views, *near)
+        sets = [[columns.index(n) for n in each] for each in self.step.sets]
+        original = self._numbered(columns, self.known.codes, self.known.numbers)
+        near = Near(self.points, self.group, self.block, self.words)
+        return move_survivors(self._donors(), original, self._told, sets, views, near)
 
     def _donors(self) -> Ints:
         """For each row and set a member of the row's group, each as likely, shape (n, sets)."""
@@ -228,27 +228,29 @@ class _Stratum:
             out[:, s] = order[starts[self.group] + place]
         return out
 
-    def _told(self, source: Ints) -> Ints:
-        """What would be released as numbers of values, shape (n, p)."""
-        codes = {n: code[source[:, self.at[n]]] for n, code in self.known.codes.items()}
-        return self._numbered(codes, {n: self._number(n, source) for n in self.known.numbers})
+    def _told(self, s: int, rows: Ints, donors: Ints) -> Ints:
+        """Numbers of the values that rows would have of a set from these donors, shape (m, columns of the set)."""
+        columns = self.step.sets[s]
+        codes = {n: self.known.codes[n][donors] for n in columns if n in self.known.codes}
+        numbers = {n: self._number(n, rows, donors) for n in columns if n in self.known.numbers}
+        return self._numbered(columns, codes, numbers)
 
-    def _numbered(self, codes: Mapping[str, Ints], numbers: Mapping[str, Floats]) -> Ints:
+    @staticmethod
+    def _numbered(columns: Sequence[str], codes: Mapping[str, Ints], numbers: Mapping[str, Floats]) -> Ints:
         """Numbers of values, equal for equal ones, shape (n, p)."""
         bits = {n: np.where(np.isnan(x), np.nan, x + 0.0).view(np.int64) for n, x in numbers.items()}
-        return np.column_stack([codes[n] if n in codes else bits[n] for n in self.step.columns])
+        return np.column_stack([codes[n] if n in codes else bits[n] for n in columns])
 
-    def _number(self, column: str, source: Ints) -> Floats:
-        """The numbers of a column that would be released."""
-        rows = source[:, self.at[column]]
-        return self.anew[column](rows) if column in self.anew else self.known.numbers[column][rows]
+    def _number(self, column: str, rows: Ints, donors: Ints) -> Floats:
+        """The numbers that rows would have from these donors."""
+        return self.anew[column](rows, donors) if column in self.anew else self.known.numbers[column][donors]
 
     def released(self, column: str, source: Ints) -> pl.Series:
         """The new values of a column."""
         value = self.rows[column].gather(source[:, self.at[column]])
         if column not in self.anew:
             return value
-        number = self._number(column, source)
+        number = self._number(column, np.arange(len(source)), source[:, self.at[column]])
         rows = np.flatnonzero(~np.isnan(number))  # gaps stay the gaps that they were
         known = pl.Series(number[rows]).cast(value.to_physical().dtype).cast(value.dtype)
         return value.scatter(pl.Series(rows), known) if len(rows) else value
@@ -278,13 +280,13 @@ class _Anew:
         word = draws.draws.words(stratum.unit, purpose)
         self.u, self.ties = (((word[:, j] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52 for j in (0, 1))
 
-    def __call__(self, rows: Ints) -> Floats:
-        """The new number of each row, whose value is that of these rows, shape (n,)."""
-        out = self.x[rows]
+    def __call__(self, rows: Ints, donors: Ints) -> Floats:
+        """The new numbers of rows that have their values from these donors, shape (m,)."""
+        out = self.x[donors]
         there = np.flatnonzero(~np.isnan(out))
-        mine = rows[there]
-        new = self.ranked.anew(mine, self.share, self.ties[there], self.u[there])
-        out[there] = new if self.step is None else self._on_grid(new, self.step, *self.ranked.bounds(mine))
+        mine, theirs = rows[there], donors[there]
+        new = self.ranked.anew(theirs, self.share, self.ties[mine], self.u[mine])
+        out[there] = new if self.step is None else self._on_grid(new, self.step, *self.ranked.bounds(theirs))
         return out
 
     @staticmethod
