@@ -25,7 +25,7 @@ from sfumato.inference.outcome import Family as NoiseFamily
 from sfumato.inference.result import Fit
 from sfumato.kernels.glm import Family
 from sfumato.measures.utility.default_model import default_model
-from sfumato.measures.utility.model import MEASURE, ModelComparison, ModelFit, comparison_of, fit_model
+from sfumato.measures.utility.model import ModelComparison, ModelFit, comparison_of, fit_model, moved_most
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.copies import apart
@@ -265,7 +265,7 @@ def _together(
     )
     records = {"original": first.n}
     lines = [Finding("standardised_difference", variable=one.term, value=one.moved) for one in terms]
-    sentences = [] if (said := MEASURE.say(Findings(tuple(lines)), 1.0)) is None else [said]
+    sentences = [] if (said := moved_most(Findings(tuple(lines)))) is None else [said]
     if both is not None:
         records["released"] = both.after.n
         notes = (*notes, *both.notes)

@@ -61,9 +61,10 @@ Computation = Callable[[Subject], Findings | Asking]
 """Gives findings of a subject, at once or after it has asked all records."""
 Better = Literal["low", "high", "near", "change"]
 """Whether protection (or utility) is better where a figure is low, high, near its baseline, or unchanged."""
-Published = Literal["rate", "ladder", "change", "mean", "no"]
-"""How a figure may be published: with 3 significant digits; as "at least 2, 3, 5, 10, …"; as the change from original
-to release; so that only its mean over three or more variables is told, with 3 significant digits; or not at all."""
+Published = Literal["rate", "hundredth", "ladder", "change", "mean", "no"]
+"""How a figure may be published: with 3 significant digits; with 2 decimals; as "at least 2, 3, 5, 10, …"; as the
+change from original to release; so that only its mean over three or more variables is told, with 3 significant digits;
+or not at all."""
 Face = Literal["risk", "compare"]
 """The commands that show a measure; `protect` shows all."""
 

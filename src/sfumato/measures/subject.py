@@ -110,13 +110,6 @@ class Subject:
         The table as it entered the first step that masks: what `after` is compared with as a whole.
     pair
         `before` and `after` side by side, for measures of records.
-    entering
-        The table as it was read, with what steps left out of it before `given`.
-    result
-        The released records as measures of what was lost ask them: with all columns, hidden ones among them; None where
-        `after` is that.
-    noted
-        Whether `result` holds what was noted of its gaps (`sfumato.data.hidden.GAP`): a column without is as it was.
     classes
         Which columns make classes. Where two groups have the same columns, single classes are told once.
     sensitive
@@ -154,6 +147,13 @@ class Subject:
         Names of figures that somebody asked for; of measures that are not always worth their time, only these run.
     knowing
         Outsiders who know all that leaves, and true values of what was masked.
+    entering
+        The table as it was read, with what steps left out of it before `given`.
+    result
+        The released records as measures of what was lost ask them: with all columns, hidden ones among them; None where
+        `after` is that.
+    noted
+        Whether `result` holds what was noted of its gaps (`sfumato.data.hidden.GAP`): a column without is as it was.
     progress
         What a measure of several long parts tells before each of them.
     """
@@ -162,9 +162,6 @@ class Subject:
     given: Dataset | None = None
     before: Dataset | None = None
     pair: Pair | None = None
-    entering: Dataset | None = field(default=None, repr=False)
-    result: Dataset | None = field(default=None, repr=False)
-    noted: bool = False
     classes: tuple[Classes, ...] = ()
     sensitive: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
@@ -183,6 +180,9 @@ class Subject:
     copies: Copies | None = field(default=None, repr=False)
     asked: frozenset[str] = frozenset()
     knowing: tuple[Outsider, ...] = ()
+    entering: Dataset | None = field(default=None, repr=False)
+    result: Dataset | None = field(default=None, repr=False)
+    noted: bool = False
     progress: Progress = field(default=quiet, repr=False, compare=False)
 
     def __post_init__(self) -> None:

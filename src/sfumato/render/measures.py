@@ -27,6 +27,7 @@ _BETTER: Mapping[str, str] = MappingProxyType(
 _PUBLISHED: Mapping[str, str] = MappingProxyType(
     {
         "rate": "with three significant digits",
+        "hundredth": "with two decimals",
         "ladder": "as “at least 2, 3, 5, 10, 20, 50, …”",
         "change": "as the change from the original to the release",
         "mean": "its mean over three or more, with three significant digits",

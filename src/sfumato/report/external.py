@@ -186,6 +186,10 @@ def _line(
             return None if name is None else _rounded(replace(line, variable=name))
         case "rate":
             return _rounded(line)
+        case "hundredth":
+            return replace(
+                line, value=None if line.value is None else round(line.value, 2), baseline=None, interval=None
+            )
         case "mean":
             return _rounded(line) if line.variable is None and _where(line) in means else None
         case _:

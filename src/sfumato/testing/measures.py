@@ -254,6 +254,8 @@ def _as_it_says(f: Finding, how: Published) -> bool:
         return few_digits
     if how == "mean":
         return few_digits and (f.variable is None or not shown)
+    if how == "hundredth":
+        return all(v == round(v, 2) for v in shown)
     if how == "ladder":
         return all(v == at_least(v) for v in shown)
     if how == "change":

@@ -95,6 +95,7 @@ def test_words():
     assert say(*WHOLE) == "288 of 303 columns and all records left."
     assert say(*WHOLE, of("time", 2.0, 1034.0)).endswith("left. `time` has 2 values (of 1,034).")
     assert say(WHOLE[0], Finding("records_kept", value=0.85)) == "288 of 303 columns and 85% of the records left."
+    assert say(WHOLE[0], Finding("records_kept", value=0.996)).endswith("and all but 0.4% of the records left.")
 
 
 def test_at_most_five_columns_are_named_the_worst_first():

@@ -1,4 +1,5 @@
 import datetime
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,8 +12,10 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.subject import Subject
 from sfumato.measures.utility import relations
 from sfumato.measures.utility.relations import MEASURE, MOST_COLUMNS
+from sfumato.report.external import external
 from tests.measures.utility.lost import lost, lost_in_batches, with_ids
 from tests.release.scattered import Scattered
+from tests.render import reports
 
 
 def shift(before, after, book=None, engine=PolarsDataset):
@@ -123,6 +126,12 @@ def test_of_two_tables():
     assert sf.compare(before, after).of("relations_shift").value == pytest.approx(expected)
 
 
+def test_what_is_published_has_two_decimals():
+    """Of two columns a finer figure would tell the original's correlation to whoever computes the release's."""
+    report = replace(reports.report(), findings=Findings((Finding("relations_shift", value=0.0371),)))
+    assert external(report).findings.of("relations_shift").value == 0.04
+
+
 def say(*lines):
     return MEASURE.say(Findings(lines), 1.0)
 
@@ -130,7 +139,6 @@ def say(*lines):
 def test_words():
     moved = Finding("coefficients_moved", at=5.0, value=0.4)
     assert say() is None
-    assert say(Finding("relations_shift", value=0.0)) == "Correlations do not move."
     assert say(Finding("relations_shift", value=0.001)) == "Correlations move by less than .01 on average."
     assert say(Finding("relations_shift", value=0.123), moved) == (
         "Correlations move by .12 on average; 2 of 5 coefficients by over 1 SE."

@@ -18,6 +18,7 @@ __all__ = ["MEASURE"]
 
 _TOLD = 5
 """Most columns that a sentence names."""
+_NEARLY = 0.99
 
 
 def _asks(subject: Subject) -> Asking:
@@ -71,7 +72,13 @@ def _left(findings: Findings) -> Iterator[str]:
         many = round(line.at or 0)
         yield f"{round(value_of(line) * many):,} of {many:,} columns"
     for line in with_value(findings, "records_kept"):
-        yield "all records" if value_of(line) == 1 else f"{percent(value_of(line))} of the records"
+        yield _records(value_of(line))
+
+
+def _records(share: float) -> str:
+    if share == 1:
+        return "all records"
+    return f"all but {percent(1 - share)} of the records" if share >= _NEARLY else f"{percent(share)} of the records"
 
 
 MEASURE = Measure(

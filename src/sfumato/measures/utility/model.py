@@ -20,7 +20,7 @@ from sfumato.data.pair import Pair, numbers
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family, Fit, fit
 from sfumato.measures.measure import Complaint, Figure, Measure
-from sfumato.measures.saying import value_of, with_value
+from sfumato.measures.saying import value_of, with_value, worst
 from sfumato.measures.subject import Subject
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "compare_models",
     "findings",
     "fit_model",
+    "moved_most",
     "standardised_difference",
 ]
 
@@ -364,6 +365,32 @@ def _compute(subject: Subject) -> Findings:
     if how.model is None:
         return Findings()
     return findings(subject.two.tables, how.model, how.family or "linear")
+
+
+def moved_most(findings: Findings) -> str | None:
+    """The coefficient that moved most, in a sentence; None where none has a value.
+
+    Examples
+    --------
+    >>> moved_most(Findings((Finding("standardised_difference", variable="age", value=0.2),)))[-60:]
+    'well within what another sample of the same size would give.'
+    """
+    lines = with_value(findings, "standardised_difference")
+    if not lines:
+        return None
+    most = worst(lines)
+    d = value_of(most)
+    meaning = (
+        "more than chance alone would move it in another sample of the same size"
+        if d > 1
+        else "well within what another sample of the same size would give"
+        if d <= 0.5
+        else "about what another sample of the same size would give"
+    )
+    return (
+        f"In the model that was fitted to both tables, the coefficient that moved most ({most.variable}) moved by "
+        f"{d:.2g} of its standard errors, {meaning}."
+    )
 
 
 def _complain(findings: Findings, fraction: float) -> tuple[Complaint, ...]:
