@@ -28,7 +28,7 @@ def exchanged(codes, group, seed=3):
 
 
 def test_none_survives_where_combinations_fill_their_cells():
-    """600 records in 540 cells: a value that moves anywhere makes a new survivor about as often as it takes one away."""
+    """600 records in 540 cells: a value that moves makes a new survivor about as often as it takes one away."""
     rng = np.random.default_rng(0)
     codes = np.column_stack([rng.integers(0, 60, 600), rng.integers(0, 3, 600), rng.integers(0, 3, 600)])
     (before, after), source, new, moved = exchanged(codes, rng.permutation(600) // 5)

@@ -203,13 +203,14 @@ def _say(findings: Findings, fraction: float) -> str | None:
 
 MEASURE = Measure(
     family="linkage",
-    place=25,
+    place=22,
     doing="combinations that survived",
     needs=frozenset({"pair"}),
     figures=(
         Figure(
             "uniques_kept",
             title="Unique combinations that survived",
+            attacker="same combination",
             what="Share of the people whose combination of values was theirs alone and stands once in the release, "
             "over all columns that somebody knows or over the categories among them. Whoever knows it finds the "
             "record, or takes another one for it.",
