@@ -196,9 +196,16 @@ def test_of_several_tables_the_lines_to_copy_stand_under_the_name_of_theirs():
     ]
 
 
-def test_many_tables_fit_as_far_as_lines_go():
-    many = tables(**{f"t{i}": report(FOUND) for i in range(6)})
-    assert fits(screen_of_tables(many, OPEN, {}, written=False))
+@pytest.mark.parametrize("more", [2, 6, 12, 40])
+def test_many_tables_fit(more):
+    """Where not all can be shown, those that may not leave are."""
+    told = Assumed(unknown=((("asthma",), "asked by our own interviewers"),))
+    held = {f"t{i}": report(FOUND, assumed=told) for i in range(more)}
+    many = replace(tables(), tables=held | dict(tables().tables))
+    lines = screen_of_tables(many, OPEN, {}, written=False)
+    assert fits(lines)
+    assert any(line.startswith("EXCEEDED  visits: ") for line in lines)
+    assert any(line.startswith("… and ") for line in lines) == (more == 40)
 
 
 def test_few_warnings_are_told_unless_all_are_asked_for():

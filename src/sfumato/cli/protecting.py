@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def tell(
         print_screen(lines)
         return
     if not written:
-        say([f"sfumato: {lines[0]}"])
+        say([f"sfumato: {' '.join(map(str.strip, takewhile(bool, lines)))}"])
     place = {"release": typed.out if written else None, "ok": release.ok, "engine": engine, "parts": parts}
     found = _tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()
     print_json({**place, **found, "next": following.plain})

@@ -39,7 +39,7 @@ TITLE = 30
 """Most columns of a title."""
 LOST = "lost"
 """The family of measures that say what was lost."""
-_LOST, _ADVICE, _COPIED = 5, 4, 6
+_LOST, _ADVICE, _COPIED = 5, 4, 5
 _SENTENCE = 220
 """Most characters of a sentence on what was lost, so that others have room."""
 _INDENT = "  "
@@ -158,10 +158,7 @@ def next_lines(following: Following, advice: str = "") -> list[str]:
     lines = paragraph(f"Next{condition}:{f' {advice}' if advice else ''}", _INDENT)
     if len(lines) > _ADVICE:
         lines = [*lines[: _ADVICE - 1], f"{lines[_ADVICE - 1][: WIDTH - 1]}…"]
-    copied = _copied(following.lines)
-    if len(copied) > _COPIED and following.lines[0] == _UNKNOWN:
-        copied = _copied((_UNKNOWN, _ALL_OTHERS, *following.lines[2:]))
-    lines += copied
+    lines += _copied(following.lines)
     return [*lines, *(line for command in following.commands for line in command_lines(command))]
 
 
@@ -183,8 +180,12 @@ def command_lines(command: Command) -> list[str]:
 
 
 def _copied(lines: Sequence[str]) -> list[str]:
-    """Lines of a plan, broken where YAML lets them be: the same is read back."""
-    return [part for line in lines for part in _broken(f"{_INDENT}{line}")]
+    """Lines of a plan, broken where YAML lets them be: the same is read back; of very many columns all others."""
+    copied: list[str] = []
+    for before, line in zip(("", *lines), lines, strict=False):
+        parts = _broken(f"{_INDENT}{line}")
+        copied += parts if before != _UNKNOWN or len(parts) <= _COPIED else [f"{_INDENT}{_ALL_OTHERS}"]
+    return copied
 
 
 def _broken(line: str) -> list[str]:

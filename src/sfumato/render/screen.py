@@ -92,14 +92,22 @@ def screen_of_tables(
     copied = [line for name, lines in asked.items() if lines for line in (f"Table {cut(name, TITLE)}:", *lines)]
     advised = (f"{cut(n, _NAME)}: {said}" for n, one in report.tables.items() if (said := _first_advice(one)))
     tail = next_lines(Following(following.commands, tuple(copied)), "" if written else next(advised, ""))
-    room = (HEIGHT - len(head) - len(tail) - 1) // len(report.tables)
-    lines = [*head, ""]
-    for name, one in report.tables.items():
-        own = headline(one.verdict, name, _said(one))
-        own += _below(one, counted) if (counted := _counted_on(one)) else []
-        own += table(to_show(one.findings), max(min(ROWS, room - len(own) - 1), 0))
-        lines += own
-    return [*lines, "", *tail]
+    return [*head, "", *_each_table(report, HEIGHT - len(head) - len(tail) - 2), "", *tail]
+
+
+def _each_table(report: TablesReport, height: int) -> list[str]:
+    """Each table's verdict and its own short table; where there are too many, those that may not leave come first."""
+    blocks = []
+    for name, one in sorted(report.tables.items(), key=lambda item: item[1].ok if len(report.tables) > height else 0):
+        counted = _counted_on(one)
+        blocks.append((one, headline(one.verdict, name, _said(one)) + (_below(one, counted) if counted else [])))
+    spare = height - sum(len(own) for _, own in blocks)
+    if spare >= 0:
+        rows = min(ROWS, spare // len(blocks) - 1)  # one is for the heads of the columns
+        return [line for one, own in blocks for line in (*own, *table(to_show(one.findings), rows))]
+    shown = blocks if len(blocks) <= height else blocks[: height - 1]
+    more = len(blocks) - len(shown)
+    return [*(own[0] for _, own in shown), *([f"… and {more} more tables (--json)"] if more else [])]
 
 
 def _fate(verdict: str, written: bool) -> str:

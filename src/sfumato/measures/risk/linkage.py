@@ -323,7 +323,7 @@ def _among_all(subject: Subject) -> Asking:
 
 _KNOWS = {
     **KNOWN,
-    "overall": "exact masked values",
+    "overall": "exact values",
     "stratum": "exact values, strata",
     "unscaled": "values, spread undone",
 }

@@ -373,7 +373,7 @@ MEASURE = Measure(
             aim=Aim.FURTHER,
             usual=MappingProxyType({"group": "all", "attack": WORST}),
             attacker="best-fitting record",
-            knows=MappingProxyType({"all": "exact masked values"}),
+            knows=MappingProxyType({"all": "exact values"}),
             clause="{} of the people are found",
         ),
     ),
