@@ -17,7 +17,7 @@ from sfumato.release.measure import measure
 from sfumato.testing.measures import MeasureLaws, same_findings
 from sfumato.testing.subjects import PLANTED, PROVIDES, SUBJECTS, subjects_for
 
-TELLING = {"reconstruction": "averaged"}
+TELLING = {"reconstruction": "averaged", "inference": "exchanged"}
 """The subject that a measure is tried on at each change, where that is not the first that it can be computed on."""
 
 

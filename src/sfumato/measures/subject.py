@@ -257,6 +257,8 @@ class Subject:
             "earlier": bool(self.earlier) and self.truth is not None,
             "intruder": self.intruder is not None or (self._of_all and self._knows),
             "control": self.outsiders is not None,
+            "guesses": self._guessing,
+            "outsider": bool(self.knowing),
         }
         return frozenset(name for name, there in has.items() if there)
 
@@ -268,6 +270,12 @@ class Subject:
     @property
     def _knows(self) -> bool:
         return bool(keys_of(self.traces, self.after.codebook) or self.traces.known)
+
+    @property
+    def _guessing(self) -> bool:
+        """Whether there is something to be guessed, and something to hold guesses against."""
+        beside_others = self.outsiders is not None and bool(self.sensitive)
+        return beside_others or (self.donors is not None and bool(self.guessed))
 
     @property
     def outsiders(self) -> Known | None:

@@ -50,6 +50,8 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         "earlier": "an earlier release, with true values",
         "intruder": "keys that an intruder knows, beside the release",
         "control": "people who are not in the release",
+        "guesses": "what nobody must learn, and people who are not in the release or values drawn within groups",
+        "outsider": "columns that leave, with true values of some of them",
     }
 )
 _BASELINES: Mapping[str, str] = MappingProxyType(

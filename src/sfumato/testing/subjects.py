@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.dataset import Dataset, rows
 from sfumato.data.disclosure import Disclosure, Sampled
-from sfumato.data.hidden import GAP
+from sfumato.data.hidden import DONORS, GAP, ROW
 from sfumato.data.pair import Pair, numbers
 from sfumato.data.suppression import Emptied, Suppression
 from sfumato.draws import Draws
@@ -29,11 +29,12 @@ from sfumato.measures.intruding import SCENARIOS, Intruding, Knowledge
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Measure, Need
 from sfumato.measures.measuring import Measuring
-from sfumato.measures.subject import KEYS, STRATA, Classes, Subject
+from sfumato.measures.subject import KEYS, RELEASED, STRATA, Classes, Outsider, Subject
 from sfumato.methods.centroids.method import Centroids
 from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
 from sfumato.methods.suppress_cells import SuppressCells
+from sfumato.methods.swap.method import Swap
 from sfumato.release.run import run_steps
 
 __all__ = ["PLANTED", "PROVIDES", "SUBJECTS", "HasSubject", "people", "subjects_for"]
@@ -108,6 +109,7 @@ class Made:
     codebook: Codebook
     columns: tuple[str, ...]
     by: tuple[str, ...]
+    donors: pl.DataFrame | None = None
 
     def subject(self, engine: Engine = PolarsDataset, seed: int | None = None) -> Subject:
         """The subject; with a seed its rows are shuffled, of either table on their own where nothing joins them."""
@@ -133,6 +135,9 @@ class Made:
             suppression=Suppression(records=3, cells={"h": 2}, of=n + 3, unswapped=1),
             emptied=(emptied(orders[0]),),
             intruder=self.known(before, after, seed),
+            knowing=() if self.donors is None else (Outsider(RELEASED, ("g",), ("x", "y", "h", "ill")),),
+            guessed=("ill",),
+            donors=None if self.donors is None else self.donors[orders[0]],
         )
 
     def known(self, before: pl.DataFrame, after: pl.DataFrame, seed: int | None) -> Known:
@@ -175,6 +180,17 @@ def noisy() -> Made:
     ran = run_steps(steps, PolarsDataset(people(), BOOK), Draws(bytes(16)))
     told = Disclosure([*ran.disclosure, Sampled(fraction=0.5)])
     return Made(people(), rows(ran.after), told, ran.after.codebook, ("x", "y"), ("g",))
+
+
+@cache
+def exchanged() -> Made:
+    """Values drawn within groups of similar records, with whose they are."""
+    step = Swap(columns=["x", "y", "h", "ill"], group=5, perturb=0.02)
+    book = Codebook({**BOOK, ROW: Variable(kind="integer")})
+    ran = run_steps([step], PolarsDataset(people().with_row_index(ROW), book), Draws(bytes(16)))
+    donors = ran.reconstructions[DONORS].drop(ROW)
+    after = rows(ran.after).drop(ROW)
+    return Made(people(), after, ran.disclosure, ran.after.codebook.without(ROW), ("x", "y"), (), donors)
 
 
 @dataclass(frozen=True)
@@ -245,6 +261,7 @@ SUBJECTS: Mapping[str, Callable[[], HasSubject]] = {
     "surveyed": Surveyed,
     "noisy": noisy,
     "averaged": averaged,
+    "exchanged": exchanged,
     "alone": Alone,
     "wildcards": lambda: Surveyed("wildcard:0.5"),
     "again": Again,
@@ -253,11 +270,14 @@ SUBJECTS: Mapping[str, Callable[[], HasSubject]] = {
 
 ANY: frozenset[Need] = frozenset({"table", "disclosure", "model"})
 ONE: frozenset[Need] = ANY | {"keys", "sensitive"}
-TWO: frozenset[Need] = ONE | {"strata", "pair", "input", "columns", "suppression", "cells", "intruder", "control"}
+TWO: frozenset[Need] = ONE | {
+    *("strata", "pair", "input", "columns", "suppression", "cells", "intruder", "control", "guesses")
+}
 PROVIDES: Mapping[str, frozenset[Need]] = {
     "surveyed": ONE,
     "noisy": TWO,
     "averaged": TWO,
+    "exchanged": TWO | {"outsider"},
     "alone": ONE,
     "wildcards": ONE,
     "again": ANY | {"earlier"},

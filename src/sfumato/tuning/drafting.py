@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
@@ -40,6 +41,7 @@ _MOST_CANDIDATES = 6
 _MOST_LEAVING = 12
 _FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
 _NOTHING_LEFT = "no column could stay: {why}"
+_NO_NAMES = "names of columns such as `*` or `^x$` stand for others: rename them"
 _FOUND = "with it too many people would be found"
 _GUESSED = "its values could be guessed too well"
 _SINGLED_OUT = "with it too many combinations would stay unique"
@@ -198,8 +200,9 @@ class _Trying:
         text = "\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)])
         try:
             found = self._measured(Plan.from_yaml(text))
-        except SfumatoError as fault:
-            return _Trial(group, Tried(records=self.frame.height), (), str(fault))
+        except (SfumatoError, PolarsError) as fault:
+            why = str(fault) if isinstance(fault, SfumatoError) else _NO_NAMES
+            return _Trial(group, Tried(records=self.frame.height), (), why)
         lines = [(name, _bound(found, name)) for name in vars(self.asked)]
         excess = [
             (f.value / getattr(self.asked, name), name, f.variable)

@@ -151,7 +151,7 @@ MEASURE = Measure(
     family="linkage",
     place=60,
     doing="guesses beside a control",
-    needs=frozenset({"table"}),
+    needs=frozenset({"guesses"}),
     figures=(
         Figure(
             "inference",

@@ -205,7 +205,7 @@ MEASURE = Measure(
     family="linkage",
     place=22,
     doing="combinations that survived",
-    needs=frozenset({"pair"}),
+    needs=frozenset({"pair", "outsider"}),
     figures=(
         Figure(
             "uniques_kept",

@@ -9,18 +9,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.hidden import leaving
 from sfumato.kernels.neighbours.similar import leading, on_lattice
 from sfumato.kernels.rows import scatter
 from sfumato.methods.base import StepDraws
 from sfumato.methods.swap.values import amount, doubles, ordered, value_bits
 
-__all__ = ["GAP", "Coded", "coded", "coordinates", "own_units"]
+__all__ = ["GAP", "Coded", "coded", "coordinates", "gaps_of", "own_units"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
 
 GAP = -1
 """Code of a missing category."""
@@ -51,7 +52,7 @@ def coded(batch: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> Co
     numbers: dict[str, Floats] = {}
     for n in columns:
         value = batch[n]
-        gap = batch.select(codebook.missing(n, value.dtype)).to_series().to_numpy()
+        gap = gaps_of(value, codebook[n])
         if amount(codebook[n]) and ordered(value.dtype):
             number = doubles(value).fill_null(float("nan")).to_numpy().copy()
             number[gap] = np.nan
@@ -61,6 +62,12 @@ def coded(batch: pl.DataFrame, columns: Sequence[str], codebook: Codebook) -> Co
             rank[gap] = GAP
             codes[n] = rank
     return Coded(codes, numbers)
+
+
+def gaps_of(value: pl.Series, variable: Variable) -> Bools:
+    """Where there is no value, shape (n,)."""
+    book = Codebook({"value": variable})  # a name such as `^x$` would be taken for a pattern
+    return value.alias("value").to_frame().select(book.missing("value", value.dtype)).to_series().to_numpy()
 
 
 def _comparable(value: pl.Series) -> pl.Series:
@@ -106,7 +113,7 @@ def coordinates(known: Coded, codebook: Codebook) -> Floats:
     return on_lattice(leading(points))
 
 
-def _standardised(number: Floats, gap: NDArray[np.bool_]) -> Floats:
+def _standardised(number: Floats, gap: Bools) -> Floats:
     """A number in standard deviations from its mean, where a gap lies; nothing where it does not vary."""
     there = number[~gap]
     sd = float(there.std()) if len(there) else 0.0
@@ -116,6 +123,6 @@ def _standardised(number: Floats, gap: NDArray[np.bool_]) -> Floats:
     return np.asarray(np.where(gap, 0.0, z)[:, None])
 
 
-def _of_gaps(gap: NDArray[np.bool_]) -> list[Floats]:
+def _of_gaps(gap: Bools) -> list[Floats]:
     """An indicator of gaps, where some values are missing and not all."""
     return [_OF_GAP * gap[:, None].astype(np.float64)] if gap.any() and not gap.all() else []

@@ -56,19 +56,20 @@ class Numbering:
 
     def numbers(self, frame: pl.DataFrame, columns: Sequence[str], codebook: Codebook, side: str) -> list[pl.Series]:
         """The columns as numbers, null where there is no value."""
-        chosen = []
+        found = []
         for n in columns[:MOST]:
-            dtype = frame.schema[n]
+            value = frame[n].alias("value")
             if n in self.levels:
                 codes = range(len(self.levels[n]))
-                value = pl.col(n).cast(pl.String).replace_strict(self.levels[n], codes, default=None)
-            elif codebook[n].numeric and ordered(dtype):
-                value = pl.col(n).to_physical()
+                number = pl.col("value").cast(pl.String).replace_strict(self.levels[n], codes, default=None)
+            elif codebook[n].numeric and ordered(value.dtype):
+                number = pl.col("value").to_physical()
             else:
                 continue
-            number = pl.when(~codebook.missing(n, dtype)).then(value.cast(pl.Float64)).fill_nan(None)
-            chosen.append(number.alias(hidden(side, n)))
-        return frame.select(chosen).get_columns()
+            gap = Codebook({"value": codebook[n]}).missing("value", value.dtype)
+            told = value.to_frame().select(pl.when(~gap).then(number.cast(pl.Float64)).fill_nan(None))
+            found.append(told.to_series().alias(hidden(side, n)))
+        return found
 
 
 def counts_of(names: Sequence[str]) -> tuple[Counts, ...]:
