@@ -125,5 +125,5 @@ def _gaps(name: str, gap: pl.Expr, batch: pl.DataFrame) -> Iterator[pl.Expr]:
 def _added_up(name: str, gap: pl.Expr, batch: pl.DataFrame) -> Iterator[pl.Expr]:
     was = pl.col(f"{GAP}{name}")
     for column, happened in ((f"{DELETED}{name}", gap & ~was), (f"{FILLED}{name}", was & ~gap)):
-        before = pl.col(column) if column in batch.columns else pl.lit(0, pl.UInt8)
-        yield (before + happened.cast(pl.UInt8)).alias(column)
+        before = pl.col(column) if column in batch.columns else pl.lit(0, pl.Int64)
+        yield (before + happened.cast(pl.Int64)).alias(column)
