@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
+from sfumato.errors import DataError
 from sfumato.plan.draft import draft_plan
 from sfumato.plan.drafts import draft_for
 from sfumato.plan.wishes import Wishes
@@ -23,6 +25,12 @@ def test_roles_that_are_named_stand_in_the_draft():
     assert [str(g.variable.role) for g in guesses] == ["record", "key", "outcome"]
     assert "centroids" not in text
     assert drafted is None
+
+
+@pytest.mark.parametrize("column", ["sex", "pay"])
+def test_what_is_no_id_is_not_taken_for_one(column):
+    with pytest.raises(DataError, match="no id of the records"):
+        draft_for(FRAME, GUESSES, "people", Wishes(record=column))
 
 
 def test_where_keys_are_named_it_is_told_what_the_draft_does():

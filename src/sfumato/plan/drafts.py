@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from sfumato.data.profile import Guess
+from sfumato.errors import DataError
 from sfumato.plan.by_keys import draft_by_keys
 from sfumato.plan.draft import draft_plan
 from sfumato.plan.drafted import DraftedPlan
@@ -73,7 +74,15 @@ def draft_for(
         edited.check(frame.columns)
         guesses, frame = edited.over(guesses), edited.plan.read(frame)
     guesses = wishes.over(guesses)
+    if wishes.record is not None and not _are_ids(frame.get_column(wishes.record)):
+        raise DataError(f"{wishes.record!r} is no id of the records: ids are whole numbers or texts, one for each.")
     if wishes.of_keys or (edited is not None and edited.of_keys):
         drafted = draft_by_keys(frame, guesses, wishes, title, edited)
         return drafted.text, guesses, drafted
     return draft_plan(frame, guesses, title, edited), guesses, None
+
+
+def _are_ids(column: pl.Series) -> bool:
+    if not (column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum)):
+        return False
+    return not column.null_count() and column.n_unique() == len(column)
