@@ -465,7 +465,7 @@ def json_page() -> str:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         _invent()
         runs = {
-            "init": ["init", "people.csv", "--json"],
+            "init": ["init", "people.csv", "--keys", "sex,age", "--json"],
             "protect": ["protect", "plan.yaml", "people.csv", "--out", "release", "--secret-file", "key", "--json"],
             "risk": ["risk", "people.csv", "--protected", "release/data.csv", "--plan", "plan.yaml", "--json"],
             "compare": ["compare", "people.csv", "release/data.csv", "--plan", "plan.yaml", "--json"],
@@ -536,6 +536,9 @@ _KEYS = {
     "plan": "the drafted plan as YAML",
     "variables": "for each variable the guessed `role` and `kind`, and the `reason`; where texts hold personal data that have "
     "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
+    "draft": "where it is said who knows what: what the draft is for, columns that are known, that are unknown, that leave "
+    "(`kept`) and that do not (`left_out`, each with the reason); the `method`, the fewest records of a `group`, what was "
+    "measured when it was tried (null where it was not), and the `next` commands; `because` where nothing can be released",
     "release": "path of the release folder; `null` where nothing was written",
     "ok": "whether the verdict is `holds`",
     "engine": "where rows were worked on: `memory`, `duckdb` or `spark`",

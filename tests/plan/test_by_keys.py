@@ -82,6 +82,39 @@ def test_numbers_are_averaged_and_few_are_found():
     assert found.value <= 0.2
 
 
+@pytest.mark.parametrize("purpose", ["scientific-use", "public-use"])
+def test_equal_records_that_no_id_tells_apart_are_in_larger_groups(purpose):
+    """They share several averages, so that groups of k would leave values that fewer than k records have."""
+    height = np.random.default_rng(1).integers(150, 350, 129)
+    frame = pl.DataFrame({"height": height, "q1": ["yes", "no", "no"] * 43})
+    done = drafted(frame, keys=("height",), purpose=purpose)
+    assert "do: centroids" in done.text
+    assert protected(done, frame).verdict == "holds"
+
+
+def test_a_number_of_one_value_with_gaps_is_a_category():
+    frame = PEOPLE.with_columns(pl.when(pl.col("pid") % 3 == 0).then(7).alias("flag"))
+    done = drafted(frame, keys=("flag",))
+    assert "flag:     {role: key, kind: categorical}" in done.text
+    assert protected(done, frame).verdict == "holds"
+    few = PEOPLE.with_columns(pl.when(pl.col("pid") < 3).then(7).alias("flag"))
+    done = drafted(few, keys=("flag", "sex"))
+    assert protected(done, few).verdict == "holds"
+    assert protected(done, few).frame.group_by("sex", *({"flag"} & {*done.kept})).len()["len"].min() >= 5
+
+
+def test_an_empty_key_is_left_out():
+    frame = PEOPLE.with_columns(gone=pl.lit(None, pl.Int64))
+    done = drafted(frame, keys=("sex", "gone"))
+    assert {one.column: one.because for one in done.left_out}["gone"] == "it holds no values"
+    assert protected(done, frame).verdict == "holds"
+
+
+def test_where_nobody_knows_anything_nothing_is_measured_and_that_is_said():
+    done = drafted(PEOPLE.select("sex", "q1"), unknown=("*",))
+    assert "nobody is said to know anything" in done.because
+
+
 def test_the_reason_stands_in_the_plan_and_without_one_it_is_open():
     assert f'columns: others, because: "{REASON}"' in drafted(keys=("sex",)).text
     wishes = Wishes(keys=("sex",)).named(PEOPLE.columns)

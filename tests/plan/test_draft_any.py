@@ -15,10 +15,12 @@ from sfumato.errors import SfumatoError
 from sfumato.plan.by_groups import exchange_of
 from sfumato.plan.draft import head
 from sfumato.plan.plan import Plan
-from sfumato.plan.wishes import Wishes
+from sfumato.plan.wishes import PURPOSES, Wishes
 from tests.drafted import drafted as tried
+from tests.reasons import REASON
 
 NAMES = ("age", "sex", "id", "hid", "weight", "income", "born", "town", "x1", "postcode", "name", "q 1", "lat", "score")
+BY_KEYS = "tests/plan/test_draft_any.py::test_a_draft_by_keys_of_any_table_is_a_plan"
 HERE = "tests/plan/test_draft_any.py::test_a_draft_of_any_table_is_tried"
 
 
@@ -77,6 +79,36 @@ def test_a_draft_of_any_table_is_tried(first: int) -> None:
         with contextlib.suppress(SfumatoError):
             told = tried(table(seed))
             assert Plan.from_yaml(told.text).limits
+
+
+def by_keys(seed: int) -> Plan | None:
+    """A draft by keys: some columns are known, or some are unknown, and one or another has a role besides."""
+    rng, frame = np.random.default_rng(seed), table(seed)
+    names = rng.permutation(frame.columns).tolist()
+    some = tuple(names[: int(rng.integers(1, 1 + len(names)))])
+    left = names[len(some) :]
+    wishes = Wishes(
+        purpose=PURPOSES[int(rng.integers(2))],
+        keys=some if rng.random() < 0.7 else (),
+        unknown=() if rng.random() < 0.7 else (f"{names[-1][0]}*",),
+        because=REASON if rng.random() < 0.5 else None,
+        sensitive=tuple(names[:1]) if rng.random() < 0.3 else (),
+        record=left[0] if left and rng.random() < 0.3 else None,
+    )
+    try:
+        return Plan.from_yaml(tried(frame, wishes=wishes).text)
+    except SfumatoError:
+        return None
+
+
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(i, marks=pytest.mark.nightly(of=f"{BY_KEYS}[0]")) for i in (1, 2, 3))]
+)
+def test_a_draft_by_keys_of_any_table_is_a_plan(first: int) -> None:
+    """Some of what is drawn contradicts itself (a sensitive id, a reason for nothing), and is refused."""
+    many = 100 if first == 0 else 635
+    plans = [by_keys(seed) for seed in range(10_000 * first, 10_000 * first + many)]
+    assert sum(plan is not None for plan in plans) > 0.6 * many
 
 
 def test_bands_of_fractions_are_cut_where_powers_of_ten_are_no_doubles() -> None:

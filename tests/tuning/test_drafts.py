@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.codebook import Codebook
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.examples import cohort, cohort_codebook
 from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
@@ -35,6 +35,12 @@ def test_without_wishes_all_that_leaves_is_known_and_exchanged():
 def test_where_keys_are_named_these_alone_are_known():
     told = drafted(FRAME, wishes=Wishes(keys=("sex",)))
     assert (told.method, told.known, told.unknown, told.open) == ("keys", ("sex",), ("pay",), True)
+
+
+@pytest.mark.parametrize("column", ["sex", "pay"])
+def test_what_is_no_id_is_not_taken_for_one(column):
+    with pytest.raises(DataError, match="no id of the records"):
+        drafted(FRAME, wishes=Wishes(record=column))
 
 
 @pytest.mark.parametrize("book", [Codebook(), pytest.param(cohort_codebook(), marks=pytest.mark.slow)])

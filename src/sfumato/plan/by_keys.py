@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.hidden import HIDDEN
+from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
-from sfumato.kernels.classes.cell_suppression import suppress_cells
+from sfumato.kernels.classes.cell_suppression import Suppression, suppress_cells
+from sfumato.kernels.classes.missing_keys import count_with_missing
 from sfumato.plan.draft import head, id_lines, step_lines, variable_lines
 from sfumato.plan.drafted import DraftedPlan, LeftOut
 from sfumato.plan.drafting import MOST_CELLS, SHARE, Steps, draft_steps
@@ -28,11 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["draft_by_keys"]
 
+Ints = NDArray[np.int64]
+
 _TOO_FEW = "too few people would share it together with the other columns that are known"
 _DATES = "how its dates are written could not be told"
 _PLACE = "coordinates point to a place"
 _WEIGHT = "a weight that is known tells people apart"
+_EMPTY = "it holds no values"
 _NOTHING = "none of the columns that are known can stay: too few people share any of them"
+_NOBODY = "nobody is said to know anything of it: name at least one column that others may know"
+_SHORT = "it holds fewer than {least} records"
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,8 @@ class _Asked:
 
 _SMALL = (0.2, 0.15, 0.1, 0.07, SHARE)
 """Shares of the records in combinations that are too small, as they are tried."""
+_SHARED = 1.5
+"""How much larger groups are where equal records share several: they are found as those of groups of k are."""
 _ASKED = MappingProxyType({"scientific-use": _Asked(5, 0.2), "public-use": _Asked(12, 0.09)})
 
 
@@ -89,15 +101,21 @@ def draft_by_keys(
     asked = _ASKED[wishes.purpose]
     told: Wishes | Edited = edited if edited is not None and not wishes.of_keys else wishes
     known = told.known(guesses)
+    guesses = [_of_one_value(frame, g) if g.name in known else g for g in guesses]
     must_go = {g.name: why for g in guesses if (why := _why_it_goes(g, known, told)) is not None}
-    steps = _chosen(frame, [_as_key(g) for g in guesses if g.name in known], asked.k, wishes.keep)
+    empty = (g for g in guesses if g.name in known and Facts(frame.get_column(g.name), g.variable).values.is_empty())
+    must_go |= {g.name: _EMPTY for g in empty}
+    looked_up = [_as_key(g) for g in guesses if g.name in known and g.name not in must_go]
+    apart = any(g.variable.role == Role.RECORD and g.name not in must_go for g in guesses)
+    steps = _chosen(frame, looked_up, asked.k, wishes.keep, apart)
     left_out = [*_known_left_out(steps, known), *(LeftOut(n, why) for n, why in must_go.items())]
     steps = replace(steps, dropped=(*must_go, *steps.dropped))
     gone = {one.column for one in left_out}
     released = [g for g in guesses if g.name not in gone]
     columns = [g.name for g in released if g.variable.role not in IDS]
     unknown = told.stated(columns, known)
-    nothing = None if {*known} - gone or not known else _NOTHING
+    nothing = None if {*known} - gone else _NOTHING if known else _NOBODY
+    nothing = nothing if frame.height >= 2 * asked.k else _SHORT.format(least=2 * asked.k)
     lines = [
         *_left_out_lines([one for one in left_out if one.column not in must_go], nothing),
         *(head(title) if edited is None else edited.head()),
@@ -121,23 +139,36 @@ def draft_by_keys(
     )
 
 
-def _chosen(frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collection[str]) -> Steps:
+def _chosen(frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collection[str], apart: bool) -> Steps:
     """The steps that leave most keys, and these finest: with few single values gone, or else few records.
 
     How many records may stand in combinations that are too small is tried from many to few: each of them loses a value
     at least, and of no key more than a share of its values may go.
+
+    Parameters
+    ----------
+    frame, guesses, k, kept
+        As in `draft_steps`.
+    apart
+        Whether ids tell equal records apart.
     """
-    found = list(_candidates(frame, guesses, k, kept, average=True))
+    averages = partial(draft_steps, frame, guesses, kept=kept, average=True)
+    found = list(_candidates(lambda share: _averaged(averages, frame, k, share, apart), len(guesses)))
     if all(steps.crowded for steps in found):  # averages need twice as many alike as bands
-        found += _candidates(frame, guesses, k, kept, average=False)
+        found += _candidates(lambda share: draft_steps(frame, guesses, k, kept, share, average=False), len(guesses))
     return min(found, key=lambda steps: len(steps.crowded))  # of as many the first
 
 
-def _candidates(
-    frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collection[str], average: bool
-) -> Iterator[Steps]:
-    for share in (part for part in _SMALL if part <= max(SHARE, MOST_CELLS * len(guesses))):
-        steps = draft_steps(frame, guesses, k, kept, share, average)
+def _averaged(draft: Callable[..., Steps], frame: pl.DataFrame, k: int, share: float, apart: bool) -> Steps:
+    """Steps with averages: where nothing tells equal records apart they share, so that groups must be larger."""
+    steps = draft(k=k, share=share)
+    tied = (n in steps.years or frame.get_column(n).drop_nulls().is_duplicated().any() for n in steps.averaged)
+    return draft(k=math.ceil(_SHARED * k), share=share) if not apart and any(tied) else steps
+
+
+def _candidates(draft: Callable[[float], Steps], keys: int) -> Iterator[Steps]:
+    for share in (part for part in _SMALL if part <= max(SHARE, MOST_CELLS * keys)):
+        steps = draft(share)
         cells = steps.some_small and not steps.averaged and _cells_are_enough(steps)
         if cells or not steps.some_small or share == SHARE:
             yield replace(steps, cells=cells)
@@ -155,6 +186,14 @@ def _why_it_goes(guess: Guess, known: Collection[str], told: Wishes | Edited) ->
     return _WEIGHT if variable.role == Role.WEIGHT and not told.says_unknown(guess.name) else None
 
 
+def _of_one_value(frame: pl.DataFrame, guess: Guess) -> Guess:
+    """A number that has one value, and gaps that tell people apart, is a category."""
+    facts = Facts(frame.get_column(guess.name), guess.variable)
+    if not guess.variable.numeric or not 0 < len(facts.values) < frame.height or facts.values.n_unique() > 1:
+        return guess
+    return replace(guess, variable=guess.variable.model_copy(update={"kind": Kind.CATEGORICAL, "range": None}))
+
+
 def _as_key(guess: Guess) -> Guess:
     """A column that is known, as the choice of steps takes it: texts are categories."""
     update = {"role": Role.KEY} | ({"kind": Kind.CATEGORICAL} if guess.variable.kind == Kind.TEXT else {})
@@ -162,12 +201,32 @@ def _as_key(guess: Guess) -> Guess:
 
 
 def _cells_are_enough(steps: Steps) -> bool:
-    """Whether few single values of keys need to go so that nobody has to be left out."""
-    codes = np.column_stack([steps.codes[n] for n in steps.keys]) - 1  # −1: missing, and matches any value
-    codes = codes[:, [len(np.unique(column[column >= 0])) > 1 for column in codes.T]]  # as the step has it
+    """Whether few single values of keys need to go so that nobody has to be left out.
+
+    The step takes a gap for any value, those of the file too. Nobody may be hidden by these alone: who knows that a
+    person has a value looks for it first among the records that show it.
+    """
+    codes = np.column_stack([steps.codes[n] for n in steps.keys]) - 1  # −1: missing
+    differ = np.array([len(np.unique(column[column >= 0])) > 1 for column in codes.T])
+    if (codes[:, ~differ] < 0).any():  # such keys take no part in the step, and who has a value stands out
+        return False
+    codes = codes[:, differ]
     patterns, counts = np.unique(codes, axis=0, return_counts=True)
-    caps = np.full(codes.shape[1], MOST_CELLS)
-    return not suppress_cells(patterns, counts.astype(np.int64), steps.smallest, caps=caps).below
+    counts, caps = counts.astype(np.int64), np.full(codes.shape[1], MOST_CELLS)
+    done = suppress_cells(patterns, counts, steps.smallest, caps=caps)
+    return not done.below and not _hidden_by_gaps(patterns, counts, done, steps.smallest)
+
+
+def _hidden_by_gaps(patterns: Ints, counts: Ints, done: Suppression, k: int) -> int:
+    """Records without gaps of the file that fewer than k of these match: only what was taken out may be any value."""
+    left = counts.copy()
+    np.subtract.at(left, done.pattern, done.records)
+    whole = np.asarray((patterns >= 0).all(axis=1))
+    after = np.concatenate([patterns, np.where(done.blank, -1, patterns[done.pattern])])
+    records = np.concatenate([left * whole, done.records * whole[done.pattern]])
+    after, which = np.unique(after[records > 0], axis=0, return_inverse=True)
+    each = np.bincount(which.ravel(), weights=records[records > 0], minlength=len(after)).astype(np.int64)
+    return int(each[count_with_missing(after, each, alpha=1.0).f < k].sum())
 
 
 def _known_left_out(steps: Steps, known: Collection[str]) -> Iterator[LeftOut]:

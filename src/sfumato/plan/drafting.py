@@ -231,10 +231,13 @@ def _as_asked(share: float | None) -> dict[str, Any]:
 
 
 def _patterns(work: pl.DataFrame, averaged: Mapping[str, Variable], smallest: int) -> NDArray[np.int64] | None:
-    """Which numbers each record lacks; None where few records share that, or codes say why."""
+    """Which numbers each record lacks; None where few records share that, or have them all, or codes say why."""
     patterns = patterns_of(work, averaged)
-    several = any(Facts(work.get_column(n), v).kinds_of_missing > 1 for n, v in averaged.items())
-    return None if several or in_small(patterns, smallest) > SHARE * work.height else patterns
+    facts = [Facts(work.get_column(n), v) for n, v in averaged.items()]
+    whole = int(np.all([f.present for f in facts], axis=0).sum())
+    if whole < smallest or any(f.kinds_of_missing > 1 for f in facts):
+        return None
+    return None if in_small(patterns, smallest) > SHARE * work.height else patterns
 
 
 def _masked(variable: Variable, dtype: pl.DataType) -> bool:

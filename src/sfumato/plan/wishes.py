@@ -214,6 +214,8 @@ class Wishes:
             update["kind"] = Kind.CATEGORICAL  # of free text there is no role to say
         if role in NOT_LEARNT:
             update["range"] = None
+        if name in self._ids() and variable.kind == Kind.CONTINUOUS:
+            update["kind"] = Kind.CATEGORICAL  # numbers that are ids
         changed = variable.model_copy(update=update)
         if changed == variable and not said:
             return guess

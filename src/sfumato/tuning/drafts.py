@@ -9,6 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import Guess
+from sfumato.errors import DataError
 from sfumato.plan.by_keys import draft_by_keys
 from sfumato.plan.drafted import DraftedPlan
 from sfumato.plan.wishes import Wishes
@@ -77,6 +78,14 @@ def draft_for(
         edited.check(frame.columns)
         guesses, frame = edited.over(guesses), edited.plan.read(frame)
     guesses = wishes.over(guesses)
+    if wishes.record is not None and not _are_ids(frame.get_column(wishes.record)):
+        raise DataError(f"{wishes.record!r} is no id of the records: ids are whole numbers or texts, one for each.")
     if wishes.of_keys or (edited is not None and edited.of_keys):
         return draft_by_keys(frame, guesses, wishes, title, edited), guesses
     return draft_by_groups(frame, codebook, guesses, wishes, title, edited, progress), guesses
+
+
+def _are_ids(column: pl.Series) -> bool:
+    if not (column.dtype.is_integer() or column.dtype in (pl.String, pl.Categorical, pl.Enum)):
+        return False
+    return not column.null_count() and column.n_unique() == len(column)
