@@ -10,6 +10,7 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
@@ -199,7 +200,7 @@ class _Trying:
         self.progress(f"trying groups of {group}", 0)
         text = "\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)])
         try:
-            found = self._measured(Plan.from_yaml(text))
+            found, moved = self._measured(Plan.from_yaml(text))
         except (SfumatoError, PolarsError) as fault:
             why = str(fault) if isinstance(fault, SfumatoError) else _NO_NAMES
             return _Trial(group, Tried(records=self.frame.height), (), why)
@@ -213,14 +214,16 @@ class _Trying:
         figures = {
             name: max((f.value for f in several if f.value is not None), default=None) for name, several in lines
         }
-        tried = Tried(**figures, records=self.frame.height)
+        tried = Tried(**figures, records=self.frame.height, relations_shift=moved)
         return _Trial(group, tried, tuple(sorted(excess, key=lambda each: -each[0])))
 
-    def _measured(self, plan: Plan) -> Findings:
+    def _measured(self, plan: Plan) -> tuple[Findings, float | None]:
+        """What a run comes to, and by how much it moves correlations."""
         data = entered(plan, self.data)
         plan = plan.bound(data.codebook)
         ran = run_plan(plan, data, Draws(secrets.token_bytes(32)))
-        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings
+        moved = next((part.relations_shift for part in ran.disclosure if isinstance(part, Swapped)), None)
+        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings, moved
 
 
 def _bound(found: Findings, measure: str) -> list[Finding]:
