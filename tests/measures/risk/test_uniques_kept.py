@@ -63,9 +63,7 @@ def test_numbers_that_were_drawn_anew_do_not_hide_categories_that_single_out():
 
 
 def test_gaps_are_a_value_however_they_are_written():
-    gaps = TRUE.with_columns(
-        job=pl.Series(["x", "y", "x", "x", None]), age=pl.Series([20.0, 30.0, 40.0, 50.0, None])
-    )
+    gaps = TRUE.with_columns(job=pl.Series(["x", "y", "x", "x", None]), age=pl.Series([20.0, 30.0, 40.0, 50.0, None]))
     assert kept(gaps) == 1.0
 
 
@@ -94,7 +92,13 @@ def test_who_knows_nothing_of_what_was_masked_has_none():
 
 
 N = 240
-STEP = {"do": "swap", "columns": ["town", "job", "low", "pay"], "group": 5, "perturb": 0.02, "together": [["low", "pay"]]}
+STEP = {
+    "do": "swap",
+    "columns": ["town", "job", "low", "pay"],
+    "group": 5,
+    "perturb": 0.02,
+    "together": [["low", "pay"]],
+}
 PLAN = {
     "variables": {
         "id": {"role": "record"},
