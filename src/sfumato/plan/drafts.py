@@ -9,12 +9,11 @@ import polars as pl
 
 from sfumato.data.profile import Guess
 from sfumato.errors import DataError
-from sfumato.plan.by_keys import draft_by_keys
 from sfumato.plan.draft import draft_plan
-from sfumato.plan.drafted import DraftedPlan
 from sfumato.plan.wishes import Wishes
 
 if TYPE_CHECKING:
+    from sfumato.plan.drafted import DraftedPlan
     from sfumato.plan.edited import Edited
 
 __all__ = ["draft_for"]
@@ -77,6 +76,8 @@ def draft_for(
     if wishes.record is not None and not _are_ids(frame.get_column(wishes.record)):
         raise DataError(f"{wishes.record!r} is no id of the records: ids are whole numbers or texts, one for each.")
     if wishes.of_keys or (edited is not None and edited.of_keys):
+        from sfumato.plan.by_keys import draft_by_keys  # with kernels that no other draft needs
+
         drafted = draft_by_keys(frame, guesses, wishes, title, edited)
         return drafted.text, guesses, drafted
     return draft_plan(frame, guesses, title, edited), guesses, None
