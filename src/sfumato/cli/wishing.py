@@ -141,7 +141,8 @@ def next_of(data: str, out: Path | None, drafted: DraftedPlan) -> list[str]:
     plan = Path("plan.yaml") if out is None else out
     if drafted.open:
         new = plan.with_name(f"{plan.stem}2{plan.suffix}")
-        command = ["init", data, "--roles", str(plan), "--because", "...", "--out", str(new)]
+        purpose = [] if drafted.purpose == "scientific-use" else ["--for", drafted.purpose]
+        command = ["init", data, *purpose, "--roles", str(plan), "--because", "...", "--out", str(new)]
     else:
         command = ["protect", str(plan), data, "--out", "release", "--secret-file", "key"]
     return [shlex.join(["sfumato", *command])]
