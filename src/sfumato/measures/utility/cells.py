@@ -29,8 +29,8 @@ def _asks(subject: Subject) -> Asking:
     after = released(subject)
     there = schema_of(after)
     noted = [name for name in columns if f"{GAP}{name}" in there]
-    counting = [_counting(noted, after.codebook, there)] if noted else []
-    rows, *happened = yield [Question(after, query) for query in (Counts(()), *counting)]
+    counting = [Question(after, _counting(noted, after.codebook, there))] if noted else []
+    rows, *happened = yield [Question(after, Counts(())), *counting]
     n = int(rows.item(0, COUNT))
     counts = {noted[i]: (deleted, filled) for told in happened for i, deleted, filled in told.iter_rows()}
     lines = []
