@@ -33,8 +33,9 @@ __all__ = ["MOST_TRIED", "Chosen", "draft_by_groups", "try_groups"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
-_FEW_RECORDS, _FURTHER = 1_000, 2
-"""Records up to which an exchange is drawn so many times more before it is said to hold."""
+_FEW_RECORDS, _MOST_FURTHER = 1_000, 8
+"""Records up to which an exchange is drawn several times more before it is said to hold, the more often the fewer they
+are: of thirty records each is a share of .03."""
 _MARGIN = 1.1
 """What a release draws is not what was tried: figures keep this far from their limits."""
 _MOST_CANDIDATES = 6
@@ -188,7 +189,8 @@ class _Trying:
     def _surely(self, chosen: Exchange, group: int) -> _Trial:
         """The worst of some draws, where there are so few records that figures hang on these."""
         worst = self._one(chosen, group)
-        for _ in range(_FURTHER if self.frame.height <= _FEW_RECORDS and worst.holds else 0):
+        few = self.frame.height <= _FEW_RECORDS and worst.holds
+        for _ in range(min(_MOST_FURTHER, 2 * _FEW_RECORDS // self.frame.height) if few else 0):
             worst = max(worst, self._one(chosen, group), key=lambda trial: trial.worst)
             if not worst.holds:
                 break
