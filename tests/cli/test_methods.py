@@ -25,7 +25,7 @@ def test_one_method(sfumato):
     told = json.loads(sfumato("methods", "swap", "--json").stdout)["methods"]
     assert [m["name"] for m in told] == ["swap"]
     shown = sfumato("methods", "swap").stdout
-    assert "Exchange each record's value" in shown
+    assert "Exchange values within groups of similar records" in shown
     assert "window" in shown
 
 

@@ -56,8 +56,8 @@ def outline(found):
         ("postcode_district", ["Q1", "Q2"], ("key", "geographic")),
         ("hiv_status", [0, 1, 0, 1], ("sensitive", "categorical")),
         ("monthlyIncome", [1200.5, 3400.25], ("sensitive", "continuous")),
-        ("ethnic_group", ["a", "b", "a", "b"], ("sensitive", "categorical")),
-        ("religion", ["a", "b", "a", "b"], ("sensitive", "categorical")),
+        ("ethnic_group", ["a", "b", "a", "b"], ("key", "categorical")),
+        ("religion", ["a", "b", "a", "b"], ("key", "categorical")),
         ("SexualOrientation", ["a", "b", "a", "b"], ("sensitive", "categorical")),
         ("sex", ["f", "m", "f", "m"], ("key", "categorical")),
         ("maternal_age", [20, 21, 25], ("key", "integer")),
@@ -165,7 +165,7 @@ def test_what_is_known_stays():
     known = Variable(role="sensitive", kind="integer", label="Number of visits", range=(0, None))
     assert found.variable == known
     assert found.certain
-    assert guess("q7", [1, 2, 1, 2], label="Ever diagnosed with HIV").variable.role == "sensitive"
+    assert guess("q7", [1, 2, 1, 2], label="Ever diagnosed with HIV").variable.private
 
 
 # ---- ids of records and households -----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_what_is_known_and_private_is_both():
     known = Codebook({"race": Variable(role="key"), "sex": Variable(role="key")})
     race, religion, sex = (guess.variable for guess in profile(frame, known))
     assert (race.role, race.sensitive) == ("key", True)
-    assert (religion.role, religion.sensitive) == ("sensitive", False)  # the role says it
+    assert (religion.role, religion.sensitive) == ("key", True)
     assert (sex.role, sex.sensitive) == ("key", False)
 
 

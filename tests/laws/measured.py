@@ -49,6 +49,29 @@ PLANS = {
         ],
         [{"measure": "risk1", "at_most": 0.9}, {"measure": "il1s", "at_most": 9.0}],
     ),
+    "exchanged in groups": (
+        [
+            {
+                "do": "swap",
+                "columns": ["region", "sex", "edu", "smoker", "bmi", "income", "age"],
+                "group": 5,
+                "perturb": 0.02,
+                "together": [["bmi", "age"], ["sex", "edu"]],
+            }
+        ],
+        [
+            {"measure": "linkage_nearest", "group": "released", "at_most": 0.3},
+            {"measure": "uniques_kept", "at_most": 0.05},
+            {"measure": "inference", "group": "risk", "attack": "released", "at_most": 0.5},
+        ],
+    ),
+    "exchanged in groups by sex, the rest unknown": (
+        [
+            {"do": "swap", "columns": ["region", "bmi", "income"], "group": 8, "by": ["sex"]},
+            {"do": "suppress_strata", "by": ["edu"], "min_count": 20, "max_suppressed": 0.5},
+        ],
+        [{"measure": "uniques_kept", "at_most": 0.9}],
+    ),
     "copies of some values": (
         [{"do": "synthesise", "columns": ["smoker", "income"], "where": "income > 20000", "copies": 2}],
         [{"measure": "disclosive_correct", "at_most": 0.2}],

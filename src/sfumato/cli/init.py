@@ -94,7 +94,7 @@ def init(
     may hold such changes, so it is written over only with --overwrite. Say which columns others may know (--keys), or
     which nobody does (--unknown), and only what is known is changed.
     """
-    from sfumato.cli.talk import print_json, refuse_same, say, write_out
+    from sfumato.cli.talk import print_json, print_screen, refuse_same, say, write_out
     from sfumato.cli.working import working
     from sfumato.data.looking import Looking
     from sfumato.errors import DataError, FileError
@@ -115,6 +115,7 @@ def init(
         raise DataError("What you say of columns is for one table: draft its plan from one file.")
     how = Looking(tuple(names(kinds) or ()), sample, threshold)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    screen: list[str] = []
     with working() as progress:
         looking, drafting = split(progress, (3, 7))
         found = _looked_at(data, reading, how, looking)
@@ -125,14 +126,16 @@ def init(
             (one,) = found.values()
             title = _stem(data[0])
             drafted, guesses = draft_for(one.frame, one.codebook, one.guesses, title, wishes, edited, drafting)
-            drafted = drafted.with_next(wishing.next_of(data[0], out, drafted))
+            screen, commands = wishing.screen_of(data[0], out, drafted, guesses, reading.typed())
             text = drafted.text
-            told = {"variables": {g.name: _told(g) for g in guesses}, "draft": drafted.to_dict()}
-            say(wishing.in_words(drafted))
+            told = {"variables": {g.name: _told(g) for g in guesses}}
+            told |= {"draft": drafted.with_next(commands).to_dict()}
     if json:
         print_json({"plan": text} | told)
     if out is not None or not json:
         write_out(text, out)
+    if screen and not json:
+        (print_screen if out is not None else say)(screen)
 
 
 def _looked_at(data: Sequence[str], reading: Reading, how: Looking, progress: Progress) -> dict[str, Drafted]:

@@ -35,7 +35,8 @@ _COLOURS = {
     r"^HOLDS(?=  )": "bold green",
     r"^EXCEEDED(?=  )|(exceeded|not measured)$": "bold red",
     r"^UNDECIDED(?=  )": "bold yellow",
-    r"^ Who attacks .*$": "bold",
+    r"^DRAFTED(?=  )": "bold",
+    r"^ (Who attacks|Column) .*$": "bold",
 }
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sfumato.cli.options import names
 
 if TYPE_CHECKING:
+    from sfumato.data.profile import Guess
     from sfumato.plan.drafted import DraftedPlan
     from sfumato.plan.edited import Edited
     from sfumato.plan.wishes import Wishes
@@ -26,8 +28,7 @@ __all__ = [
     "Sensitive",
     "Unknown",
     "edited_of",
-    "in_words",
-    "next_of",
+    "screen_of",
     "wishes_of",
 ]
 
@@ -122,8 +123,10 @@ def edited_of(roles: Path | None, wishes: Wishes, because: str | None) -> Edited
     return Edited(Plan.load(roles), None if wishes.of_keys else because)
 
 
-def next_of(data: str, out: Path | None, drafted: DraftedPlan) -> list[str]:
-    """Commands to go on with after a draft.
+def screen_of(
+    data: str, out: Path | None, drafted: DraftedPlan, guesses: Sequence[Guess], typed: Mapping[str, Any]
+) -> tuple[list[str], list[str]]:
+    """The screen of a draft, and its commands as JSON has them.
 
     Parameters
     ----------
@@ -131,30 +134,29 @@ def next_of(data: str, out: Path | None, drafted: DraftedPlan) -> list[str]:
         The data file as it was given.
     out
         Where the plan is written.
-    drafted
-        What it does.
+    drafted, guesses
+        What it does, and what its variables are taken for.
+    typed
+        Options by which the file is read, as they were typed.
     """
-    import shlex
+    from sfumato.cli.commands import command, next_plan
+    from sfumato.render.drafted import screen_of_draft
+    from sfumato.render.layout import Following
 
-    if drafted.because is not None:
-        return []
     plan = Path("plan.yaml") if out is None else out
-    if drafted.open:
-        new = plan.with_name(f"{plan.stem}2{plan.suffix}")
-        command = ["init", data, "--roles", str(plan), "--because", "...", "--out", str(new)]
-    else:
-        command = ["protect", str(plan), data, "--out", "release", "--secret-file", "key"]
-    return [shlex.join(["sfumato", *command])]
+    decide, following = [], []
+    if drafted.because is None and drafted.open:
+        asked = {"roles": plan, "because": "...", "out": next_plan(plan)}
+        following = [command("init", data, **asked, **typed)]
+    elif drafted.because is None:
+        following = [command("protect", plan, data, out="release", secret_file="key", **typed)]
+    if drafted.because is None and drafted.method == "swap" and (known := _example(guesses, drafted)):
+        decide = [command("init", data, keys=known, because="...", out=next_plan(plan), **typed)]
+    name = str(plan) if out is not None else f"a plan for {Path(data).name}"
+    return screen_of_draft(drafted, guesses, name, decide, following), Following(tuple(following)).plain
 
 
-def in_words(drafted: DraftedPlan) -> list[str]:
-    """What a draft does, in lines: known columns that are left out first."""
-    if drafted.because is not None:
-        return [f"This file cannot be released in this way because {drafted.because}."]
-    known = [one for one in drafted.left_out if one.column in drafted.known]
-    lines = [f"Left out: {one.column}, because {one.because}." for one in known]
-    lines.append(f"Known to others: {', '.join(n for n in drafted.known if n in drafted.kept)}.")
-    if drafted.unknown:
-        why = "write why, or nothing is released" if drafted.open else "they leave unchanged"
-        lines.append(f"Unknown to others: {', '.join(drafted.unknown)} ({why}).")
-    return [*lines, *(f"Next: {command}" for command in drafted.next)]
+def _example(guesses: Sequence[Guess], drafted: DraftedPlan) -> str:
+    """Three columns that others often know, as an example."""
+    known = [g.name for g in guesses if g.variable.role == "key" and g.name in drafted.kept]
+    return ",".join(known[:3])

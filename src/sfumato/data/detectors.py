@@ -75,6 +75,8 @@ _SENSITIVE_WORDS = (
     r"benefit|capital|ethnic|race\b|racial|religio|faith|sexual|orientation|politic|vote|union|crim|convict|offence|"
     r"genetic|genotype)"
 )
+_KNOWN_WORDS = r"(?:ethnic|race\b|racial|religio|faith|diagnos|disab)"
+"""Of those what others may know as well."""
 _OUTCOME_WORDS = r"survived|survival|died|dead|death|deceased|outcome|event|response"
 _NAME_WORDS = (
     r"(?:first|last|middle|full|given|family|maiden|christian|birth|known|user|mothers?|fathers?|patients?|childs?) ?"
@@ -283,6 +285,8 @@ def first(rules: Sequence[_Rule], facts: Facts) -> Seeming | None:
 
 
 def _sensitive(f: Facts) -> Seeming | None:
+    if f.says(_KNOWN_WORDS) and f.kind in (Kind.CATEGORICAL, Kind.ORDINAL):
+        return Seeming(Role.KEY, "its name or label is that of something that others may know")
     if looks_private(f):
         return Seeming(Role.SENSITIVE, "its name or label is that of something to be kept private")
     return None

@@ -41,12 +41,15 @@ class Tried:
         What the release tells of its people beyond what it tells of others, in the worst column.
     records
         How many records it was tried on.
+    relations_shift
+        By how much correlations move on average.
     """
 
     linkage_nearest: float | None = None
     uniques_kept: float | None = None
     inference: float | None = None
     records: int | None = None
+    relations_shift: float | None = None
 
 
 @dataclass(frozen=True)

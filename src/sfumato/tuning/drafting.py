@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 from polars.exceptions import PolarsError
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
@@ -33,14 +35,17 @@ __all__ = ["MOST_TRIED", "Chosen", "draft_by_groups", "try_groups"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
-_FEW_RECORDS, _FURTHER = 1_000, 2
-"""Records up to which an exchange is drawn so many times more before it is said to hold."""
+_FURTHER = ((300, 9), (1_000, 3))
+"""Up to so many records an exchange is drawn so many times more before it is said to hold."""
 _MARGIN = 1.1
 """What a release draws is not what was tried: figures keep this far from their limits."""
+_SDS = 2.5
+"""Standard deviations of what is drawn by which figures keep from their limits, where that was tried."""
 _MOST_CANDIDATES = 6
 _MOST_LEAVING = 12
 _FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
 _NOTHING_LEFT = "no column could stay: {why}"
+_ALONE = "beside what nobody must learn nothing is left that it could be guessed from"
 _NO_NAMES = "names of columns such as `*` or `^x$` stand for others: rename them"
 _FOUND = "with it too many people would be found"
 _GUESSED = "its values could be guessed too well"
@@ -186,21 +191,22 @@ class _Trying:
         return [chosen.without(n, why) for n in many[:_MOST_CANDIDATES]]
 
     def _surely(self, chosen: Exchange, group: int) -> _Trial:
-        """The worst of some draws, where there are so few records that figures hang on these."""
-        worst = self._one(chosen, group)
-        for _ in range(_FURTHER if self.frame.height <= _FEW_RECORDS and worst.holds else 0):
-            worst = max(worst, self._one(chosen, group), key=lambda trial: trial.worst)
-            if not worst.holds:
-                break
-        return worst
+        """One trial, or several put together, where there are so few records that figures hang on what is drawn."""
+        trials = [self._one(chosen, group)]
+        further = next((times for most, times in _FURTHER if self.frame.height <= most), 0)
+        for _ in range(further):
+            if not trials[-1].holds:
+                return trials[-1]
+            trials.append(self._one(chosen, group))
+        return _together(trials)
 
     def _one(self, chosen: Exchange, group: int) -> _Trial:
         """Run the draft with one size of groups."""
         self.progress(f"trying groups of {group}", 0)
         text = "\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)])
         try:
-            found = self._measured(Plan.from_yaml(text))
-        except (SfumatoError, PolarsError) as fault:
+            found, moved = self._measured(Plan.from_yaml(text))
+        except (SfumatoError, PolarsError, IndexError) as fault:
             why = str(fault) if isinstance(fault, SfumatoError) else _NO_NAMES
             return _Trial(group, Tried(records=self.frame.height), (), why)
         lines = [(name, _bound(found, name)) for name in vars(self.asked)]
@@ -210,17 +216,34 @@ class _Trying:
             for f in several
             if f.value is not None
         ]
+        if chosen.sensitive and not dict(lines)["inference"]:
+            return _Trial(group, Tried(records=self.frame.height), (), _ALONE)
         figures = {
             name: max((f.value for f in several if f.value is not None), default=None) for name, several in lines
         }
-        tried = Tried(**figures, records=self.frame.height)
+        tried = Tried(**figures, records=self.frame.height, relations_shift=moved)
         return _Trial(group, tried, tuple(sorted(excess, key=lambda each: -each[0])))
 
-    def _measured(self, plan: Plan) -> Findings:
+    def _measured(self, plan: Plan) -> tuple[Findings, float | None]:
+        """What a run comes to, and by how much it moves correlations."""
         data = entered(plan, self.data)
         plan = plan.bound(data.codebook)
         ran = run_plan(plan, data, Draws(secrets.token_bytes(32)))
-        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings
+        moved = next((part.relations_shift for part in ran.disclosure if isinstance(part, Swapped)), None)
+        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings, moved
+
+
+def _together(trials: Sequence[_Trial]) -> _Trial:
+    """Several trials as one, with what nearly every further draw will keep to."""
+    if len(trials) == 1:
+        return trials[0]
+    shares: dict[tuple[str, str | None], list[float]] = {}
+    for share, *line in (each for trial in trials for each in trial.excess):
+        shares.setdefault((str(line[0]), line[1]), []).append(share)
+    likely = {line: float(np.mean(every) + _SDS * np.std(every, ddof=1)) for line, every in shares.items()}
+    excess = sorted(((max(likely[line], *shares[line]), *line) for line in shares), key=lambda each: -each[0])
+    worst = max(trials, key=lambda trial: trial.worst)
+    return replace(worst, excess=tuple(excess))
 
 
 def _bound(found: Findings, measure: str) -> list[Finding]:

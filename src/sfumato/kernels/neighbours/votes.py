@@ -129,7 +129,8 @@ def right_votes(near: Floats, told: Ints, truth: Ints, usual: int, counts: NDArr
     >>> right_votes(np.array([[0.0, 1.0, 1.0]]), np.array([[0, 1, 1]]), np.array([0]), 1, own).tolist()
     [0.0]
     """
-    weight = np.exp(-(near - near[:, :1]) / _WIDTH)
+    least = np.where(np.isfinite(near[:, :1]), near[:, :1], 0.0)
+    weight = np.exp(-(near - least) / _WIDTH)
     weight = np.where(np.isfinite(near) & (counts if counts is not None else True), weight, 0.0)
     values = int(max(told.max(initial=0), truth.max(initial=0), usual)) + 1
     votes = np.zeros((len(near), values))

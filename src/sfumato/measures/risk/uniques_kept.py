@@ -13,12 +13,11 @@ from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.query import Folded
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.draws import shortest
 from sfumato.kernels.masking.survivors import combined, survivors
-from sfumato.measures.confidence import wilson
 from sfumato.measures.folds.asking import Asking, Question
-from sfumato.measures.folds.people import people_of
+from sfumato.measures.folds.people import looked_for, people_of
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.risk.linkage_released import is_amount
 from sfumato.measures.saying import percent, value_of, with_value, worst
@@ -126,20 +125,20 @@ def _among_all(subject: Subject) -> Asking:
         true = {n: sides.true(n) for n in view}
         counting = _Counting(tuple(view), true, pair.codebook, frozenset(n for n in view if is_amount(pair, n)), some)
         questions.append(Question(sides.after, Folded(counting.needed, counting, _merged)))
-    answers = iter((yield questions))
+    *told, everybody = yield [*questions, Question(sides.after, Counts(()))]
+    answers = iter(told)
     lines = []
     for outsider, names in asked:
         found, alone = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
         for _ in views_of(pair, names):
             was, stands, stood = (_once(answer, len(rows)) for answer in next(answers).partition_by(_SIDE))
             found, alone = found | (stands & stood), alone | was
-        share, base = (float(each.mean()) if len(rows) else None for each in (found, alone))
-        interval = wilson(float(found.sum()), len(rows)) if len(rows) else None
+        (share, interval), (base, _) = (looked_for(each, int(everybody.item(0, COUNT))) for each in (found, alone))
         lines.append(Finding("uniques_kept", None, outsider.group, None, None, share, interval, base))
     return Findings(tuple(lines))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Counting:
     """How often the combinations of some people stand in a batch: theirs before, theirs now, and the latter before."""
 

@@ -27,8 +27,8 @@ MOST = 40
 
 
 def hidden(side: str, column: str) -> str:
-    """Hidden column of a column's values as numbers, `was` or `is`."""
-    return f"{HIDDEN}{side}:{column}"
+    """Hidden column of a column's values as numbers, `was` or `is`; true values that travel along have other names."""
+    return f"{HIDDEN}number {side}:{column}"
 
 
 @dataclass(frozen=True)

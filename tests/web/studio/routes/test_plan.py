@@ -62,8 +62,8 @@ def test_a_check_stores_nothing(visit):
 
 def test_an_edit_changes_one_line(visit):
     before = visit.client.get("/api/plan").text
-    step = [step.name for step in Plan.from_yaml(before).steps].index("centroids")
-    answer = visit.change("POST", "/api/edit", json={"op": "set", "path": ["steps", step, "k"], "value": 9})
+    step = [step.name for step in Plan.from_yaml(before).steps].index("swap")
+    answer = visit.change("POST", "/api/edit", json={"op": "set", "path": ["steps", step, "group"], "value": 19})
     assert answer.status_code == 200
     lines = zip(before.splitlines(), visit.client.get("/api/plan").text.splitlines(), strict=True)
     assert sum(a != b for a, b in lines) == 1
