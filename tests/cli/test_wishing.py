@@ -53,6 +53,8 @@ def test_what_nobody_has_decided_is_answered_by_the_next_command(people, sfumato
     (following,) = json.loads(done.stdout)["draft"]["next"]
     assert following == "sfumato init people.csv --roles plan.yaml --because ... --out plan2.yaml"
     assert sfumato("protect", "plan.yaml", "people.csv", "--out", "release").returncode == 1
+    public = sfumato("init", "people.csv", "--keys", "Sex", "--for", "public-use", "--json")
+    assert "init people.csv --for public-use --roles plan.yaml" in json.loads(public.stdout)["draft"]["next"][0]
     words = [REASON if word == "..." else word for word in following.split()]
     assert sfumato(*words[1:]).returncode == 0
     assert sfumato("protect", "plan2.yaml", "people.csv", "--out", "release", "--secret-file", "key").returncode == 0

@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
+from sfumato.errors import DataError
 from sfumato.plan.by_keys import draft_by_keys
 from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
@@ -121,6 +122,13 @@ def test_the_reason_stands_in_the_plan_and_without_one_it_is_open():
     done = draft_by_keys(PEOPLE, wishes.over(profile(PEOPLE, Codebook())), wishes, "people")
     assert 'columns: others, because: "?"' in done.text
     assert protected(done).verdict == "undecided"
+
+
+def test_a_reason_that_names_somebody_is_refused():
+    wishes = Wishes(keys=("sex",), because="nobody but Person Number 17 has ever seen these answers")
+    with pytest.raises(DataError, match="names nobody") as caught:
+        draft_by_keys(PEOPLE, wishes.over(profile(PEOPLE, Codebook())), wishes, "people")
+    assert "17" not in str(caught.value)
 
 
 def test_all_but_what_is_unknown_is_protected():

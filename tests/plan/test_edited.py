@@ -33,8 +33,8 @@ title: Our people
 description: of the second wave
 variables:
   pid: {role: record}
-  sex: {role: key, kind: categorical, sensitive: true, labels: {f: woman, m: man}}
-  age: {role: key, kind: integer, range: [0, 120], unit: years}
+  sex: {role: key, sensitive: true, kind: categorical, labels: {f: woman, m: man}}
+  age: {role: key, kind: integer, unit: years, range: [0, 120]}
   job: {role: identifier}
 steps:
   - {do: drop, columns: [job, age]}
@@ -64,6 +64,13 @@ def test_what_is_said_of_the_table_and_its_variables_stays(text):
     assert (new.limits[0].measure == "k_anonymity") == bool(new.unknown)
     assert new.steps[0].columns == ("job",)
     assert [step.name for step in new.steps if "pid" in step.changes] == ["pseudonymise"]
+
+
+def test_a_line_is_written_as_it_was():
+    edited = Edited(Plan.from_yaml(TEXT))
+    text, _, _ = draft_for(FRAME, profile(FRAME, Codebook()), "file", edited=edited)
+    for line in TEXT.split("variables:\n")[1].split("steps:")[0].splitlines():
+        assert " ".join(line.split()) in {" ".join(row.split("#")[0].split()) for row in text.splitlines()}
 
 
 def test_the_reason_answers_what_is_open():
@@ -111,7 +118,7 @@ def test_a_plan_of_several_tables_is_refused():
 
 
 def test_there_is_one_record_column():
-    age = "  age: {role: key, kind: integer, range: [0, 120], unit: years}\n"
+    age = "  age: {role: key, kind: integer, unit: years, range: [0, 120]}\n"
     plan, _ = again(TEXT.replace(age, "").replace("pid: {role: record}", "age: {role: record}"))
     assert [n for n, v in plan.variables.items() if v.role == "record"] == ["age"]
     assert plan.variables["pid"].role == "identifier"

@@ -5,7 +5,6 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.hidden import GAP, HIDDEN, ROW
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
-from sfumato.methods.registry import methods
 from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from sfumato.release.gaps import noted_beside, watched
@@ -14,8 +13,7 @@ from tests.methods.tables import PEOPLE_BOOK, how_many_lawful, lawful, people
 
 KEEPS = [
     pytest.param(name, i, marks=() if i == 0 else pytest.mark.slow)
-    for name, method in methods().items()
-    if method.keeps_gaps
+    for name in ("noise", "top_code", "drop", "pseudonymise", "complete_cases")
     for i in range(how_many_lawful(name))
 ]
 
@@ -26,11 +24,14 @@ def test_a_method_that_says_so_keeps_gaps(name, number):
     holes = [pl.when(pl.col("id") % 7 != i).then(n).alias(n) for i, n in enumerate(("x", "n", "g", "town"))]
     frame = people(120).with_columns(holes).with_row_index(ROW)
     step = lawful(name)[number]
+    assert step.keeps_gaps == (getattr(step, "missing", "keep") == "keep")
+    if not step.keeps_gaps:
+        return
     ran = run_steps([step.bound(PEOPLE_BOOK)], PolarsDataset(frame, PEOPLE_BOOK), Draws(bytes(16)))
     after = ran.after.frame
     before = frame.join(after.select(ROW), on=ROW, how="semi", maintain_order="left")
     assert before[ROW].equals(after[ROW])
-    for n in (n for n in step.changes if n in after.columns and PEOPLE_BOOK[n].role != "record"):
+    for n in (n for n in step.changes if n in after.columns and n in PEOPLE_BOOK and PEOPLE_BOOK[n].role != "record"):
         was = before.select(PEOPLE_BOOK.missing(n, before.schema[n]))[n]
         now = after.select(ran.after.codebook.missing(n, after.schema[n]))[n]
         assert was.equals(now), n

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sfumato.api.read import read
 from sfumato.data.looking import Looking
 from sfumato.data.profile import Guess, profile
-from sfumato.plan.drafted import DraftedPlan
-from sfumato.plan.edited import Edited
-from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet, split
 from sfumato.tuning.drafts import draft_for
+
+if TYPE_CHECKING:
+    from sfumato.plan.drafted import DraftedPlan
+    from sfumato.plan.edited import Edited
+    from sfumato.plan.plan import Plan
 
 __all__ = ["Draft", "draft"]
 
@@ -84,5 +86,11 @@ def draft(
     looked, drafting = split(progress, (3, 7))
     guesses = profile(table.frame, table.codebook, looked, looking)
     drafting("drafting a plan", 0)
-    edited = None if roles is None else Edited(roles)
+    edited = None if roles is None else _edited(roles)
     return Draft(*draft_for(table.frame, table.codebook, guesses, title, wishes or Wishes(), edited, drafting))
+
+
+def _edited(roles: Plan) -> Edited:
+    from sfumato.plan.edited import Edited  # with all methods, which other drafts do not need
+
+    return Edited(roles)

@@ -219,7 +219,8 @@ def tell(
         print_screen(lines)
         return
     if not written:
-        say([f"sfumato: {' '.join(map(str.strip, takewhile(bool, lines)))}"])
+        said = [f"sfumato: {' '.join(map(str.strip, takewhile(bool, lines)))}"]
+        say([*said, *(line for each in asked.values() for line in each)])
     place = {"release": typed.out if written else None, "ok": release.ok, "engine": engine, "parts": parts}
     found = _tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()
     print_json({**place, **found, "next": following.plain})

@@ -147,6 +147,7 @@ def screen_of(
     decide, following = [], []
     if drafted.because is None and drafted.open:
         asked = {"roles": plan, "because": "...", "out": next_plan(plan)}
+        asked |= {} if drafted.purpose == "scientific-use" else {"for": drafted.purpose}
         following = [command("init", data, **asked, **typed)]
     elif drafted.because is None:
         following = [command("protect", plan, data, out="release", secret_file="key", **typed)]

@@ -182,9 +182,6 @@ class Method(Described):
     """Whether what it does to a record hangs on all others of its stratum, which are gathered where rows are not in
     memory; every other method learns a few figures of all records, and then goes over batches."""
 
-    keeps_gaps: ClassVar[bool] = False
-    """Whether a cell of its columns holds a value afterwards exactly if it held one before, where the column stays."""
-
     passes: ClassVar[int] = 1
     """How often it goes through all rows at most, for what it must know of them: its first stage, which may ask
     nothing, and those after it that ask."""
@@ -201,6 +198,11 @@ class Method(Described):
     def later_passes(self) -> int:
         """How many of its passes come after the first stage, with these parameters at most."""
         return self.passes - 1
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """Whether a cell of its columns holds a value afterwards exactly if it held one before, where both stay."""
+        return False
 
     @property
     def exchanges(self) -> bool:

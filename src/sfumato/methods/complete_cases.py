@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field
@@ -31,10 +31,13 @@ class CompleteCases(Method):
     'complete_cases'
     """
 
-    keeps_gaps: ClassVar[bool] = True
-
     do: Literal["complete_cases"] = "complete_cases"
     columns: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """Cells stay as they are."""
+        return True
 
     def stage(self, codebook: Codebook, states: tuple[Any, ...]) -> Stage | None:
         """One pass that filters."""

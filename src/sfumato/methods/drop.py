@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -31,8 +31,6 @@ class Drop(Method):
     'drop: name.'
     """
 
-    keeps_gaps: ClassVar[bool] = True
-
     do: Literal["drop"] = "drop"
     columns: tuple[str, ...] = Field(min_length=1)
     reason: str | None = None
@@ -43,6 +41,11 @@ class Drop(Method):
         """A clause, for it stands within a sentence."""
         text = " ".join((reason or "").split()).removesuffix(".")
         return text or None
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """The columns are gone."""
+        return True
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """The codebook without the columns."""

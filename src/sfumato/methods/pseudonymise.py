@@ -55,7 +55,6 @@ class Pseudonymise(Method):
     """
 
     replaces: ClassVar[bool] = True
-    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["pseudonymise"] = "pseudonymise"
     columns: tuple[str, ...] = Field(min_length=1)
@@ -68,6 +67,11 @@ class Pseudonymise(Method):
         if not scope.strip():
             raise ValueError("`scope` is project, table, or a name")
         return scope
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """An id that is missing stays so."""
+        return True
 
     def check(self, codebook: Codebook) -> list[str]:
         """Weights are no ids, and numbers cannot stand beside codes that are none."""

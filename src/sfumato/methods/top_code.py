@@ -162,7 +162,6 @@ class TopCode(Method):
 
     coarsens: ClassVar[bool] = True
     stays_comparable: ClassVar[bool] = True
-    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["top_code"] = "top_code"
     columns: tuple[str, ...] = Field(min_length=1)
@@ -202,6 +201,11 @@ class TopCode(Method):
     def amounts(self) -> tuple[str, ...]:
         """The columns, whose ends are cut."""
         return self.columns
+
+    @property
+    def keeps_gaps(self) -> bool:
+        """What is missing stays so."""
+        return True
 
     def check(self, codebook: Codebook) -> list[str]:
         """Numbers, categories in `by`, and weights that are there."""

@@ -14,10 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.codebook import Codebook
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
+from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.cell_suppression import Suppression, suppress_cells
 from sfumato.kernels.classes.missing_keys import count_with_missing
@@ -25,7 +27,7 @@ from sfumato.plan.draft import head, id_lines, step_lines, variable_lines
 from sfumato.plan.drafted import DraftedPlan, LeftOut
 from sfumato.plan.drafting import MOST_CELLS, SHARE, Steps, draft_steps
 from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import IDS, OTHERS, Unknown
+from sfumato.plan.unknown import BETRAYS, IDS, OTHERS, Unknown, betrayed
 from sfumato.plan.wishes import Wishes
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class _Asked:
 
 _SMALL = (0.2, 0.15, 0.1, 0.07, SHARE)
 """Shares of the records in combinations that are too small, as they are tried."""
+_MOST_KEYS = 62
+"""Most keys of a step `suppress_cells`."""
 _SHARED = 1.5
 """How much larger groups are where equal records share several: they are found as those of groups of k are."""
 _ASKED = MappingProxyType({"scientific-use": _Asked(5, 0.2), "public-use": _Asked(12, 0.09)})
@@ -86,6 +90,11 @@ def draft_by_keys(
     edited
         An edited plan, which says it where the wishes do not, and whose title and variables stay.
 
+    Raises
+    ------
+    DataError
+        Where the reason holds the value of an identifier or id, or names of columns are sfumato's own.
+
     Examples
     --------
     >>> from sfumato.data.codebook import Codebook
@@ -102,22 +111,19 @@ def draft_by_keys(
     told: Wishes | Edited = edited if edited is not None and not wishes.of_keys else wishes
     known = told.known(guesses)
     guesses = [_of_one_value(frame, g) if g.name in known else g for g in guesses]
-    must_go = {g.name: why for g in guesses if (why := _why_it_goes(g, known, told)) is not None}
-    empty = (g for g in guesses if g.name in known and Facts(frame.get_column(g.name), g.variable).values.is_empty())
-    must_go |= {g.name: _EMPTY for g in empty}
+    must_go = _must_go(frame, guesses, known, told)
     looked_up = [_as_key(g) for g in guesses if g.name in known and g.name not in must_go]
     apart = any(g.variable.role == Role.RECORD and g.name not in must_go for g in guesses)
     steps = _chosen(frame, looked_up, asked.k, wishes.keep, apart)
-    left_out = [*_known_left_out(steps, known), *(LeftOut(n, why) for n, why in must_go.items())]
+    left_out = (*_known_left_out(steps, known), *(LeftOut(n, why) for n, why in must_go.items()))
     steps = replace(steps, dropped=(*must_go, *steps.dropped))
-    gone = {one.column for one in left_out}
-    released = [g for g in guesses if g.name not in gone]
+    released = [g for g in guesses if g.name not in {one.column for one in left_out}]
     columns = [g.name for g in released if g.variable.role not in IDS]
     unknown = told.stated(columns, known)
-    nothing = None if {*known} - gone else _NOTHING if known else _NOBODY
-    nothing = nothing if frame.height >= 2 * asked.k else _SHORT.format(least=2 * asked.k)
+    _refuse_betrayal(unknown, frame, guesses)
+    nothing = _why_nothing(frame.height, known, columns, asked)
     lines = [
-        *_left_out_lines([one for one in left_out if one.column not in must_go], nothing),
+        *_left_out_lines([one for one in left_out if one.column in known], nothing),
         *(head(title) if edited is None else edited.head()),
         *variable_lines(guesses, {} if edited is None else edited.lines(guesses)),
         *step_lines(steps),
@@ -132,11 +138,35 @@ def draft_by_keys(
         known=known,
         unknown=tuple(n for n in columns if n not in known),
         kept=tuple(g.name for g in released),
-        left_out=tuple(left_out),
+        left_out=left_out,
         group=asked.k,
         open=not all(each.decided for each in unknown),
         because=nothing,
     )
+
+
+def _must_go(
+    frame: pl.DataFrame, guesses: Sequence[Guess], known: Collection[str], told: Wishes | Edited
+) -> dict[str, str]:
+    """Columns that leave for what they are, each with the reason."""
+    found = {g.name: why for g in guesses if (why := _why_it_goes(g, known, told)) is not None}
+    empty = (g for g in guesses if g.name in known and Facts(frame.get_column(g.name), g.variable).values.is_empty())
+    return found | {g.name: _EMPTY for g in empty if g.name not in found}
+
+
+def _refuse_betrayal(unknown: Sequence[Unknown], frame: pl.DataFrame, guesses: Sequence[Guess]) -> None:
+    book = Codebook({g.name: g.variable for g in guesses})
+    if any(True for _ in betrayed(unknown, PolarsDataset(frame, book))):
+        raise DataError(f"{BETRAYS}.")
+
+
+def _why_nothing(records: int, known: Collection[str], released: Sequence[str], asked: _Asked) -> str | None:
+    """Why nothing can be released in this way; None where something can."""
+    if records < 2 * asked.k:
+        return _SHORT.format(least=2 * asked.k)
+    if not known:
+        return _NOBODY
+    return None if set(known) & set(released) else _NOTHING
 
 
 def _chosen(frame: pl.DataFrame, guesses: Sequence[Guess], k: int, kept: Collection[str], apart: bool) -> Steps:
@@ -208,7 +238,8 @@ def _cells_are_enough(steps: Steps) -> bool:
     """
     codes = np.column_stack([steps.codes[n] for n in steps.keys]) - 1  # −1: missing
     differ = np.array([len(np.unique(column[column >= 0])) > 1 for column in codes.T])
-    if (codes[:, ~differ] < 0).any():  # such keys take no part in the step, and who has a value stands out
+    alone = (codes[:, ~differ] < 0).any()  # keys of one value take no part in the step, and who has it stands out
+    if len(steps.keys) > _MOST_KEYS or alone:
         return False
     codes = codes[:, differ]
     patterns, counts = np.unique(codes, axis=0, return_counts=True)

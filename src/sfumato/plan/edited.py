@@ -114,6 +114,8 @@ class Edited:
                 now = {"role": guess.variable.role, "kind": guess.variable.kind, "sensitive": guess.variable.sensitive}
                 told = {"role": said.role} | said.model_dump(exclude_unset=True)
                 told |= {"sensitive": True} if guess.variable.sensitive else {}
+                if said.range is not None:
+                    told["range"] = [int(b) if b is not None and b == int(b) else b for b in said.range]
                 found[guess.name] = flow(plain({n: now.get(n, value) for n, value in told.items()}))
         return found
 

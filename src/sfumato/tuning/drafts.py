@@ -10,13 +10,11 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import Guess
 from sfumato.errors import DataError
-from sfumato.plan.by_keys import draft_by_keys
-from sfumato.plan.drafted import DraftedPlan
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet
-from sfumato.tuning.drafting import draft_by_groups
 
 if TYPE_CHECKING:
+    from sfumato.plan.drafted import DraftedPlan
     from sfumato.plan.edited import Edited
 
 __all__ = ["draft_for"]
@@ -81,7 +79,11 @@ def draft_for(
     if wishes.record is not None and not _are_ids(frame.get_column(wishes.record)):
         raise DataError(f"{wishes.record!r} is no id of the records: ids are whole numbers or texts, one for each.")
     if wishes.of_keys or (edited is not None and edited.of_keys):
+        from sfumato.plan.by_keys import draft_by_keys  # with kernels that no other draft needs
+
         return draft_by_keys(frame, guesses, wishes, title, edited), guesses
+    from sfumato.tuning.drafting import draft_by_groups  # runs and measures, which a draft by keys does not
+
     return draft_by_groups(frame, codebook, guesses, wishes, title, edited, progress), guesses
 
 

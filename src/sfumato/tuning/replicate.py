@@ -27,6 +27,7 @@ from sfumato.plan.conditions import Condition, Figure
 from sfumato.plan.parameter import Parameter
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split, within
+from sfumato.release.gaps import watched, without_notes
 from sfumato.release.measure import EFFORT
 from sfumato.release.measured import measure_run
 from sfumato.release.rehearsal import asks_for_rehearsal, rehearse
@@ -138,14 +139,16 @@ class Replications:
         steps = parameter.plan.steps
         name = steps[parameter.step].name
         self._smooth = name if sum(step.name == name for step in steps) == 1 else None
-        self._data, self._done = self._prepared(entered(parameter.plan, data), progress)
+        self._read = entered(parameter.plan, data)
+        self._watched = watched(steps, self._read.codebook)
+        self._data, self._done = self._prepared(self._read, progress)
 
     def _prepared(self, data: PolarsDataset, progress: Progress) -> tuple[PolarsDataset, int]:
         """The data after the preparing steps before the tuned one, where these draw nothing; and how many they are."""
         first = self.parameter.plan.preparing()[: self.parameter.step]
-        watched = Replica(1)
-        ran = run_steps(first, data, watched, progress)
-        return (data, 0) if watched.drawn or watched.broke_ties else (ran.after, len(first))
+        drawing = Replica(1)
+        ran = run_steps(first, data, drawing, progress, gaps=self._watched)
+        return (data, 0) if drawing.drawn or drawing.broke_ties or ran.gaps is None else (ran.gaps, len(first))
 
     def at(self, value: float) -> Point:
         """The averaged figures at a value.
@@ -210,7 +213,7 @@ class Replications:
         steps, self._draws = plan.steps[self._done :], draws
         running, self._measuring = split(progress, [sum(step.effort for step in steps), EFFORT])
         try:
-            return run_steps(steps, self._data, draws, running)
+            return replace(run_steps(steps, self._data, draws, running, gaps=self._watched), entering=self._read)
         except DataError as error:
             raise DataError(f"With {where} the plan cannot run; give a narrower range. {error}") from None
 
@@ -241,7 +244,7 @@ class Replications:
     def _measured(self, plan: Plan, ran: Ran[PolarsDataset], only: Set[str]) -> Findings:
         rehearsed = None
         if asks_for_rehearsal([c.limit for c in self.conditions]):
-            rehearsed = rehearse(plan, plan.steps[self._done :], self._data, self._draws)
+            rehearsed = rehearse(plan, plan.steps[self._done :], without_notes(self._data), self._draws)
         return measure_run(plan, ran, self._how, self._measuring, only, rehearsed=rehearsed).findings
 
     def _clear(self, runs: _Runs) -> bool:

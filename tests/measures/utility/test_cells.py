@@ -42,6 +42,10 @@ CASES = {
     ),
     "shuffle": ([{"do": "shuffle", "columns": ["x"]}], of()),
     "noise": ([{"do": "noise", "columns": ["x", "y"], "sd": 1}], of()),
+    "noise on what was filled in": (
+        [{"do": "noise", "columns": ["x"], "sd": 1, "missing": "mean"}],
+        of(filled={"x": 4}),
+    ),
 }
 
 

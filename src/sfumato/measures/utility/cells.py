@@ -10,7 +10,7 @@ from sfumato.data.aim import Aim
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.hidden import DELETED, FILLED, GAP
-from sfumato.data.query import COUNT, Counts, Folded, Query
+from sfumato.data.query import COUNT, Counts, Folded
 from sfumato.measures.folds.asking import Asking, Question, at_once
 from sfumato.measures.folds.input import columns_released, released, schema_of
 from sfumato.measures.measure import Figure, Measure
@@ -29,9 +29,8 @@ def _asks(subject: Subject) -> Asking:
     after = released(subject)
     there = schema_of(after)
     noted = [name for name in columns if f"{GAP}{name}" in there]
-    counting = [_counting(noted, after.codebook, there)] if noted else []
-    asked: list[Query] = [Counts(()), *counting]
-    rows, *happened = yield [Question(after, query) for query in asked]
+    counting = [Question(after, _counting(noted, after.codebook, there))] if noted else []
+    rows, *happened = yield [Question(after, Counts(())), *counting]
     n = int(rows.item(0, COUNT))
     counts = {noted[i]: (deleted, filled) for told in happened for i, deleted, filled in told.iter_rows()}
     lines = []

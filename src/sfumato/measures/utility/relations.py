@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
+from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import Folded
 from sfumato.data.roles import Kind
@@ -46,32 +48,72 @@ _ROWS = 1 << 16
 
 def _asks(subject: Subject) -> Asking:
     """Of all records, in two looks: at the values that there are, and at how they go together."""
-    tables = (subject.read, released(subject))
     names, notes = _columns(subject)
-    known = [(schema_of(data), data.codebook) for data in tables]
-    read = {name: readings(name, known) for name in names}
-    each: list[dict[str, Reading]] = [{name: of[i] for name, of in read.items()} for i in range(2)]
-    asking = [[Question(d, query) for query in categories(of, d.codebook)] for d, of in zip(tables, each, strict=True)]
-    answers = list((yield [*asking[0], *asking[1]]))
-    told_of = (answers[: len(asking[0])], answers[len(asking[0]) :])
-    found = _together([told_categories(told, of) for told, of in zip(told_of, each, strict=True)])
+    sides = _sides(subject, names)
+    looking = [side.looking() for side in sides]
+    answers = list((yield [question for asked in looking for question in asked]))
+    looked = [side.looked(answers.pop(0) for _ in asked) for side, asked in zip(sides, looking, strict=True)]
+    found = _together([each for each, _ in looked])
     if wide := [name for name in names if any(len(of.get(name, ())) > MOST_VALUES for of in found)]:
         notes += (TOO_MANY.format(columns=", ".join(wide), most=MOST_VALUES),)
         names = [name for name in names if name not in wide]
-    if len(names) < 2:
-        return Findings((Finding("relations_shift"),), (*notes, NONE))
-    each = [{name: of[name] for name in names} for of in each]
-    made = [coder(of, own, d.codebook) for d, of, own in zip(tables, each, found, strict=True)]
-    spans = yield [Question(d, _spans(names, code)) for d, code in zip(tables, made, strict=True)]
-    sums = yield [
-        Question(data, products(names, code, *_scale(span)))
-        for data, code, span in zip(tables, made, spans, strict=True)
-    ]
-    old, new = (pearson(answer, len(names)) for answer in sums)
-    moves = [abs(b - a) for a, b in zip(old, new, strict=True) if a is not None and b is not None]
+    moves: list[float] = []
+    if len(names) > 1:
+        old, new = yield [
+            side.relating(names, of, scale) for side, of, (_, scale) in zip(sides, found, looked, strict=True)
+        ]
+        both = zip(pearson(old, len(names)), pearson(new, len(names)), strict=True)
+        moves = [abs(b - a) for a, b in both if a is not None and b is not None]
     if not moves:
         return Findings((Finding("relations_shift"),), (*notes, NONE))
     return Findings((Finding("relations_shift", value=round(math.fsum(moves) / len(moves), _DIGITS)),), notes)
+
+
+Scale = Mapping[str, tuple[float, float]]
+"""Of columns of numbers their mean, and how far values are from it at most."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A table, and how each column is read."""
+
+    data: Dataset
+    read: Mapping[str, Reading]
+
+    def looking(self) -> list[Question]:
+        """The questions for its categories, and for the means and ends of its numbers."""
+        amounts, book = self._amounts, self.data.codebook
+        spans = [_spans([*amounts], coder(amounts, {}, book))] if amounts else []
+        return [Question(self.data, query) for query in (*categories(self.read, book), *spans)]
+
+    def looked(self, answers: Iterable[pl.DataFrame]) -> tuple[dict[str, Categories], Scale]:
+        """What the answers say."""
+        told = list(answers)
+        scale = _scale([*self._amounts], told.pop()) if self._amounts else {}
+        return told_categories(told, self.read), scale
+
+    def relating(self, names: Sequence[str], found: Mapping[str, Categories], scale: Scale) -> Question:
+        """The question for sums and products of every two columns."""
+        code = coder({name: self.read[name] for name in names}, found, self.data.codebook)
+        each = [scale[name] if name in scale else _middle(len(found[name])) for name in names]
+        middle, far = np.array(each).T
+        return Question(self.data, products(names, code, middle, far))
+
+    @property
+    def _amounts(self) -> dict[str, Reading]:
+        return {name: reading for name, reading in self.read.items() if reading in ("number", "day")}
+
+
+def _middle(count: int) -> tuple[float, float]:
+    """Where so many places, from 0 on, have their middle, and how far they are from it."""
+    return (count - 1) / 2, max(count - 1, 1) / 2
+
+
+def _sides(subject: Subject, names: Sequence[str]) -> list[_Side]:
+    tables = (subject.read, released(subject))
+    known = [(schema_of(data), data.codebook) for data in tables]
+    read = {name: readings(name, known) for name in names}
+    return [_Side(data, {name: of[i] for name, of in read.items()}) for i, data in enumerate(tables)]
 
 
 def _columns(subject: Subject) -> tuple[list[str], tuple[str, ...]]:
@@ -121,12 +163,12 @@ def _spans(names: list[str], code: Coder) -> Folded:
     return Folded(tuple(names), f, merge)
 
 
-def _scale(span: pl.DataFrame) -> tuple[Floats, Floats]:
-    """The mean of each column, and how far its values are from it at most."""
-    n, total, low, high = (span[name].to_numpy() for name in ("n", "sum", "low", "high"))
-    middle = np.where(n > 0, total / np.maximum(n, 1), 0.0)
-    far = np.where(n > 0, np.maximum(high - middle, middle - low), 0.0)
-    return middle, np.where(far > 0, far, 1.0)
+def _scale(names: Sequence[str], span: pl.DataFrame) -> Scale:
+    found = {}
+    for name, (n, total, low, high) in zip(names, span.select("n", "sum", "low", "high").iter_rows(), strict=True):
+        middle = total / n if n else 0.0
+        found[name] = middle, (max(high - middle, middle - low) if n else 0.0) or 1.0
+    return found
 
 
 def _compute(subject: Subject) -> Findings:

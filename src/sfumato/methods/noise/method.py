@@ -92,6 +92,11 @@ class Noise(NoiseParameters):
     """
 
     @property
+    def keeps_gaps(self) -> bool:
+        """Unless gaps are filled in."""
+        return self.missing == "keep"
+
+    @property
     def changes(self) -> tuple[str, ...]:
         """The columns whose values it changes, and those that it makes."""
         made = (dummy_column(n, level) for n, levels in self.dummies.items() for level in levels)

@@ -31,7 +31,6 @@ class NoiseParameters(Method):
     passes: ClassVar[int] = 2
     draws_by_id: ClassVar[bool] = True
     draws_error: ClassVar[bool] = True
-    keeps_gaps: ClassVar[bool] = True
 
     do: Literal["noise"] = "noise"
     columns: tuple[str, ...] = Field(min_length=1, max_length=64)

@@ -131,8 +131,8 @@ class Swap(Method):
 
     @property
     def keyed_on(self) -> tuple[Role, ...]:
-        """The roles of the ids that its draws are keyed on."""
-        return (Role.RECORD,)
+        """The roles of the ids that its draws are keyed on: within groups any names of the records will do."""
+        return (Role.RECORD,) if self.group is None else ()
 
     @property
     def exchanges(self) -> bool:

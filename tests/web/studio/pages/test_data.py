@@ -263,3 +263,15 @@ def test_a_wide_table_comes_in_pieces(opened, folder):
     assert shown(last) == names[100:]
     assert "begin=" not in last
     assert last.lstrip().startswith("<tr")
+
+
+def test_a_file_that_cannot_be_released_as_it_is_drafted_says_so_until_somebody_takes_over(opened, folder):
+    few = (folder / "people.csv").read_text().splitlines()[:13]
+    (folder / "few.csv").write_text("\n".join([*few, ""]))
+    browser = opened("few.csv")
+    notice = "This file cannot be released as it is drafted, because it has fewer than 15 records"
+    assert notice in browser.see("/pages/data/variables", wait=True)
+    changed = browser.send("/pages/data/many", name=["town"], set_role="sensitive", q="", role="", kind="").text
+    assert "town" in changed
+    assert notice not in changed
+    assert "cannot be released" not in opened().see("/pages/data/variables", wait=True)

@@ -237,7 +237,8 @@ def _later(studio: Studio, sought: Sought, *, ticked: frozenset[str], said: str)
             made.update(_lines(studio, sought, 0, wait=True) | {"ticked": ticked, "said": said})
         return made[key]
 
-    keys = ("rows", "ticked", "guessed", "found", "variables", "records", "next", "sought", "said", "tag", *_words())
+    told = ("found", "variables", "records", "next", "sought", "said", "tag", "refused")
+    keys = ("rows", "ticked", "guessed", *told, *_words())
     return {key: (lambda key=key: value(key)) for key in keys}
 
 
@@ -257,6 +258,7 @@ def _lines(studio: Studio, sought: Sought, begin: int, *, wait: bool) -> dict[st
         "sought": sought,
         "said": "",
         "tag": studio.planned.etag if guessed else "",
+        "refused": studio.opened.draft.drafted.because if guessed and not studio.touched else None,
         **_words(),
     }
 
