@@ -15,7 +15,6 @@ The score of a draft, from 0 to 1, is fixed. It is the mean of five shares:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,25 +25,17 @@ from numpy.typing import NDArray
 from tests.real_data import real_data
 
 import sfumato as sf
-from benchmarks.measure import cost, report_cost
 from sfumato.api.draft import draft
-from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.codebook import Variable
 from sfumato.data.finding import Findings
-from sfumato.data.roles import Role
-from sfumato.draws import Draws
-from sfumato.engines.polars import PolarsDataset
-from sfumato.methods.swap import Swap
+from sfumato.data.roles import Kind, Role
 from sfumato.plan.wishes import Wishes
-from sfumato.release.run import run_steps
 
 Floats = NDArray[np.float64]
 
 SECRET = bytes(range(32))
 MOST_RECORDS = 5_000
 """Of a larger file so many records, evenly spread, are drafted."""
-SIZES = (20_000, 40_000, 80_000)
-MOST_TIMES = 2.4
-"""Bar: CPU time of twice the records over that of once."""
 
 
 @dataclass(frozen=True)
@@ -132,14 +123,11 @@ def _codes(before: pl.DataFrame, after: pl.DataFrame, columns: Sequence[str]) ->
             both[1] = _middles(both[1])
         elif not both[0].dtype.is_numeric():
             texts = [side.cast(pl.String) for side in both]
-            both = [r for r in _split(pl.concat(texts).rank("dense"), before.height)]
+            codes = pl.concat(texts).rank("dense")
+            both = [codes[: before.height], codes[before.height :]]
         for side, values in zip(sides, both, strict=True):
             side.append(values.cast(pl.Float64).fill_null(float("nan")).to_numpy())
     return np.column_stack(sides[0]), np.column_stack(sides[1])
-
-
-def _split(values: pl.Series, at: int) -> tuple[pl.Series, pl.Series]:
-    return values[:at], values[at:]
 
 
 def _shift(was: Floats, now: Floats) -> float:
@@ -216,12 +204,14 @@ class Drafted:
 def drafted(path: Path, wishes: Wishes) -> Drafted:
     """Draft a plan for a file, run it unchanged, and measure."""
     table = sf.read(path, delimiter=";") if "adult" in path.name else sf.read(path)
-    frame, book = table.frame, table.codebook
-    frame = frame.gather_every(-(-frame.height // MOST_RECORDS))
+    frame = table.frame.gather_every(-(-table.frame.height // MOST_RECORDS))
     made = draft(sf.read(frame), path.stem, wishes=wishes)
     plan = sf.Plan.from_yaml(made.text)
     aside = {Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT}
-    count = {g.name: g.variable for g in made.guesses if g.variable.role not in aside and str(g.variable.kind) != "text"}
+    counted = (
+        g for g in made.guesses if g.variable.role not in aside and g.variable.kind != Kind.TEXT and not g.leaves
+    )
+    count = {g.name: g.variable for g in counted}
     if made.drafted.because is not None:
         return Drafted((0, len(count)), 0.0, None, None, None, "", made.drafted.because)
     release = sf.protect(plan, sf.read(frame), secret=SECRET)
@@ -232,17 +222,21 @@ def drafted(path: Path, wishes: Wishes) -> Drafted:
     return Drafted(
         (len(left), len(columns)),
         score(frame, after, count),
-        _worst(found, "linkage_nearest"),
-        _worst(found, "uniques_kept"),
+        _first(_worst(found, "linkage_nearest"), _worst(found, "risk_average")),
+        _first(_worst(found, "uniques_kept"), _worst(found, "uniques_sample")),
         made.drafted.group,
         release.verdict,
     )
 
 
 def _worst(found: Findings, measure: str) -> float | None:
-    """Of what leaves; of the keys where nothing else was measured."""
-    lines = list(found.select(measure, group="released")) or list(found.select(measure))
+    """For whoever knows all that leaves but for what is said to be unknown; else for whoever knows the keys."""
+    lines = next((some for group in ("released", "keys") if (some := found.select(measure, group=group))), ())
     return max((line.value for line in lines if line.value is not None), default=None)
+
+
+def _first(*figures: float | None) -> float | None:
+    return next((figure for figure in figures if figure is not None), None)
 
 
 def tables() -> list[tuple[File, Drafted, Drafted]]:
@@ -255,42 +249,20 @@ def tables() -> list[tuple[File, Drafted, Drafted]]:
     return told
 
 
-def wide(records: int) -> tuple[PolarsDataset, Codebook]:
-    """Ten numbers and ten categories of people who are alike in part."""
-    rng = np.random.default_rng(1)
-    base = rng.normal(size=(records, 1))
-    x = (0.5 * base + rng.normal(size=(records, 20))).round(2)
-    columns = {f"x{j}": x[:, j] for j in range(10)}
-    columns |= {f"c{j}": np.digitize(x[:, 10 + j], [-1.5, -0.5, 0.5, 1.5]) for j in range(10)}
-    kinds = {n: Variable(kind="continuous" if n[0] == "x" else "categorical", role="key") for n in columns}
-    book = Codebook({"id": Variable(role="record")} | kinds)
-    return PolarsDataset(pl.DataFrame({"id": np.arange(records)} | columns), book), book
-
-
-def exchange(records: int) -> None:
-    """Values of twenty columns exchanged within groups of five."""
-    data, book = wide(records)
-    columns = tuple(n for n in data.frame.columns if n != "id")
-    step = Swap(columns=columns, group=5, perturb=0.02)
-    run_steps([step], wide(2_000)[0], Draws(SECRET))  # compiles
-    report_cost(lambda: run_steps([step], data, Draws(SECRET)))
-
-
 def rows() -> list[tuple[str, str, str, bool]]:
     """What was measured, the figure, the bar, and whether it holds."""
-    made = [(f"swap in groups, {n:,} × 20", cost("drafts", str(n))) for n in SIZES]
-    told = [(made[0][0], f"{made[0][1].cpu:.1f} CPU s, {made[0][1].memory:.0f} MB", "baseline", True)]
-    for (_, less), (what, more) in zip(made, made[1:], strict=False):
-        times = more.cpu / less.cpu
-        figure = f"{more.cpu:.1f} CPU s, {more.memory:.0f} MB, {times:.2f} × half as many"
-        told.append((what, figure, f"≤ {MOST_TIMES} ×", times <= MOST_TIMES))
     if not (real_data() / FILES[0].path).is_file():
-        return [*told, ("drafts of sample files", "not measured: the real data sets are absent", "told", True)]
+        return [("drafts of sample files", "not measured: the real data sets are absent", "told", True)]
+    told = []
     for file, known, by_keys in tables():
-        for name, one, bar in ((file.name, known, file.bar), (f"  {', '.join(file.keys)} known", by_keys, file.bar_by_keys)):
-            holds = one.because is None and one.verdict == "holds" and one.score >= bar
-            told.append((f"draft of {name}" if one is known else name, one.figures, f"holds, score ≥ {bar}", holds))
+        told.append(_row(f"draft of {file.name}", known, file.bar))
+        told.append(_row(f"  {', '.join(file.keys)} known", by_keys, file.bar_by_keys))
     return told
+
+
+def _row(name: str, one: Drafted, bar: float) -> tuple[str, str, str, bool]:
+    holds = one.because is None and one.verdict == "holds" and one.score >= bar
+    return name, one.figures, f"holds, score ≥ {bar}", holds
 
 
 def page() -> str:
@@ -299,13 +271,10 @@ def page() -> str:
     for file, *both in tables():
         for known, one in zip(("all", ", ".join(file.keys)), both, strict=True):
             of = f"{one.columns[0]} of {one.columns[1]}"
-            shares = ["" if x is None else f"{x:.0%}" if x >= 0.1 or x == 0 else f"{x:.1%}" for x in (one.found, one.kept)]
-            lines.append(f"| {file.name} | {known} | {of} | {one.score:.2f} | {' | '.join(shares)} | {one.group} |")
+            shares = " | ".join("" if x is None else f"{x:.0%}" for x in (one.found, one.kept))
+            lines.append(f"| {file.name} | {known} | {of} | {one.score:.2f} | {shares} | {one.group} |")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        exchange(int(sys.argv[1]))
-    else:
-        print(page())
+    print(page())

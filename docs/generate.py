@@ -536,7 +536,7 @@ _KEYS = {
     "plan": "the drafted plan as YAML",
     "variables": "for each variable the guessed `role` and `kind`, and the `reason`; where texts hold personal data that have "
     "a form, the share of those that do by kind (`found`), and of its value labels (`found_in_labels`)",
-    "draft": "where it is said who knows what: what the draft is for, columns that are known, that are unknown, that leave "
+    "draft": "what the draft does: what it is for, columns that are known, that are unknown, that leave "
     "(`kept`) and that do not (`left_out`, each with the reason); the `method`, the fewest records of a `group`, what was "
     "measured when it was tried (null where it was not), and the `next` commands; `because` where nothing can be released",
     "release": "path of the release folder; `null` where nothing was written",

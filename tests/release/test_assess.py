@@ -262,3 +262,20 @@ def test_without_a_plan_what_left_as_it_was_is_found_by_comparing():
     assert found.of("k_anonymity", group="released").value == sizes.min()
     (nearest,) = found.select("linkage_nearest", group="released")
     assert nearest.value == 1.0  # within a class the nearest income is the right one: all moved alike
+
+
+def test_texts_that_were_exchanged_are_not_taken_for_numbers():
+    """Whoever compares the files finds what `protect` found, by the numbers among the exchanged columns."""
+    n = 60
+    frame = pl.DataFrame(
+        {"id": range(n), "town": ["a", "b", "c"] * 20, "age": [20 + i % 40 for i in range(n)]}
+        | {"income": [100.0 * (i * 37 % n) for i in range(n)]}
+    )
+    variables = {"id": {"role": "record"}, "town": {"kind": "categorical"}, "age": {"kind": "integer"}}
+    plan = sf.Plan(variables=variables, steps=[{"do": "swap", "columns": ["town", "age", "income"], "group": 5}])
+    done = sf.protect(plan, frame, secret=bytes(16))
+    (was,) = done.report.findings.select("linkage_nearest", group="overall")
+    (found,) = sf.risk(frame, done.frame, plan=plan, record="id").select("linkage_nearest", group="overall")
+    assert found.value == pytest.approx(was.value)
+    compared = sf.compare(frame, done.frame, plan=plan, record="id").select("mean")
+    assert {f.variable for f in compared} >= {"age", "income"}

@@ -98,6 +98,8 @@ def noted_beside(
     [False, True]
     """
     names = [n for n in read.columns if n in after.columns and n not in exchanged and n != record]
+    if not names:
+        return after
     gaps = read.frame.select(read.codebook.missing(n, read.schema[n]).alias(f"{GAP}{n}") for n in names)
     if record is None:
         return replace(after, frame=after.frame.hstack(gaps))

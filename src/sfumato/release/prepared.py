@@ -132,8 +132,8 @@ class Prepared:
                 )
             return tuple(given)
         common = [n for n in self.before.columns if n != record and (self.after is None or n in self.after.columns)]
-        masked = tuple(n for n in self.plan.traces.masked if n in common)
-        numeric = masked or numeric_columns(self.before.codebook, common)
+        masked = [n for n in self.plan.traces.masked if n in common]
+        numeric = numeric_columns(self.before.codebook, masked or common)  # of exchanged columns some hold categories
         return tuple(n for n in numeric if self.after is None or not self.other_type(n))
 
     def comparable(self, *given: Sequence[str] | None) -> tuple[Prepared, tuple[str, ...]]:
