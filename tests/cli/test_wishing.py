@@ -43,7 +43,6 @@ def test_keys_are_named_and_the_plan_holds(people, sfumato):
     assert draft["left_out"] == [{"column": "email", "because": told["variables"]["email"]["reason"]}]
     assert draft["next"] == ["sfumato protect plan.yaml people.csv --out release --secret-file key"]
     assert told["plan"] == Path("plan.yaml").read_text()
-    assert "Known to others: Sex, age." in done.stderr
     words = draft["next"][0].split()
     assert sfumato(*words[1:]).returncode == 0
 
@@ -54,7 +53,7 @@ def test_what_nobody_has_decided_is_answered_by_the_next_command(people, sfumato
     assert following == "sfumato init people.csv --roles plan.yaml --because ... --out plan2.yaml"
     assert sfumato("protect", "plan.yaml", "people.csv", "--out", "release").returncode == 1
     public = sfumato("init", "people.csv", "--keys", "Sex", "--for", "public-use", "--json")
-    assert "init people.csv --for public-use --roles plan.yaml" in json.loads(public.stdout)["draft"]["next"][0]
+    assert "--for public-use" in json.loads(public.stdout)["draft"]["next"][0]
     words = [REASON if word == "..." else word for word in following.split()]
     assert sfumato(*words[1:]).returncode == 0
     assert sfumato("protect", "plan2.yaml", "people.csv", "--out", "release", "--secret-file", "key").returncode == 0

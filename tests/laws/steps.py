@@ -20,7 +20,7 @@ TELLING = {
     "recode": (4,),  # bands that are found from the data
     "sample": (1,),
     "shuffle": (1,),
-    "swap": (3, 4),  # at random, and within a window
+    "swap": (3, 4, 6),  # at random, within a window, within groups
     "synthesise": (1, 4, 6),  # by trees in strata, by regressions, whole households
     "to_line": (2,),  # drawn among the lines within reach
     "to_polygon": (1,),

@@ -220,6 +220,35 @@ def test_exemptions_are_of_parameters_and_needed():
     assert not [place for place, shows in where.items() if all(shows)]
 
 
+IN_GROUPS = {
+    "do": "swap",
+    "columns": ["x", "n", "h"],
+    "group": 4,
+    "by": ["g"],
+    "together": [["x", "n"]],
+    "perturb": 0.1,
+}
+OTHERWISE = {
+    "larger groups": {"group": 5},
+    "another set": {"together": [["x", "h"]]},
+    "no set": {"together": False},
+    "drawn from farther": {"perturb": 0.3},
+    "not drawn anew": {"perturb": None},
+    "other strata": {"by": ["town"]},
+    "no strata": {"by": []},
+}
+
+
+@pytest.mark.parametrize("other", OTHERWISE.values(), ids=OTHERWISE)
+def test_each_word_of_an_exchange_within_groups_shows_in_the_values(other):
+    """What is asked above of the release or the disclosure, and `together: true`, which is refused, would do there."""
+    released, told, _ = outcome(methods()["swap"](**IN_GROUPS))
+    again, told_again, _ = outcome(methods()["swap"](**(IN_GROUPS | other)))
+    assert isinstance(released, pl.DataFrame)
+    assert not released.select("x", "n", "h").equals(again.select("x", "n", "h"))
+    assert told != told_again
+
+
 IDLE = [
     ({"do": "pram", "columns": ["h"], "retention": 0.8, "by": ["g"]}, "`by` changes nothing without `invariant: true`"),
     ({"do": "pram", "columns": ["h"], "retention": 0.8, "min_count": 9}, "`min_count` .* `invariant: true`"),

@@ -20,7 +20,13 @@ def test_it_is_plain_and_holds_no_plan():
         "left_out": [{"column": "name", "because": "names of people"}],
         "method": "swap",
         "group": 12,
-        "tried": {"linkage_nearest": 0.1, "uniques_kept": 0.02, "inference": 0.15, "records": 2000},
+        "tried": {
+            "linkage_nearest": 0.1,
+            "uniques_kept": 0.02,
+            "inference": 0.15,
+            "records": 2000,
+            "relations_shift": None,
+        },
         "next": ["sfumato protect plan.yaml"],
     }
 

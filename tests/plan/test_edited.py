@@ -68,7 +68,7 @@ def test_what_is_said_of_the_table_and_its_variables_stays(text):
 
 def test_a_line_is_written_as_it_was():
     edited = Edited(Plan.from_yaml(TEXT))
-    text, _, _ = draft_for(FRAME, profile(FRAME, Codebook()), "file", edited=edited)
+    text = draft_for(FRAME, Codebook(), profile(FRAME, Codebook()), "file", edited=edited)[0].text
     for line in TEXT.split("variables:\n")[1].split("steps:")[0].splitlines():
         assert " ".join(line.split()) in {" ".join(row.split("#")[0].split()) for row in text.splitlines()}
 

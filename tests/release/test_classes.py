@@ -15,6 +15,7 @@ from sfumato.methods.noise.method import Noise
 from sfumato.methods.pram.method import Pram
 from sfumato.methods.recode import Recode
 from sfumato.methods.suppress_strata import SuppressStrata
+from sfumato.methods.swap.method import Swap
 from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.plan.plan import Plan
 from sfumato.release.classes import classes_of, exposed, missing_rule, refusals
@@ -244,3 +245,62 @@ def test_after_cells_were_taken_out_a_gap_is_any_value():
     (line,) = release.report.findings.select("k_anonymity")
     assert line.value >= 3 > line.baseline
     assert any("wildcard" in note for note in release.report.findings.notes)
+
+
+def in_groups(*columns, **more):
+    return Plan(steps=[Swap(columns=columns, group=3, **more)])
+
+
+def test_columns_drawn_within_groups_are_in_no_class_however_many_values_stay():
+    """Whose row it is, nobody can tell by these; what leaves exactly beside them is looked up."""
+    seen = exposed(in_groups("age", "bmi", "sex"), BOOK, Pair(TABLE, TABLE, BOOK, ("age", "bmi"), aligned=True))
+    assert seen.keys == ("born", "class")
+    assert seen.released == ("w", "born", "class", "ill", "note")
+    assert seen.masked == ("sex", "age", "bmi")
+    assert seen.notes == ()
+    beside = exposed(Plan(steps=[averaged("age", "bmi")]), BOOK, Pair(TABLE, TABLE, BOOK, ("age", "bmi"), aligned=True))
+    assert {"age", "bmi"} <= set(beside.keys), "of what other steps leave alone it is another matter"
+
+
+def test_strata_of_an_exchange_within_groups_are_classes():
+    seen = exposed(in_groups("age", "bmi", by=["sex"]), BOOK)
+    assert Classes("strata", ("sex",)) in seen.classes
+    assert not {"age", "bmi"} & {n for each in seen.classes for n in each.by}
+
+
+def limit_of(measure, group="released"):
+    return Finding(measure, group=group, value=0.1, limit=0.2, ok=True)
+
+
+def of_groups(*lines, step=None):
+    plan = in_groups("age", "sex") if step is None else Plan(steps=[step])
+    seen = exposed(plan, SMALL)
+    return refusals(plan, SMALL, seen.keys, Findings((*RISK, *lines)), seen.masked)
+
+
+def test_an_exchange_within_groups_needs_both_limits():
+    (told,) = of_groups()
+    assert told.startswith("no limit says how many people may be found")
+    assert "measure: linkage_nearest, group: released" in told
+    assert "measure: uniques_kept" in told
+    (told,) = of_groups(limit_of("linkage_nearest"))
+    assert "linkage_nearest" not in told
+    assert "uniques_kept" in told
+    (told,) = of_groups(limit_of("uniques_kept"), limit_of("linkage_nearest", "overall"))
+    assert "linkage_nearest" in told
+    assert not of_groups(limit_of("uniques_kept"), limit_of("linkage_nearest"))
+
+
+def test_other_exchanges_do_not():
+    assert not of_groups(step=Swap(columns=("age", "sex"), random=True))
+
+
+@pytest.mark.parametrize("limits", [0, 1, 2])
+def test_a_plan_with_an_exchange_within_groups_and_without_both_limits_is_exceeded(limits):
+    frame = pl.DataFrame({"town": [f"t{i % 7}" for i in range(60)], "age": [20 + i * 7 % 41 for i in range(60)]})
+    bounds = [
+        {"measure": "linkage_nearest", "group": "released", "at_most": 0.9},
+        {"measure": "uniques_kept", "at_most": 0.9},
+    ]
+    plan = sf.Plan(steps=[{"do": "swap", "columns": ["town", "age"], "group": 5}], limits=bounds[:limits])
+    assert sf.protect(plan, frame, secret=bytes(16)).verdict == ("holds" if limits == 2 else "exceeded")

@@ -7,7 +7,7 @@ never a value, a count of records, or anything that was learned about few people
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -41,6 +41,9 @@ COPY = "copy"
 
 class _Disclosed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    drawn: ClassVar[frozenset[str]] = frozenset()
+    """Fields that tell, coarsely, what draws came to, so that another secret may change them."""
 
     columns: tuple[str, ...]
 
@@ -224,6 +227,8 @@ class Swapped(_Disclosed):
     records; `together` then lists sets of columns that have one donor each, `moved` is the share of records (to .05)
     whose combination had survived and was moved, and `relations_shift` the mean change of correlations (to .01).
     """
+
+    drawn: ClassVar[frozenset[str]] = frozenset({"moved", "relations_shift"})
 
     what: Literal["swapped"] = "swapped"
     by: tuple[str, ...] = ()

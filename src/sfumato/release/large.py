@@ -54,8 +54,8 @@ SAMPLED = (
 )
 AMONG_ALL = Publishable(
     "Who takes the nearest or likeliest record (linkage_nearest, risk2, nearest and predicted of h_rank, match_correct "
-    f"of the neighbour with the linker nearest) was tried for {PEOPLE:,} people among all records; the intervals are "
-    "of shares of everybody."
+    "of the neighbour with the linker nearest) or the only one with a combination (uniques_kept) was tried for "
+    f"{PEOPLE:,} people among all records; the intervals are of shares of everybody."
 )
 STRATA_SAMPLED = (
     "What can be computed back from averages was tried in whole strata of together at most {most:,} records, chosen "

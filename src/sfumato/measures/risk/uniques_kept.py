@@ -116,10 +116,12 @@ def _compute(subject: Subject) -> Findings:
 def _among_all(subject: Subject) -> Asking:
     """Of some people, counted among all records before and after."""
     pair, sides = subject.two, subject.everybody
-    rows = people_of(pair, subject.how.people)
-    some = (pair.before[rows], pair.after[rows])
     outsiders = [(each, _known(pair, each)) for each in subject.knowing]
     asked = [(each, names) for each, names in outsiders if names and set(names) & set(each.masked)]
+    if not asked:
+        return Findings()
+    rows = people_of(pair, subject.how.people)
+    some = (pair.before[rows], pair.after[rows])
     questions = []
     for view in (view for _, names in asked for view in views_of(pair, names)):
         true = {n: sides.true(n) for n in view}
