@@ -54,13 +54,13 @@ class File:
 
 
 FILES = (
-    File("titanic.csv", ("Sex", "Age", "Pclass"), 0.8, 0.9),
-    File("adult/adult.csv", ("sex", "age", "race"), 0.8, 0.9),
-    File("sdcmicro/CASCrefmicrodata.csv", ("AGI", "TAXINC"), 0.7, 0.9),
+    File("titanic.csv", ("Sex", "Age", "Pclass"), 0.85, 0.85),
+    File("adult/adult.csv", ("sex", "age", "race"), 0.85, 0.9),
+    File("sdcmicro/CASCrefmicrodata.csv", ("AGI", "TAXINC"), 0.8, 0.9),
     File("sdcmicro/EIA.csv", ("STATE", "TOTREVENUE"), 0.7, 0.9),
     File("sdcmicro/Tarragona.csv", ("SALES", "LABOR.COSTS"), 0.5, 0.9),
-    File("sdcmicro/free1.csv", ("REGION", "SEX", "AGE", "MARSTAT"), 0.7, 0.9),
-    File("sdcmicro/testdata.csv", ("urbrur", "sex", "age"), 0.7, 0.9),
+    File("sdcmicro/free1.csv", ("REGION", "SEX", "AGE", "MARSTAT"), 0.85, 0.7),
+    File("sdcmicro/testdata.csv", ("urbrur", "sex", "age"), 0.9, 0.9),
     File("sdcmicro/testdata2.csv", ("urbrur", "sex", "age"), 0.6, 0.9),
 )
 
