@@ -127,7 +127,7 @@ class Made:
             entering=engine(self.before[orders[3]], self.codebook),
             result=engine(noted(self.before, self.after, self.codebook)[orders[1]], self.codebook),
             noted=True,
-            classes=(Classes(KEYS, ("h", "g")), Classes(STRATA, self.by)),
+            classes=(Classes(KEYS, ("h", "g")), *([Classes(STRATA, self.by)] if self.by else [])),
             sensitive=("ill",),
             disclosure=self.disclosure,
             how=HOW,
