@@ -277,7 +277,7 @@ PROVIDES: Mapping[str, frozenset[Need]] = {
     "surveyed": ONE,
     "noisy": TWO,
     "averaged": TWO,
-    "exchanged": TWO | {"outsider"},
+    "exchanged": TWO - {"strata"} | {"outsider"},
     "alone": ONE,
     "wildcards": ONE,
     "again": ANY | {"earlier"},
