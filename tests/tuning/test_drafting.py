@@ -129,9 +129,11 @@ def test_where_nothing_holds_the_plan_says_so_first():
     assert drafted.to_dict()["because"] == drafted.because
 
 
-def test_a_fault_of_the_exchange_is_the_reason(measured):
-    measured(lambda columns, group: [], fault="There is a reason.")
-    assert tried().because == "There is a reason"
+def test_a_fault_of_the_exchange_is_the_reason_and_one_line_of_the_plan(measured):
+    measured(lambda columns, group: [], fault="There is a problem:\n  - line 2: so.")
+    drafted = draft_by_groups(FRAME, Codebook(), guesses_of(), Wishes(), "people")
+    assert drafted.because == "There is a problem: - line 2: so"
+    assert Plan.from_yaml(drafted.text).title == "people"
 
 
 def test_two_drafts_of_one_file_differ_in_figures_alone():

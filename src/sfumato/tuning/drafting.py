@@ -146,7 +146,7 @@ def try_groups(
     chosen, trial = _Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
     why: str | None = None
     if not trial.holds:
-        why = trial.fault.rstrip(".") if trial.fault else _NOTHING_LEFT.format(why=_reason(trial)[1])
+        why = " ".join(trial.fault.split()).rstrip(".") if trial.fault else _NOTHING_LEFT.format(why=_reason(trial)[1])
     return Chosen(chosen, trial.group, trial.tried, why)
 
 

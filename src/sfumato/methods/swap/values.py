@@ -52,5 +52,5 @@ def column_bits(value: pl.Series) -> NDArray[np.uint64]:
 
 def doubles(value: pl.Series) -> pl.Series:
     """Values as numbers."""
-    number = value.to_physical()
+    number = value.alias("value").to_physical()  # a name such as `*` would be taken for a pattern
     return number.to_frame().select(shortest(pl.col(number.name), number.dtype)).to_series()
