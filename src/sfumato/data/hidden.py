@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["CARRIED", "CELLS", "DELETED", "DONORS", "FILLED", "GAP", "HIDDEN", "ROW", "VIEW", "WAS", "leaving"]
+__all__ = ["CARRIED", "CELLS", "DELETED", "DONORS", "FILLED", "GAP", "HIDDEN", "OWN", "ROW", "VIEW", "WAS", "leaving"]
 
 HIDDEN = "sfumato:"
 """Prefix of the columns that a run and its methods keep; no data set may have such a column."""
@@ -30,6 +30,9 @@ DELETED, FILLED = f"{HIDDEN}deleted:", f"{HIDDEN}filled:"
 
 CARRIED = (WAS, VIEW, GAP, DELETED, FILLED)
 """Prefixes of the columns that say something of a record, and go where its rows go."""
+
+OWN = f"{HIDDEN}own"
+"""Column of that view with the word by which a record itself is known."""
 
 CELLS = "cells-{}"
 """Name of the view of keys as they entered a step that takes single values out of them, with the step's number."""

@@ -63,8 +63,8 @@ STRATA_SAMPLED = (
 )
 LEFT_OUT = Publishable(
     "The table is large: attackers who need all records at once (attribute_risk and its like, scenarios of intruders "
-    "but for the neighbour with the linker nearest, inference, membership, reconstruction without strata that are "
-    "small enough) were left out. A limit on what they find counts as not met."
+    "but for the neighbour with the linker nearest, inference beside a control, membership, reconstruction without "
+    "strata that are small enough) were left out. A limit on what they find counts as not met."
 )
 EARLIER_LEFT_OUT = (
     "what the earlier releases tell beside this one was not measured: that is done for tables of at most {most:,} "

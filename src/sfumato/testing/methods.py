@@ -226,6 +226,6 @@ def _other(value: Any) -> Any:
 
 def _beside_draws(disclosure: Disclosure) -> list[dict[str, Any]]:
     """What is told, but for coarse figures of what was drawn."""
-    drawn = [getattr(part, "drawn", frozenset()) for part in disclosure.parts]
+    drawn: list[frozenset[str]] = [getattr(part, "drawn", frozenset()) for part in disclosure.parts]
     parts = zip(disclosure.to_plain(), drawn, strict=True)
     return [{n: value for n, value in part.items() if n not in figures} for part, figures in parts]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.neighbours.classmates import Known
 
-__all__ = ["Nearest", "nearest_of", "right_votes"]
+__all__ = ["Nearest", "nearest_among", "nearest_of", "right_votes"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -58,14 +58,27 @@ def nearest_of(known: Known, people: Ints, k: int) -> Nearest:
     >>> nearest_of(Known(x, x, none, none, np.zeros(3, dtype=np.int64)), np.array([0]), 2).rows.tolist()
     [[0, 1]]
     """
-    order = np.argsort(known.label, kind="stable")
-    ends = np.cumsum(np.bincount(known.label))
-    starts = ends - np.bincount(known.label)
-    z, b = np.ascontiguousarray(known.z[order]), np.ascontiguousarray(known.b[order])
-    x, a = np.ascontiguousarray(known.x[people]), np.ascontiguousarray(known.a[people])
-    label = known.label[people]
-    place, distance = _nearest(x, a, z, b, starts[label], ends[label], k)
-    return Nearest(np.where(place < 0, -1, order[place]), distance)
+    return nearest_among(known, known.x[people], known.a[people], known.label[people], k)
+
+
+def nearest_among(records: Known, x: Floats, a: Ints, label: Ints, k: int) -> Nearest:
+    """As `nearest_of`, of people who need not be among the records.
+
+    Parameters
+    ----------
+    records
+        Of which `z`, `b` and `label` are looked at.
+    x, a, label
+        True numbers and categories of m people, and their classes.
+    k
+        How many records.
+    """
+    order = np.argsort(records.label, kind="stable")
+    labels = records.label[order]
+    starts, ends = np.searchsorted(labels, label, "left"), np.searchsorted(labels, label, "right")
+    z, b = np.ascontiguousarray(records.z[order]), np.ascontiguousarray(records.b[order])
+    place, distance = _nearest(np.ascontiguousarray(x), np.ascontiguousarray(a), z, b, starts, ends, k)
+    return Nearest(np.where(place < 0, -1, order[place] if len(order) else -1), distance)
 
 
 @compiled

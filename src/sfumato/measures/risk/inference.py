@@ -16,6 +16,7 @@ from sfumato.measures.guessing import Guessed
 from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import wildcard
+from sfumato.measures.risk.inference_people import guessed_among_all
 from sfumato.measures.risk.inference_released import released_guesses
 from sfumato.measures.risk.linkers.coding import Coded, categories, coded
 from sfumato.measures.risk.linkers.linkers import chosen
@@ -173,6 +174,7 @@ MEASURE = Measure(
         ),
     ),
     compute=_compute,
+    forms={"people": guessed_among_all},
     say=_say,
     complain=_complain,
     effort=3.0,

@@ -24,7 +24,7 @@ from sfumato.measures.guessing import Guessed
 from sfumato.measures.risk.linkage_released import known_to
 from sfumato.measures.subject import RELEASED, Outsider, Subject
 
-__all__ = ["ATTACK_RELEASED", "released_guesses"]
+__all__ = ["ATTACK_RELEASED", "Drawn", "asked_of", "drawn_of", "lines_of", "released_guesses"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,8 +35,20 @@ ATTACK_RELEASED = "released"
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """Whose values records bear: words for records, `own` and by the first column of each set that moved as one."""
+class Drawn:
+    """Whose values records bear.
+
+    Parameters
+    ----------
+    own
+        Words by which records are known, shape (n,).
+    of
+        Words of whose value each record bears, by the first column of each set that moved as one.
+    sets
+        Columns that moved as one.
+    group
+        Fewest records in a group.
+    """
 
     own: Words
     of: dict[str, Words]
@@ -44,7 +56,13 @@ class _Drawn:
     group: int
 
     def set_of(self, column: str) -> tuple[str, ...]:
-        """What moved with a column."""
+        """What moved with a column, itself among it.
+
+        Parameters
+        ----------
+        column
+            Its name.
+        """
         return next((each for each in self.sets if column in each), (column,))
 
 
@@ -60,7 +78,7 @@ def released_guesses(subject: Subject) -> Findings:
     subject
         With a pair of tables that are joined record by record, and whose values were drawn (`Subject.donors`).
     """
-    drawn = _drawn(subject)
+    drawn = drawn_of(subject)
     outsider = next((each for each in subject.knowing if each.group == RELEASED), None)
     if drawn is None or outsider is None or not subject.two.before.height:
         return Findings()
@@ -70,30 +88,33 @@ def released_guesses(subject: Subject) -> Findings:
     return Findings(tuple(lines))
 
 
-def _drawn(subject: Subject) -> _Drawn | None:
-    """What is known of donors, where values were drawn within groups."""
+def drawn_of(subject: Subject) -> Drawn | None:
+    """What is known of donors, where values were drawn within groups.
+
+    Parameters
+    ----------
+    subject
+        With donors, and the disclosure.
+    """
     parts = [part for part in subject.disclosure if isinstance(part, Swapped) and part.group is not None]
     if not parts or subject.donors is None or not subject.two.aligned:
         return None
     own, *rest = subject.donors.columns
     words = {n: subject.donors[n].to_numpy() for n in rest}
     sets = tuple(tuple(each) for part in parts for each in part.sets)
-    return _Drawn(subject.donors[own].to_numpy(), words, sets, max(part.group or 0 for part in parts))
+    return Drawn(subject.donors[own].to_numpy(), words, sets, max(part.group or 0 for part in parts))
 
 
-def _lines(pair: Pair, outsider: Outsider, drawn: _Drawn, name: str, most: int) -> Iterator[Finding]:
+def _lines(pair: Pair, outsider: Outsider, drawn: Drawn, name: str, most: int) -> Iterator[Finding]:
     """The lines of one variable; none where nothing else is known, or hardly anybody has a value."""
-    set_ = drawn.set_of(name)
-    both = [n for n in pair.before.columns if n in pair.after.columns]
-    by = [n for n in outsider.by if n in both and n not in set_]
-    compared = [n for n in outsider.masked if n in both and n not in set_]
-    if name not in both or not (by or compared):
+    by, compared = asked_of(pair, outsider, drawn, name)
+    if name not in pair.before.columns or name not in pair.after.columns or not (by or compared):
         return
     order = np.argsort(drawn.own, kind="stable")  # of records as near none is preferred for where it stands
     field = _permuted(known_to(pair, by, compared), order)
     truth, told = _values(pair, name, order)
     own = drawn.own[order]
-    donor = drawn.of.get(set_[0], drawn.own)[order]
+    donor = drawn.of.get(drawn.set_of(name)[0], drawn.own)[order]
     people = chosen(field, most)
     people = people[truth[people] >= 0]
     if not len(people):
@@ -103,12 +124,46 @@ def _lines(pair: Pair, outsider: Outsider, drawn: _Drawn, name: str, most: int) 
     found = _guessed(field, people, truth, told, donor, own, usual, k)
     bare = _guessed(Known(field.x, field.x, field.a, field.a, field.label), people, truth, truth, own, own, usual, k)
     sampled = len(people) < int((truth >= 0).sum())
-    m = len(people)
-    for group, value, interval, base in (
-        ("risk", found.risk, found.interval, bare.risk),
-        ("attack", found.attack / m, wilson(found.attack, m), bare.attack / m),
-        ("control", found.control / m, wilson(found.control, m), bare.control / m),
-    ):
+    yield from lines_of(name, found, bare, sampled=sampled)
+
+
+def asked_of(pair: Pair, outsider: Outsider, drawn: Drawn, name: str) -> tuple[list[str], list[str]]:
+    """Columns that a record must share with a person whose value is guessed, and those by which it is near.
+
+    Parameters
+    ----------
+    pair
+        The tables.
+    outsider
+        What is known: all but the value, and what moved with it.
+    drawn
+        What moved with what.
+    name
+        What is guessed.
+    """
+    both = {*pair.before.columns} & {*pair.after.columns} - {*drawn.set_of(name)}
+    return [n for n in outsider.by if n in both], [n for n in outsider.masked if n in both]
+
+
+def lines_of(name: str, found: Guessed, bare: Guessed | None, *, sampled: bool) -> Iterator[Finding]:
+    """The three lines of a variable.
+
+    Parameters
+    ----------
+    name
+        The variable.
+    found, bare
+        Right guesses from what is released, and from true values, where that was tried.
+    sampled
+        Whether only some people were guessed.
+    """
+    m = found.members
+    told = (
+        ("risk", found.risk, found.interval, None if bare is None else bare.risk),
+        ("attack", found.attack / m, wilson(found.attack, m), None if bare is None else bare.attack / m),
+        ("control", found.control / m, wilson(found.control, m), None if bare is None else bare.control / m),
+    )
+    for group, value, interval, base in told:
         yield Finding("inference", name, group, None, ATTACK_RELEASED, value, interval if sampled else None, base)
 
 

@@ -16,7 +16,7 @@ from sfumato.kernels.neighbours.classmates import Known, chosen, own_shares
 from sfumato.measures.confidence import wilson
 from sfumato.measures.subject import Outsider, Subject
 
-__all__ = ["found_by", "is_amount", "known_to", "released_findings"]
+__all__ = ["found_by", "is_amount", "known_to", "released_findings", "scale_of"]
 
 Floats = NDArray[np.float64]
 SOME_LOOKED_FOR = (
@@ -114,7 +114,7 @@ def _looked_up(
     pair: Pair, by: Sequence[str], compared: Sequence[str], amounts: list[str]
 ) -> tuple[Known, Floats, Floats]:
     """As `known_to`, with the scale and the middle of the numbers."""
-    x, scale, middle = _true_numbers(pair, amounts)
+    x, scale, middle = scale_of(pair, amounts)
     z = (numbers(pair.after, amounts, pair.codebook) - middle) / scale
     a, b = _categories(pair, [n for n in compared if n not in amounts])
     return Known(x, z, a, b, _labels(pair.after, by)), scale, middle
@@ -151,8 +151,16 @@ def _labels(frame: pl.DataFrame, by: Iterable[str]) -> NDArray[np.int64]:
     return np.asarray(frame.select(pl.struct(names).rank("dense")).to_series().to_numpy().astype(np.int64) - 1)
 
 
-def _true_numbers(pair: Pair, amounts: list[str]) -> tuple[Floats, Floats, Floats]:
-    """True numbers in their standard deviations, with these and their means; what does not vary has 1."""
+def scale_of(pair: Pair, amounts: list[str]) -> tuple[Floats, Floats, Floats]:
+    """True numbers in their standard deviations, with these and their means; what does not vary has 1.
+
+    Parameters
+    ----------
+    pair
+        With the table before.
+    amounts
+        The columns.
+    """
     x = numbers(pair.before, amounts, pair.codebook)
     there = ~np.isnan(x)
     count = np.maximum(there.sum(axis=0), 1)

@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.hidden import HIDDEN
+from sfumato.data.hidden import HIDDEN, OWN
 from sfumato.data.query import COUNT, Counts, Moments
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
@@ -33,14 +33,12 @@ from sfumato.methods.swap.relations import MOST, Numbering, correlations, counts
 from sfumato.methods.swap.stages import Telling, compared
 from sfumato.methods.swap.values import value_bits
 
-__all__ = ["OWN", "Done", "Exchanging", "Learned", "Summing", "donor"]
+__all__ = ["Done", "Exchanging", "Learned", "Summing", "donor"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-OWN = f"{HIDDEN}own"
-"""Column of the word by which a record is known as a donor."""
 MOVED = f"{HIDDEN}survivor"
 _FEWEST_GROUPS = 3
 

@@ -10,12 +10,12 @@ from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Swapped
-from sfumato.data.hidden import DONORS
+from sfumato.data.hidden import DONORS, OWN
 from sfumato.data.roles import Kind, Role
 from sfumato.methods.base import Method, Stage, unit_problems
 from sfumato.methods.checks import role_problems, strata_problems
 from sfumato.methods.drawn_grid import with_multiples
-from sfumato.methods.swap.exchanging import OWN, Exchanging, Summing, donor
+from sfumato.methods.swap.exchanging import Exchanging, Summing, donor
 from sfumato.methods.swap.stages import Swapping, Telling
 from sfumato.methods.swap.values import amount
 
