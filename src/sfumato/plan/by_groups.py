@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.hidden import HIDDEN
-from sfumato.data.kinds import Facts
+from sfumato.data.kinds import FEW_TEXTS, Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Kind, Role
 from sfumato.errors import DataError
@@ -31,6 +31,7 @@ FEWEST_RECORDS = 15
 _PERTURB = 0.02
 _DATES = "how its dates are written could not be told"
 _PLACE = "coordinates point to a place"
+_FINE_PLACES = "its places could not be made broader"
 _EMPTY = "it holds no value"
 _NESTED = "it holds lists or records"
 
@@ -227,6 +228,8 @@ def _why_it_goes(frame: pl.DataFrame, guess: Guess) -> str | None:
         return _DATES
     if variable.kind == Kind.GEOGRAPHIC and column.dtype.is_numeric():
         return _PLACE
+    if variable.kind == Kind.GEOGRAPHIC and not Facts(column, variable).few(FEW_TEXTS):
+        return _FINE_PLACES
     return _EMPTY if Facts(column, variable).values.is_empty() else None
 
 

@@ -343,7 +343,9 @@ def refusals(
         Each a clause that says what to do; it names columns only.
     """
     told = []
-    if not any(f.value is not None and f.group not in WIDE and _of_risk(f.measure) for f in findings):
+    drawn = _OF_GROUPS if _in_groups(plan) else {}
+    told_of = (f for f in findings if f.value is not None and (f.group not in WIDE or f.measure in drawn))
+    if not any(_of_risk(f.measure) for f in told_of):
         told.append(NO_RISK)
     coarsened = {n for step in plan.steps if step.coarsens and not step.stays_comparable for n in step.changes}
     strata = plan.traces.strata

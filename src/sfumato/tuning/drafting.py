@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,6 +47,7 @@ _FEW = "it has fewer than {fewest} records, and exchange needs three groups of f
 _NOTHING_LEFT = "no column could stay: {why}"
 _ALONE = "beside what nobody must learn nothing is left that it could be guessed from"
 _NO_NAMES = "names of columns such as `*` or `^x$` stand for others: rename them"
+_NO_LIMITS = "# None was found that meets them: without limits nothing is released by this plan."
 _FOUND = "with it too many people would be found"
 _GUESSED = "its values could be guessed too well"
 _SINGLED_OUT = "with it too many combinations would stay unique"
@@ -82,7 +83,7 @@ def draft_by_groups(
 ) -> DraftedPlan:
     """Draft an exchange within groups that holds although every column that leaves is known, or say why none does.
 
-    It is tried, with a secret that is thrown away, on at most `MOST_TRIED` records. The first group of `GROUPS` that
+    It is tried, with draws that are thrown away, on at most `MOST_TRIED` records. The first group of `GROUPS` that
     meets all limits is taken; where none does, the column whose absence helps most leaves, one after the other, but no
     outcome and none that the custodian wants to keep.
 
@@ -106,7 +107,10 @@ def draft_by_groups(
     said = [] if because is None else [f"# This file cannot be released in this way because {because}."]
     top = head(title) if edited is None else edited.head()
     own = {} if edited is None else edited.lines(guesses)
-    text = "\n".join([*said, *top, *chosen.lines(tried.group, wishes.purpose, said=own)]) + "\n"
+    lines = chosen.lines(tried.group, wishes.purpose, said=own)
+    if because is not None:  # an exchange without limits is refused, whatever is drawn
+        lines = [*lines[: lines.index("limits:")], _NO_LIMITS]
+    text = "\n".join([*said, *top, *lines]) + "\n"
     roles = {g.name: g.variable.role for g in guesses}
     return DraftedPlan(
         text,
@@ -142,7 +146,7 @@ def try_groups(
         nothing = _NOTHING_LEFT.format(why="none is of a kind that may")
         why_not = _FEW.format(fewest=FEWEST_RECORDS) if few else nothing
         return Chosen(chosen, GROUPS[0], Tried(records=frame.height), why_not)
-    some = frame if frame.height <= MOST_TRIED else frame.sample(MOST_TRIED, seed=secrets.randbits(32))
+    some = _chosen(frame)
     chosen, trial = _Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
     why: str | None = None
     if not trial.holds:
@@ -150,12 +154,31 @@ def try_groups(
     return Chosen(chosen, trial.group, trial.tried, why)
 
 
+def _places(frame: pl.DataFrame) -> pl.Series:
+    """A number for each record that hangs on its values alone, so that a file is drafted alike in any order."""
+    try:
+        return frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String)).hash_rows(seed=0)
+    except PolarsError:  # values of a type that cannot be hashed
+        return pl.Series(np.arange(frame.height, dtype=np.uint64))
+
+
+def _chosen(frame: pl.DataFrame) -> pl.DataFrame:
+    """All records, or some."""
+    if frame.height <= MOST_TRIED:
+        return frame
+    return frame[np.argsort(_places(frame).to_numpy(), kind="stable")[:MOST_TRIED]]
+
+
 class _Trying:
-    """Runs exchanges over some records and measures what came of them."""
+    """Runs exchanges over some records and measures what came of them.
+
+    What is drawn hangs on the records, so that the same file is drafted alike; it is thrown away: no release has it.
+    """
 
     def __init__(self, data: PolarsDataset, wishes: Wishes, progress: Progress) -> None:
         self.data, self.frame, self.wishes, self.progress = data, data.frame, wishes, progress
         self.asked: Asked = ASKED[wishes.purpose]
+        self.key, self.runs = b"trial" + np.sort(_places(self.frame).to_numpy()).tobytes(), 0
 
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
         """The columns and the group that hold; where there are none, the last that were tried."""
@@ -228,7 +251,8 @@ class _Trying:
         """What a run comes to, and by how much it moves correlations."""
         data = entered(plan, self.data)
         plan = plan.bound(data.codebook)
-        ran = run_plan(plan, data, Draws(secrets.token_bytes(32)))
+        self.runs += 1
+        ran = run_plan(plan, data, Draws(hashlib.sha256(self.key + self.runs.to_bytes(4, "little")).digest()))
         moved = next((part.relations_shift for part in ran.disclosure if isinstance(part, Swapped)), None)
         return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings, moved
 
