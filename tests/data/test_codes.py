@@ -37,6 +37,7 @@ def test_codes(name, values, known):
 @pytest.mark.parametrize(
     ("name", "values", "known"),
     [
+        ("meal.cal", [96, 131, 238, 280, 288, 338, 350, 375, 384, 413, 425, 463] * 6, {}),
         ("x", [*range(12)] * 9, {}),
         ("x", [10 * v for v in range(12)] * 9, {}),  # rounded, and no gap
         ("age", DIVISIONS, {}),

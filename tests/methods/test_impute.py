@@ -1,6 +1,7 @@
 import polars as pl
 import pytest
 
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.errors import DataError
 from sfumato.methods.impute import Impute
 from tests.methods.tables import BOOK, run
@@ -43,3 +44,34 @@ def test_impute_needs_something_to_go_by():
     with pytest.raises(DataError, match="cannot take the category"):
         run(Impute(columns=["age"], method="category"))
     assert "averages numbers" in Impute(columns=["city"], method="mean").check(BOOK)[0]
+
+
+def treated(n=60):
+    """Who was not treated did not wait."""
+    return pl.DataFrame(
+        {
+            "treated": ["yes", "no", "yes"] * (n // 3),
+            "sex": ["f", "m"] * (n // 2),
+            "days": [10, None, 30] * (n // 3),
+            "size": [1.5, 2.5, None, 4.5] * (n // 4),
+        }
+    )
+
+
+def test_gaps_that_follow_from_another_column_are_told():
+    book = Codebook(
+        {
+            "treated": Variable(kind="categorical"),
+            "sex": Variable(kind="categorical"),
+            "days": Variable(kind="integer"),
+            "size": Variable(kind="continuous"),
+        }
+    )
+    (warning,) = run(Impute(columns=["days", "size"], method="median"), treated(), book).steps[0].warnings
+    assert warning == ("days: its gaps follow from treated, so that what is filled in gainsays it. Leave them as gaps.")
+    assert (
+        not run(Impute(columns=["days"], method="median"), treated().drop("treated"), book.without("treated"))
+        .steps[0]
+        .warnings
+    )
+    assert not run(Impute(columns=["days"], method="median"), treated(12), book).steps[0].warnings, "too few to tell"

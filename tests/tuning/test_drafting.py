@@ -51,7 +51,7 @@ def measured(monkeypatch):
             lines = sorted(excess(chosen.columns, group), key=lambda each: -each[0])
             return drafting._Trial(group, Tried(records=self.frame.height), tuple(lines), fault)
 
-        monkeypatch.setattr(drafting._Trying, "_one", one)
+        monkeypatch.setattr(drafting.Trying, "_one", one)
         return asked
 
     return by

@@ -57,6 +57,8 @@ def init(
     household: wishing.Household = None,
     outcome: wishing.Outcome = None,
     keep: wishing.Keep = None,
+    leave_out: wishing.LeaveOut = None,
+    ask: wishing.Ask = False,
     roles: wishing.Roles = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over a file that is there.")] = False,
     kinds: Annotated[
@@ -94,12 +96,12 @@ def init(
     may hold such changes, so it is written over only with --overwrite. Say which columns others may know (--keys), or
     which nobody does (--unknown), and only what is known is changed.
     """
+    from sfumato.cli.asking import asked, command_of, refuse_asking
     from sfumato.cli.talk import print_json, print_screen, refuse_same, say, write_out
     from sfumato.cli.working import working
     from sfumato.data.looking import Looking
     from sfumato.errors import DataError, FileError
     from sfumato.plan.wishes import Wishes
-    from sfumato.progress import split
     from sfumato.tuning.draft_tables import draft_tables
     from sfumato.tuning.drafts import draft_for
 
@@ -108,24 +110,30 @@ def init(
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
-    said = (purpose, keys, unknown, because, sensitive, record, household, outcome, keep)
+    said = (purpose, keys, unknown, because, sensitive, record, household, outcome, keep, leave_out)
     wishes = wishing.wishes_of(*said, roles is not None)
     edited = wishing.edited_of(roles, wishes, because)
     if len(data) > 1 and (wishes != Wishes() or edited is not None):
         raise DataError("What you say of columns is for one table: draft its plan from one file.")
+    if ask:
+        refuse_asking(len(data), edited is not None)
     how = Looking(tuple(names(kinds) or ()), sample, threshold)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
     screen: list[str] = []
     with working() as progress:
-        looking, drafting = split(progress, (3, 7))
-        found = _looked_at(data, reading, how, looking)
-        drafting("drafting a plan", 0)
+        found = _looked_at(data, reading, how, progress)
+    if ask:
+        (one,) = found.values()
+        said_so = command_of(data[0], out, reading.typed())
+        wishes = asked(one.frame, one.codebook, one.guesses, wishes, said_so)
+    with working() as progress:
+        progress("drafting a plan", 0)
         if len(data) > 1:
-            text, told = draft_tables(found, ", ".join(map(_stem, data)), drafting), _told_tables(found)
+            text, told = draft_tables(found, ", ".join(map(_stem, data)), progress), _told_tables(found)
         else:
             (one,) = found.values()
             title = _stem(data[0])
-            drafted, guesses = draft_for(one.frame, one.codebook, one.guesses, title, wishes, edited, drafting)
+            drafted, guesses = draft_for(one.frame, one.codebook, one.guesses, title, wishes, edited, progress)
             screen, commands = wishing.screen_of(data[0], out, drafted, guesses, reading.typed())
             text = drafted.text
             told = {"variables": {g.name: _told(g) for g in guesses}}

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from sfumato.plan.wishes import Wishes
 
 __all__ = [
+    "Ask",
     "Because",
     "For",
     "Household",
     "Keep",
     "Keys",
+    "LeaveOut",
     "Outcome",
     "Record",
     "Roles",
@@ -64,6 +66,15 @@ Outcome = Annotated[
     str | None, typer.Option(help="Columns that the release is meant to explain.", rich_help_panel=_WISHES)
 ]
 Keep = Annotated[str | None, typer.Option(help="Columns that are left out last.", rich_help_panel=_WISHES)]
+LeaveOut = Annotated[
+    str | None, typer.Option("--leave-out", help="Columns that do not leave.", rich_help_panel=_WISHES)
+]
+Ask = Annotated[
+    bool,
+    typer.Option(
+        "--ask", help="Ask at most five questions, each with what hangs on it (at a terminal).", rich_help_panel=_WISHES
+    ),
+]
 Roles = Annotated[
     Path | None,
     typer.Option(
@@ -84,6 +95,7 @@ def wishes_of(
     household: str | None,
     outcome: str | None,
     keep: str | None,
+    leave_out: str | None,
     edited: bool,
 ) -> Wishes:
     """What was said on the command line; with an edited plan its open questions may be what the reason is for.
@@ -110,6 +122,7 @@ def wishes_of(
         household=next(iter(ids["household"]), None),
         outcome=tuple(names(outcome) or ()),
         keep=tuple(names(keep) or ()),
+        leave_out=tuple(names(leave_out) or ()),
     )
 
 

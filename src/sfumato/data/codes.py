@@ -17,7 +17,8 @@ _CODES = (
 _AMOUNTS = (
     r"tax\w*|income|price|costs?|amount|total|sum|counts?|number of|num|n|size|ages?|years?|days|weeks|months|hours|"
     r"minutes|population|area|mean|average|rate|share|percent|score|value|length|distance|duration|time|height|sales|"
-    r"revenue|turnover|expend\w*|visits|children|siblings|members|persons|rooms|cars|births?|cigarettes|units"
+    r"revenue|turnover|expend\w*|visits|children|siblings|members|persons|rooms|cars|births?|cigarettes|units|"
+    r"k?cal|calor\w*|dose|doses|mg|kg|cm|ml|weight|pressure"
 )
 _WELL_FILLED = 5
 """Records on both sides of a gap, so that chance alone would hardly leave it empty."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import polars as pl
@@ -13,8 +14,17 @@ from sfumato.data.disclosure import Imputed
 from sfumato.data.query import COUNT, Counts, Moments, Quantiles, Query
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws, numeric_problems
+from sfumato.methods.gaps import followed, gaps_by_value, telling
 
 __all__ = ["Impute"]
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What is filled in, by column; and of columns whose gaps follow from a category, that category."""
+
+    fills: Mapping[str, Any]
+    follows: Mapping[str, str] = field(default_factory=dict)
 
 
 class Impute(Method):
@@ -71,15 +81,25 @@ class Impute(Method):
         """One pass that fills with what one question told."""
         if states:
             return None
-        queries: tuple[Query, ...] = tuple(self._query(n) for n in self.columns)
+        categories = telling(codebook, self.columns)
+        asked = (gaps_by_value(codebook, self.columns, categories),) if categories else ()
+        queries: tuple[Query, ...] = (*(self._query(n) for n in self.columns), *asked)
 
-        def fit(answers: Sequence[pl.DataFrame]) -> dict[str, Any]:
-            return {n: self._fill(n, a, codebook) for n, a in zip(self.columns, answers, strict=True)}
+        def fit(answers: Sequence[pl.DataFrame]) -> _Learned:
+            fills = {n: self._fill(n, a, codebook) for n, a in zip(self.columns, answers, strict=False)}
+            return _Learned(fills, followed(answers[-1]) if categories else {})
 
-        def transform(batch: pl.DataFrame, state: dict[str, Any], draws: StepDraws) -> pl.DataFrame:
-            return batch.with_columns(self._filled(n, batch.schema[n], codebook, state[n]) for n in self.columns)
+        def transform(batch: pl.DataFrame, state: _Learned, draws: StepDraws) -> pl.DataFrame:
+            return batch.with_columns(self._filled(n, batch.schema[n], codebook, state.fills[n]) for n in self.columns)
 
         return Stage(transform=transform, queries=queries, fit=fit)
+
+    def warnings(self, states: tuple[Any, ...]) -> tuple[str, ...]:
+        """Columns that have no value where another one says so: what is filled in there cannot be true."""
+        return tuple(
+            f"{column}: its gaps follow from {category}, so that what is filled in gainsays it. Leave them as gaps."
+            for column, category in (states[0].follows.items() if states else ())
+        )
 
     def _query(self, column: str) -> Query:
         if self.method == "median":

@@ -19,7 +19,7 @@ __all__ = ["PURPOSES", "Purpose", "Wishes"]
 
 Purpose = Literal["scientific-use", "public-use"]
 PURPOSES: Final[tuple[Purpose, ...]] = ("scientific-use", "public-use")
-_ONE_OF = ("keys", "unknown", "record", "household", "outcome")
+_ONE_OF = ("keys", "unknown", "record", "household", "outcome", "leave_out")
 """What a column can be said to be once: it may be sensitive, and kept, beside it."""
 _ALONE = ("record", "household")
 
@@ -47,6 +47,8 @@ class Wishes:
         Columns that the release is meant to explain.
     keep
         Columns that leave the release last.
+    leave_out
+        Columns that are left out of the release.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Wishes:
     household: str | None = None
     outcome: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
 
     @property
     def of_keys(self) -> bool:
@@ -100,7 +103,9 @@ class Wishes:
         if problems:
             raise DataError(" ".join(problems))
         told = {n: None for part in self.unknown for n in _matching(part, columns)}
-        free = [n for n in told if n in self.unknown or n not in {*self.keys, *self.outcome, *self._ids()}]
+        free = [
+            n for n in told if n in self.unknown or n not in {*self.keys, *self.outcome, *self.leave_out, *self._ids()}
+        ]
         found = replace(self, unknown=tuple(free))
         if contradictions := list(found._contradictions()):
             raise DataError(" ".join(contradictions))
@@ -203,6 +208,8 @@ class Wishes:
 
     def _over(self, guess: Guess) -> Guess:
         """One guess, with what is said of its column."""
+        if guess.name in self.leave_out:
+            return replace(guess, leaves=True, reason="left out, as you say", certain=True)
         name, variable = guess.name, guess.variable
         role, why = self._role(guess)
         private = variable.private or name in self.sensitive

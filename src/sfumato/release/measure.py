@@ -24,6 +24,10 @@ EFFORT = 100.0
 """How long measuring takes beside the steps, for the share of progress: about as long as its longest measures."""
 
 NO_CLASSES = "No classes were measured: no key is released as it was, and no masking step stratifies."
+NO_GUESS = Publishable(
+    "What can be guessed was not measured: no column is sensitive or an outcome. Say under `variables` what nobody "
+    "must learn."
+)
 NO_NUMBERS = "No attack on numbers was measured: no numeric column was masked."
 NO_VALUE = (
     "{columns}: some groups have no known value at all. A gap is the one value of such a group (l = 1), and a value "
@@ -82,6 +86,8 @@ def notes_of(subject: Subject, found: Findings, face: Face | None = None) -> Ite
     if any(f.measure in _OF_CLASSES for f in found):
         yield Publishable(MISSING_KEYS.format(rule=subject.how.missing, told=_told(subject.how.missing)))
         yield from map(Publishable, _gaps(subject))
+    if subject.donors is not None and not subject.guessed:
+        yield NO_GUESS
     pair = subject.pair
     if pair is None:
         return

@@ -8,6 +8,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.measures.saying import capital, listed
 from sfumato.measures.subject import EVERYTHING
 from sfumato.plan.limits import unmeasured
+from sfumato.release.measure import NO_GUESS
 from sfumato.render.attacks import GUESSES, attack, deciding, in_short, to_show
 from sfumato.render.layout import (
     HEIGHT,
@@ -190,6 +191,8 @@ def _below(report: Report, sentence: str) -> list[str]:
 def _guessed(findings: Findings, first: Finding | None) -> str:
     """What can be guessed in the worst case, unless that decides or stands in the table."""
     guesses = [f for f in findings.select(GUESSES[0], group=GUESSES[1]) if f.value is not None]
+    if NO_GUESS in findings.notes:
+        return "What can be guessed was not measured: nothing is sensitive or an outcome."
     if not guesses or any(f.ok is False for f in guesses):
         return ""
     worst = max(guesses, key=badness)

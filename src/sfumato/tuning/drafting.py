@@ -13,6 +13,7 @@ from polars.exceptions import PolarsError
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Swapped
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.pair import Pair
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
 from sfumato.draws import Draws
@@ -28,10 +29,11 @@ from sfumato.plan.plan import Plan
 from sfumato.plan.unknown import IDS
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet
+from sfumato.release.classes import Exposed
 from sfumato.release.measured import measure_run
 from sfumato.release.run import run_plan
 
-__all__ = ["MOST_TRIED", "Chosen", "draft_by_groups", "try_groups"]
+__all__ = ["MOST_TRIED", "Chosen", "Tested", "Trying", "chosen_records", "draft_by_groups", "try_groups"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
@@ -52,6 +54,26 @@ _FOUND = "with it too many people would be found"
 _GUESSED = "its values could be guessed too well"
 _SINGLED_OUT = "with it too many combinations would stay unique"
 _MEASURED = frozenset({"linkage_nearest", "uniques_kept", "inference"})
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a run of an exchange came to.
+
+    Parameters
+    ----------
+    findings
+        What was measured.
+    moved
+        By how much correlations move on average.
+    pair, seen
+        The tables before and after, and who knows what.
+    """
+
+    findings: Findings
+    moved: float | None
+    pair: Pair | None
+    seen: Exposed
 
 
 @dataclass(frozen=True)
@@ -146,8 +168,8 @@ def try_groups(
         nothing = _NOTHING_LEFT.format(why="none is of a kind that may")
         why_not = _FEW.format(fewest=FEWEST_RECORDS) if few else nothing
         return Chosen(chosen, GROUPS[0], Tried(records=frame.height), why_not)
-    some = _chosen(frame)
-    chosen, trial = _Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
+    some = chosen_records(frame)
+    chosen, trial = Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
     why: str | None = None
     if not trial.holds:
         why = " ".join(trial.fault.split()).rstrip(".") if trial.fault else _NOTHING_LEFT.format(why=_reason(trial)[1])
@@ -162,14 +184,20 @@ def _places(frame: pl.DataFrame) -> pl.Series:
         return pl.Series(np.arange(frame.height, dtype=np.uint64))
 
 
-def _chosen(frame: pl.DataFrame) -> pl.DataFrame:
-    """All records, or some."""
+def chosen_records(frame: pl.DataFrame) -> pl.DataFrame:
+    """All records, or so many as a draft is tried on, chosen by what is in them.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    """
     if frame.height <= MOST_TRIED:
         return frame
     return frame[np.argsort(_places(frame).to_numpy(), kind="stable")[:MOST_TRIED]]
 
 
-class _Trying:
+class Trying:
     """Runs exchanges over some records and measures what came of them.
 
     What is drawn hangs on the records, so that the same file is drafted alike; it is thrown away: no release has it.
@@ -226,12 +254,12 @@ class _Trying:
     def _one(self, chosen: Exchange, group: int) -> _Trial:
         """Run the draft with one size of groups."""
         self.progress(f"trying groups of {group}", 0)
-        text = "\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)])
         try:
-            found, moved = self._measured(Plan.from_yaml(text))
+            measured = self.measured(chosen, group)
         except (SfumatoError, PolarsError, IndexError) as fault:
             why = str(fault) if isinstance(fault, SfumatoError) else _NO_NAMES
             return _Trial(group, Tried(records=self.frame.height), (), why)
+        found, moved = measured.findings, measured.moved
         lines = [(name, _bound(found, name)) for name in vars(self.asked)]
         excess = [
             (f.value / getattr(self.asked, name), name, f.variable)
@@ -247,14 +275,24 @@ class _Trying:
         tried = Tried(**figures, records=self.frame.height, relations_shift=moved)
         return _Trial(group, tried, tuple(sorted(excess, key=lambda each: -each[0])))
 
-    def _measured(self, plan: Plan) -> tuple[Findings, float | None]:
-        """What a run comes to, and by how much it moves correlations."""
+    def measured(self, chosen: Exchange, group: int) -> Tested:
+        """Run an exchange, and measure what came of it.
+
+        Parameters
+        ----------
+        chosen
+            What is exchanged.
+        group
+            Fewest records in a group.
+        """
+        plan = Plan.from_yaml("\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)]))
         data = entered(plan, self.data)
         plan = plan.bound(data.codebook)
         self.runs += 1
         ran = run_plan(plan, data, Draws(hashlib.sha256(self.key + self.runs.to_bytes(4, "little")).digest()))
         moved = next((part.relations_shift for part in ran.disclosure if isinstance(part, Swapped)), None)
-        return measure_run(plan, ran, Measuring(), quiet, only=_MEASURED).findings, moved
+        found = measure_run(plan, ran, Measuring(), quiet, only=_MEASURED)
+        return Tested(found.findings, moved, found.pair, found.seen)
 
 
 def _together(trials: Sequence[_Trial]) -> _Trial:

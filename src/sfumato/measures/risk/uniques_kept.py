@@ -160,7 +160,7 @@ class _Counting:
         before, after = (self._form(side, {}).with_row_index(_PERSON) for side in self.some)
         pairs = ((before, was), (after, now), (after, was))
         return pl.concat(
-            _often(people, rows).with_columns(pl.lit(i, pl.Int64).alias(_SIDE))
+            _often(people, rows).select(pl.lit(i, pl.Int64).alias(_SIDE), _PERSON, _TIMES)
             for i, (people, rows) in enumerate(pairs)
         )
 
