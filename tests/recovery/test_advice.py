@@ -108,6 +108,10 @@ def synthetic(**more):
     return sf.steps.Synthesise(**{"columns": "all", "copies": 1, **more})
 
 
+def drawn(group):
+    return sf.steps.Swap(columns=("sex", "smoker", "height", "bmi"), group=group, perturb=0.02)
+
+
 def pram(retention):
     return sf.steps.Pram(columns=("smoker",), retention=retention)
 
@@ -142,6 +146,8 @@ CASES = [
     (remedy._FEWER_EXCHANGED, [pram(0.7)], [pram(0.95)], "u_trees", {}, people),
     (remedy._WIDER, [swap(0.01)], [swap(0.2)], "linkage_nearest", {}, people),
     (remedy._NARROWER, [swap(0.2)], [swap(0.01)], "delta", {}, people),
+    (remedy._LARGER_GROUPS, [drawn(5)], [drawn(30)], "linkage_nearest", {}, people),
+    (remedy._SMALLER_GROUPS, [drawn(60)], [drawn(5)], "relations_shift", {}, people),
     (remedy._DISTINCT, [centroids(k=3)], [centroids(k=3, distinct=True)], "unchanged", {}, twice),
     (
         remedy._UNCLIPPED,
