@@ -152,9 +152,9 @@ def test_a_trial_takes_no_secret_of_releases_and_each_draws_anew(monkeypatch):
 
 def test_no_figure_of_the_trial_stands_in_the_plan():
     drafted = draft_by_groups(FRAME, Codebook(), guesses_of(), Wishes(), "people")
-    figures = [v for v in vars(drafted.tried).values() if isinstance(v, float) and v]
-    assert figures
-    assert not [v for v in figures if f"{v:.3g}" in drafted.text]
+    assert drafted.tried.linkage_nearest > 0
+    assert f"{drafted.tried.linkage_nearest:.3f}" not in drafted.text
+    assert str(FRAME.height) not in drafted.text
 
 
 def test_of_a_large_table_some_records_are_tried(monkeypatch):

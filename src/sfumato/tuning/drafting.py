@@ -41,7 +41,7 @@ _FURTHER = ((300, 9), (1_000, 3))
 """Up to so many records an exchange is drawn so many times more before it is said to hold."""
 _MARGIN = 1.1
 """What a release draws is not what was tried: figures keep this far from their limits."""
-_SDS = 2.5
+_SDS = 3.5
 """Standard deviations of what is drawn by which figures keep from their limits, where that was tried."""
 _MOST_CANDIDATES = 6
 _MOST_LEAVING = 12

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.roles import Kind
+from sfumato.data.roles import NUMERIC_KINDS, Kind
 from sfumato.kernels.neighbours.classmates import Known, chosen, own_shares
 from sfumato.measures.confidence import wilson
 from sfumato.measures.subject import Outsider, Subject
@@ -137,7 +137,8 @@ def _has_new_gaps(pair: Pair, column: str) -> bool:
 
 def is_amount(pair: Pair, column: str) -> bool:
     """Whether values are compared by their size: numbers that are no codes."""
-    if column in pair.codebook and pair.codebook[column].kind in (Kind.CATEGORICAL, Kind.GEOGRAPHIC, Kind.TEXT):
+    kind = pair.codebook[column].kind if column in pair.codebook else None
+    if kind is not None and kind not in (*NUMERIC_KINDS, Kind.DATE):
         return False
     types = (pair.before.schema[column], pair.after.schema[column])
     return all(dtype.is_numeric() or dtype == pl.Boolean for dtype in types)

@@ -70,7 +70,7 @@ def views_of(pair: Pair, columns: Sequence[str]) -> list[list[str]]:
     columns
         Their names.
     """
-    categories = [n for n in columns if not is_amount(pair, n)]
+    categories = [n for n in columns if not (is_amount(pair, n) or pair.after.schema[n].is_temporal())]
     return [list(columns), *([categories] if 0 < len(categories) < len(columns) else [])]
 
 
