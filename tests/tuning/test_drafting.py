@@ -157,6 +157,13 @@ def test_no_figure_of_the_trial_stands_in_the_plan():
     assert str(FRAME.height) not in drafted.text
 
 
+def test_of_few_draws_the_worst_counts_and_of_many_what_a_further_one_will_hardly_exceed():
+    """Three or four draws tell no standard deviation: one that is off would make groups larger than they need be."""
+    assert drafting._likely([0.5, 0.7, 0.6]) == 0.7
+    many = [0.5, 0.7, 0.6, 0.5, 0.7, 0.6, 0.5, 0.7, 0.6, 0.6]
+    assert drafting._likely(many) == pytest.approx(np.mean(many) + 3.5 * np.std(many, ddof=1))
+
+
 def test_of_a_large_table_some_records_are_tried(monkeypatch):
     monkeypatch.setattr(drafting, "MOST_TRIED", 150)
     told = tried()

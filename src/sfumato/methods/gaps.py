@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Folded
 from sfumato.data.roles import Kind, Role
 
-__all__ = ["followed", "gaps_by_value", "telling"]
+__all__ = ["followed", "gaps_by_value", "telling", "told_by"]
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _MOST_TELLING = 40  # categories that are looked at
 _MOST_VALUES = 10
@@ -74,10 +79,32 @@ def followed(answer: pl.DataFrame) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for (column, category), each in answer.group_by(_COLUMN, _CATEGORY, maintain_order=True):
-        known = each.filter(pl.col(_VALUE).is_not_null() & (pl.col(_N) >= _FEWEST))
-        share = known[_GAPS] / known[_N]
-        empty = int(known.filter(share > _NEARLY_ALL)[_GAPS].sum())
-        few_values = each.height <= _MOST_VALUES + 1
-        if few_values and empty and empty >= _OF_ALL * int(each[_GAPS].sum()) and bool((share < _FEW).any()):
+        known = each.drop_nulls(_VALUE)
+        few = known.height <= _MOST_VALUES
+        if few and told_by(known[_N].to_numpy(), known[_GAPS].to_numpy()[:, None], np.array([each[_GAPS].sum()]))[0]:
             found.setdefault(str(column), str(category))
     return found
+
+
+def told_by(records: Ints, gaps: Ints, of_all: Ints) -> Bools:
+    """Whether gaps of columns follow from a category, shape (p,).
+
+    Parameters
+    ----------
+    records
+        How many records have each of its values, shape (m,).
+    gaps
+        How many of these lack each column, shape (m, p).
+    of_all
+        How many records lack each column, shape (p,).
+
+    Examples
+    --------
+    >>> told_by(np.array([40, 60]), np.array([[40], [3]]), np.array([43])).tolist()
+    [True]
+    """
+    enough = records >= _FEWEST
+    records, gaps = records[enough], gaps[enough]
+    share = gaps / records[:, None]
+    empty = (gaps * (share > _NEARLY_ALL)).sum(axis=0)
+    return np.asarray((empty > 0) & (empty >= _OF_ALL * of_all) & (share < _FEW).any(axis=0))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Variable
 from sfumato.data.kinds import Facts
+from sfumato.methods.gaps import told_by
 
 __all__ = ["belonging"]
 
@@ -25,8 +26,6 @@ _LOOKED_AT = 20_000
 _EQUAL = 0.99  # share of records in which gaps must be equal
 _FEWEST = 5  # gaps, or records of a value, from which on something is no accident
 _FEW_VALUES = 10
-_MOST_GAPS, _LEAST_GAPS = 0.98, 0.5
-_OF_ALL_GAPS = 0.3  # share of a column's gaps that lie where it is empty: else a rare value is so by accident
 
 
 def belonging(frame: pl.DataFrame, variables: Mapping[str, Variable]) -> tuple[tuple[str, ...], ...]:
@@ -96,12 +95,11 @@ def _gaps_of_a_value(gaps: Mapping[str, Bools], categories: Mapping[str, Ints]) 
     names = [n for n, gap in gaps.items() if gap.sum() >= _FEWEST and not gap.all()]
     if not names:
         return
-    table = np.column_stack([gaps[n] for n in names]).astype(np.float64)
+    table = np.column_stack([gaps[n] for n in names]).astype(np.int64)
     for category, codes in categories.items():
         rows = [codes == v for v in range(codes.max() + 1)]
-        share = np.stack([table[each].mean(axis=0) for each in rows])
-        empty = np.stack([table[each].sum(axis=0) for each in rows]) * (share > _MOST_GAPS)
-        tells = (empty.sum(axis=0) >= _OF_ALL_GAPS * table.sum(axis=0)) & (share.min(axis=0) < _LEAST_GAPS)
+        lacking = np.stack([table[each].sum(axis=0) for each in rows])
+        tells = told_by(np.array([each.sum() for each in rows]), lacking, table.sum(axis=0))
         yield from ((category, names[j]) for j in np.flatnonzero(tells) if names[j] != category)
 
 

@@ -203,7 +203,7 @@ def assumed(plan: Plan, seen: Exposed) -> Assumed:
         The classes of its release.
     """
     said = tuple((each.of(seen.others), each.because) for each in plan.unknown if each.decided)
-    return Assumed(seen.keys, seen.released, said)
+    return Assumed(seen.keys, seen.released, said, seen.masked)
 
 
 def left_alone(pair: Pair, column: str) -> float:

@@ -64,6 +64,8 @@ class Assumed:
         All columns that leave as they were and are not said to be unknown.
     unknown
         What the custodian says that nobody outside knows: columns, and the reason.
+    masked
+        Columns that masking changed, whose true values whoever knows all that leaves was taken to know.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Assumed:
     keys: tuple[str, ...] = ()
     released: tuple[str, ...] = ()
     unknown: tuple[tuple[tuple[str, ...], str], ...] = ()
+    masked: tuple[str, ...] = ()
 
     def renamed(self, names: Mapping[str, str]) -> Assumed:
         """The same by the names that columns have in the data file."""
@@ -82,7 +85,8 @@ class Assumed:
         def of(columns: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(names.get(n, n) for n in columns)
 
-        return Assumed(of(self.keys), of(self.released), tuple((of(n), because) for n, because in self.unknown))
+        unknown = tuple((of(n), because) for n, because in self.unknown)
+        return Assumed(of(self.keys), of(self.released), unknown, of(self.masked))
 
     def sentences(self) -> tuple[str, ...]:
         """What nobody outside is said to know, and why, a sentence each."""
@@ -92,7 +96,8 @@ class Assumed:
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON."""
         told = [{"columns": list(columns), "because": because} for columns, because in self.unknown]
-        return {"keys": list(self.keys), "released": list(self.released), "unknown": told}
+        known = {"keys": self.keys, "released": self.released, "masked": self.masked}
+        return {**{name: list(columns) for name, columns in known.items()}, "unknown": told}
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ class Report:
     def to_plain(self) -> dict[str, Any]:
         """The JSON form of what was measured: every finding, why it is refused, and notes."""
         figures = self.findings.to_plain()
-        assumed = {name: told for name, told in self.assumed.to_plain().items() if name != "keys"}
+        assumed = {name: told for name, told in self.assumed.to_plain().items() if name in ("released", "unknown")}
         judged = {"verdict": self.verdict, "undecided": list(self.undecided)}
         told = {"findings": figures["findings"], "refusals": list(self.refusals), "notes": figures["notes"]}
         return told | judged | assumed

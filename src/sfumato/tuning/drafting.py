@@ -20,6 +20,7 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
 from sfumato.measures.measuring import Measuring
+from sfumato.methods.swap.method import Swap
 from sfumato.plan.binding import entered
 from sfumato.plan.by_groups import ASKED, FEWEST_RECORDS, GROUPS, Asked, Exchange, exchange_of
 from sfumato.plan.draft import head
@@ -31,7 +32,7 @@ from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import Exposed
 from sfumato.release.measured import measure_run
-from sfumato.release.run import run_plan
+from sfumato.release.run import run_steps
 
 __all__ = ["MOST_TRIED", "Chosen", "Tested", "Trying", "chosen_records", "draft_by_groups", "try_groups"]
 
@@ -41,8 +42,8 @@ _FURTHER = ((300, 9), (1_000, 3))
 """Up to so many records an exchange is drawn so many times more before it is said to hold."""
 _MARGIN = 1.1
 """What a release draws is not what was tried: figures keep this far from their limits."""
-_SDS = 3.5
-"""Standard deviations of what is drawn by which figures keep from their limits, where that was tried."""
+_SDS, _TOLD_FROM = 3.5, 5
+"""Standard deviations of what is drawn by which figures keep from their limits, and draws that tell these."""
 _MOST_CANDIDATES = 6
 _MOST_LEAVING = 12
 _FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
@@ -207,6 +208,7 @@ class Trying:
         self.data, self.frame, self.wishes, self.progress = data, data.frame, wishes, progress
         self.asked: Asked = ASKED[wishes.purpose]
         self.key, self.runs = b"trial" + np.sort(_places(self.frame).to_numpy()).tobytes(), 0
+        self.plans: dict[tuple[str, ...], tuple[Plan, PolarsDataset]] = {}
 
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
         """The columns and the group that hold; where there are none, the last that were tried."""
@@ -285,14 +287,24 @@ class Trying:
         group
             Fewest records in a group.
         """
-        plan = Plan.from_yaml("\n".join([*head("a draft"), *chosen.lines(group, self.wishes.purpose)]))
-        data = entered(plan, self.data)
-        plan = plan.bound(data.codebook)
+        plan, data = self._planned(chosen)
+        steps = [s.model_copy(update={"group": group}) if isinstance(s, Swap) else s for s in plan.steps]
+        plan = plan.model_copy(update={"steps": tuple(steps)})
         self.runs += 1
-        ran = run_plan(plan, data, Draws(hashlib.sha256(self.key + self.runs.to_bytes(4, "little")).digest()))
+        draws = Draws(hashlib.sha256(self.key + self.runs.to_bytes(4, "little")).digest())
+        ran = run_steps(plan.steps, data, draws)
         moved = next((part.relations_shift for part in ran.disclosure if isinstance(part, Swapped)), None)
         found = measure_run(plan, ran, Measuring(), quiet, only=_MEASURED)
         return Tested(found.findings, moved, found.pair, found.seen)
+
+    def _planned(self, chosen: Exchange) -> tuple[Plan, PolarsDataset]:
+        """The plan of an exchange and the records that enter it, read once for all groups; ids stay as they are."""
+        if chosen.columns not in self.plans:
+            plan = Plan.from_yaml("\n".join([*head("a draft"), *chosen.lines(GROUPS[0], self.wishes.purpose)]))
+            plan = plan.model_copy(update={"steps": tuple(step for step in plan.steps if not step.replaces)})
+            data = entered(plan, self.data)
+            self.plans[chosen.columns] = plan.bound(data.codebook), data
+        return self.plans[chosen.columns]
 
 
 def _together(trials: Sequence[_Trial]) -> _Trial:
@@ -302,10 +314,15 @@ def _together(trials: Sequence[_Trial]) -> _Trial:
     shares: dict[tuple[str, str | None], list[float]] = {}
     for share, *line in (each for trial in trials for each in trial.excess):
         shares.setdefault((str(line[0]), line[1]), []).append(share)
-    likely = {line: float(np.mean(every) + _SDS * np.std(every, ddof=1)) for line, every in shares.items()}
-    excess = sorted(((max(likely[line], *shares[line]), *line) for line in shares), key=lambda each: -each[0])
+    excess = sorted(((_likely(every), *line) for line, every in shares.items()), key=lambda each: -each[0])
     worst = max(trials, key=lambda trial: trial.worst)
     return replace(worst, excess=tuple(excess))
+
+
+def _likely(shares: Sequence[float]) -> float:
+    """What a further draw will hardly exceed; of few draws the worst of them."""
+    most = max(shares)
+    return most if len(shares) < _TOLD_FROM else max(most, float(np.mean(shares) + _SDS * np.std(shares, ddof=1)))
 
 
 def _bound(found: Findings, measure: str) -> list[Finding]:

@@ -17,7 +17,7 @@ from sfumato.measures.known import Known
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import wildcard
 from sfumato.measures.risk.inference_people import guessed_among_all
-from sfumato.measures.risk.inference_released import released_guesses
+from sfumato.measures.risk.inference_released import ATTACK_RELEASED, released_guesses
 from sfumato.measures.risk.linkers.coding import Coded, categories, coded
 from sfumato.measures.risk.linkers.linkers import chosen
 from sfumato.measures.saying import CONTRACT, percent, value_of, worst
@@ -136,6 +136,11 @@ def _say(found: Findings, fraction: float) -> str | None:
     if not lines:
         return None
     most = worst(lines)
+    if most.attack == ATTACK_RELEASED:
+        return (
+            f"Of what somebody who knows all else that leaves of a person cannot guess of {most.variable} without that "
+            f"person's own record, the record tells {percent(max(value_of(most), 0.0))}."
+        )
     return (
         f"Guessing {most.variable} from the nearest released records tells "
         f"{percent(max(value_of(most), 0.0))} of what others of the same kind leave to be learnt."

@@ -21,7 +21,7 @@ from sfumato.measures.confidence import wilson
 from sfumato.measures.folds.asking import Asking
 from sfumato.measures.measure import KNOWN, Complaint, Figure, Measure
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
-from sfumato.measures.subject import Subject
+from sfumato.measures.subject import WIDE, Subject
 
 __all__ = ["MEASURE", "OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
 
@@ -296,8 +296,10 @@ def _say(findings: Findings, fraction: float) -> str | None:
         said.append(f"{_found(best)} found by {undo}taking the nearest released record")
     if together:
         said.append(f"{_found(worst(together))} found by assigning the records of very many people at once")
-    known = "exact original values" if overall else "exact original values and group"
-    return f"Of people whose {known} are known, {', and '.join(said)}. {judged(nearest + together)}"
+    known = "exact original values and group are"
+    if overall or best.group in WIDE:
+        known = "exact original values are" if overall else "true values in all released columns are"
+    return f"Of people whose {known} known, {', and '.join(said)}. {judged(nearest + together)}"
 
 
 def _found(line: Finding) -> str:

@@ -29,7 +29,7 @@ from sfumato.kernels.rows import scatter
 from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.drawn_grid import column_steps, time_unit
 from sfumato.methods.swap.coding import coded, coordinates, own_units
-from sfumato.methods.swap.relations import MOST, Numbering, correlations, counts_of, hidden, products, shift
+from sfumato.methods.swap.relations import MOST, Numbering, counts_of, hidden, products, shift
 from sfumato.methods.swap.stages import Telling, compared
 from sfumato.methods.swap.values import value_bits
 
@@ -50,11 +50,11 @@ def donor(first: str) -> str:
 
 @dataclass(frozen=True)
 class Learned:
-    """Multiples of the numbers that are drawn anew, by column; how columns are told as numbers."""
+    """Multiples of the numbers that are drawn anew, by column; how columns are told as numbers, their means and sds."""
 
     steps: Mapping[str, float] = field(default_factory=dict)
     numbering: Numbering = field(default_factory=Numbering)
-    middles: Mapping[str, float] = field(default_factory=dict)
+    scale: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ class Exchanging:
         numbering = Numbering.of(asked, answers[1 : len(asked) + 1])
         rows = [row for answer in answers[len(asked) + 1 :] for row in answer.iter_rows(named=True)]
         steps = column_steps(row for row in rows if self._drawn(row["variable"]))
-        return Learned(steps, numbering, {row["variable"]: row["mean"] or 0.0 for row in rows})
+        scale = {row["variable"]: (row["mean"] or 0.0, float(np.sqrt(row["variance"] or 0.0)) or 1.0) for row in rows}
+        return Learned(steps, numbering, scale)
 
     def _refuse_few(self, sizes: Ints) -> None:
         if (sizes < self.group).any():
@@ -156,9 +157,10 @@ class Summing:
     def stage(self) -> Stage:
         """The look and the pass."""
         told = Telling(self.codebook, self.columns).stage()
-        middles = {**self.learned.middles} | {n: (len(v) - 1) / 2 for n, v in self.learned.numbering.levels.items()}
+        levels = self.learned.numbering.levels
+        scale = {**self.learned.scale} | {n: ((len(v) - 1) / 2, max(len(v) - 1, 1) / 2) for n, v in levels.items()}
         related = [
-            products([hidden(side, n) for n in self._related], {hidden(side, n): m for n, m in middles.items()})
+            products([hidden(side, n) for n in self._related], {hidden(side, n): of for n, of in scale.items()})
             for side in ("was", "is")
         ]
         return Stage(self.transform, (*told.queries, Moments((MOVED,)), *related), self.fit)
@@ -166,13 +168,13 @@ class Summing:
     @property
     def _related(self) -> list[str]:
         levels = self.learned.numbering.levels
-        return [n for n in self.columns[:MOST] if n in levels or n in self.learned.middles]
+        return [n for n in self.columns[:MOST] if n in levels or n in self.learned.scale]
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Done:
         """What is said of each column, and the shares that are disclosed."""
-        looked, moved, *related = answers
+        looked, moved, before, after = answers
         notes = Telling(self.codebook, self.columns).fit([looked])
-        return Done(notes, moved["mean"].item() or 0.0, shift(*map(correlations, related)))
+        return Done(notes, moved["mean"].item() or 0.0, shift(before, after, len(self._related)))
 
     def transform(self, batch: pl.DataFrame, state: Done, draws: StepDraws) -> pl.DataFrame:
         """The rows without hidden columns of this method."""

@@ -15,10 +15,9 @@ from sfumato.data.query import Counts, Folded
 from sfumato.data.roles import Kind
 from sfumato.methods.swap.values import ordered
 
-__all__ = ["Numbering", "correlations", "counts_of", "hidden", "products", "shift"]
+__all__ = ["MOST", "Numbering", "counts_of", "hidden", "products", "shift"]
 
 Floats = NDArray[np.float64]
-_PLACE, _SUM = "place", "sum"
 _NO_CODES = (Kind.TEXT, Kind.DATE)
 
 
@@ -77,55 +76,46 @@ def counts_of(names: Sequence[str]) -> tuple[Counts, ...]:
     return tuple(Counts((n,)) for n in names)
 
 
-def products(columns: Sequence[str], middles: Mapping[str, float]) -> Folded:
+def products(columns: Sequence[str], scale: Mapping[str, tuple[float, float]]) -> Folded:
     """Ask for the sums from which the correlations of all pairs of columns follow, each over who has both values.
 
     Parameters
     ----------
     columns
         Columns of numbers, null where there is none.
-    middles
-        A value near the mean of each, from which it is counted, so that no digits are lost.
+    scale
+        About where each of them is, and how large.
     """
+    from sfumato.measures.utility.correlations import products as of_pairs
 
-    def f(batch: pl.DataFrame) -> pl.DataFrame:
-        x = batch.select(pl.col(n).cast(pl.Float64) - middles.get(n, 0.0) for n in columns).to_numpy()
-        there = ~np.isnan(x) if x.size else np.zeros(x.shape, dtype=bool)
-        value, has = np.where(there, x, 0.0), there.astype(np.float64)
-        sums = np.stack([has.T @ has, value.T @ has, (value**2).T @ has, value.T @ value])
-        return pl.DataFrame({_PLACE: np.arange(sums.size), _SUM: sums.ravel()})
+    def values(rows: pl.DataFrame) -> Floats:
+        return rows.select(pl.col(columns).cast(pl.Float64)).to_numpy()
 
-    return Folded(tuple(columns), f, lambda frames: frames.group_by(_PLACE).agg(pl.col(_SUM).sum()).sort(_PLACE))
+    middle, size = np.array([scale[n] for n in columns]).reshape(-1, 2).T
+    return of_pairs(columns, values, middle, size)
 
 
-def correlations(answer: pl.DataFrame) -> Floats:
-    """Pairwise correlations from an answer to `products`, shape (p, p); NaN where one of two does not vary.
+def shift(before: pl.DataFrame, after: pl.DataFrame, columns: int) -> float | None:
+    """Mean change of the correlations of so many columns, its sign aside; None where none is told of both.
+
+    Parameters
+    ----------
+    before, after
+        Answers to `products`.
+    columns
+        How many there are.
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": [2.0, 4.0, 7.0]})
-    >>> question = products(["a", "b"], {})
-    >>> round(float(correlations(question.merge(question.f(frame)))[0, 1]), 3)
-    0.993
+    >>> scale = {"a": (2.0, 1.0), "b": (4.0, 2.0)}
+    >>> question = products(["a", "b"], scale)
+    >>> one, two = ([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]), ([1.0, 2.0, 3.0], [6.0, 4.0, 2.0])
+    >>> told = [question.merge(question.f(pl.DataFrame(dict(zip("ab", each))))) for each in (one, two)]
+    >>> shift(*told, 2)
+    2.0
     """
-    p = round(np.sqrt(answer.height / 4))
-    n, total, squares, both = answer[_SUM].to_numpy().reshape(4, p, p)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = squares - total**2 / n
-        found = (both - total * total.T / n) / np.sqrt(variance * variance.T)
-    varies = variance > 1e-9 * squares
-    return np.asarray(np.where((n > 1) & varies & varies.T, found, np.nan))
+    from sfumato.measures.utility.correlations import pearson
 
-
-def shift(before: Floats, after: Floats) -> float | None:
-    """Mean change of the correlations of two tables, its sign aside; None where there is none in both.
-
-    Examples
-    --------
-    >>> shift(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([[1.0, 0.3], [0.3, 1.0]]))
-    0.2
-    """
-    upper = np.triu_indices(len(before), 1)
-    moved = np.abs(before[upper] - after[upper])
-    there = moved[~np.isnan(moved)]
-    return float(there.mean()) if len(there) else None
+    both = zip(pearson(before, columns), pearson(after, columns), strict=True)
+    moved = [abs(b - a) for a, b in both if a is not None and b is not None]
+    return float(np.mean(moved)) if moved else None
