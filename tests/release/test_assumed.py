@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.report.external import external
 
 RNG = np.random.default_rng(7)
 N = 200
@@ -64,3 +65,16 @@ def _parts(told):
     yield from [told] if isinstance(told, dict) else []
     for each in told.values() if isinstance(told, dict) else told if isinstance(told, list) else ():
         yield from _parts(each)
+
+
+@pytest.mark.parametrize(("size", "told"), [(4, True), (1, False)])
+def test_an_id_that_joins_rows_of_a_household_is_told_with_the_release(size, told):
+    """Whoever knows a household finds its rows by how many they are, wherever their values come from."""
+    plan = PLAN.replace("  id: {role: record}", "  id: {role: record}\n  home: {role: household}")
+    plan = plan.replace("columns: [id], scope", "columns: [id, home], scope")
+    frame = FRAME.with_columns(home=pl.int_range(pl.len()) // size)
+    release = sf.protect(sf.Plan.from_yaml(plan), frame, secret=bytes(16))
+    warned = [w for w in release.report.warnings if "which rows are of one household" in w]
+    assert len(warned) == told
+    left = external(release.report).warnings
+    assert any(w.startswith("home still says") and "Leave home out" not in w for w in left) == told
