@@ -17,7 +17,7 @@ from sfumato.api.read import read_whole
 from sfumato.api.standing_out import Codes, sizes
 from sfumato.api.standing_out import numbered as coded
 from sfumato.data.hidden import ROW
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import PUBLIC, Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
@@ -476,5 +476,5 @@ def _correlations(touched: Sequence[str], before: PolarsDataset, after: PolarsDa
 
 def _number(data: PolarsDataset, name: str) -> bool:
     variable = data.codebook[name]
-    taken = variable.role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER)
+    taken = variable.role in (*IDS, Role.IDENTIFIER)
     return not taken and variable.numeric and data.frame.schema[name].is_numeric()

@@ -17,7 +17,7 @@ from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.grouping import Broader, category
 from sfumato.data.hierarchy import as_texts, text_of
 from sfumato.data.query import COUNT
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.draws import shortest
 from sfumato.errors import DataError
 from sfumato.methods.banding import Bands, labels_of, learned
@@ -38,7 +38,7 @@ __all__ = [
     "valued",
 ]
 
-_PRIVATE = frozenset({Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD})
+_PRIVATE = frozenset({*IDS, Role.IDENTIFIER})
 _VALUE = "value"
 _BARS, _MANY = 30, 20
 _CASELESS = str.casefold

@@ -15,7 +15,7 @@ from sfumato.api.read import read_whole
 from sfumato.data.codebook import Codebook, Scalar, Variable
 from sfumato.data.extended import shown
 from sfumato.data.hierarchy import as_texts, text_of
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 
 __all__ = ["RARE", "Bar", "Gaps", "Sketch", "gaps", "sketch"]
 
@@ -25,7 +25,7 @@ _BARS = 12
 _MOST = 200
 _MOST_IDS = 20
 _HEAD = 1_000
-_PRIVATE = frozenset({Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD})
+_PRIVATE = frozenset({*IDS, Role.IDENTIFIER})
 _VALUE = "value"
 
 

@@ -64,6 +64,12 @@ _RECORD_WORDS = (
     r"id|pid|record|recordid|(?:record|person|participant|patient|passenger|subject|case|respondent|member|individual|"
     r"pupil|client|unit)s? ?(?:id|no|nr|number|code)|caseno|serial|uuid|guid"
 )
+_PERSON_WORDS = (
+    r"^(?:pid|id|(?:person|participant|patient|subject|case|respondent|member|individual|pupil|client)s?(?: ?(?:id|no|"
+    r"nr|number|code))?)$"
+)
+_FEWEST_PERSONS = 10
+"""A column of that name with fewer different values tells of something else."""
 _KEY_WORDS = (
     r"(?:age|sex|gender|region|country|county|district|ward|city|town|municipality|lsoa|msoa|nationality|citizenship|"
     r"marital|married|occupation|job|profession|employ\w*|education\w*|school|degree|qualification|language|height|"
@@ -261,6 +267,14 @@ def _household(f: Facts) -> Seeming | None:
     return None
 
 
+def _person(f: Facts) -> Seeming | None:
+    if not f.named(_PERSON_WORDS) or not (f.text or f.whole):
+        return None
+    if _FEWEST_PERSONS <= len(f.distinct) < len(f.values):
+        return Seeming(Role.PERSON, "its name is that of an id of people, and several records share a value")
+    return None
+
+
 def _weight(f: Facts) -> Seeming | None:
     if not f.named(_WEIGHT_WORDS) or not f.dtype.is_numeric() or f.low < 0:
         return None
@@ -387,6 +401,7 @@ BY_FORM: tuple[_Rule, ...] = (
     _coordinates,
     _inside,
     _household,
+    _person,
     _weight,
 )
 BY_NAME: tuple[_Rule, ...] = (_codes, _other_id, _sensitive, _key, _text)

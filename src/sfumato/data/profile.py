@@ -71,9 +71,9 @@ def profile(
     """Propose a role and a kind for every column, with the reason.
 
     What the codebook says already (a role other than `other`, a kind) stays. At most one column is proposed as the
-    record's id, one as the household's and one as the weight. Numbers whose role nothing tells are keys, and numbers
-    without a negative value get a range from 0. Missing codes are proposed where conventional ones (−9, 99, …) stand
-    apart from all other values.
+    record's id, one as the person's, one as the household's and one as the weight. Numbers whose role nothing tells are
+    keys, and numbers without a negative value get a range from 0. Missing codes are proposed where conventional ones
+    (−9, 99, …) stand apart from all other values.
 
     Parameters
     ----------
@@ -110,6 +110,7 @@ def profile(
         if best > 0:
             drafts[scores.index(best)] = Seeming(Role.RECORD, "each record has a value of its own", best > 1)
     _only_one(facts, drafts, Role.HOUSEHOLD, Seeming(Role.IDENTIFIER, "another id of a household or family"))
+    _only_one(facts, drafts, Role.PERSON, Seeming(Role.IDENTIFIER, "another id of people"))
     _only_one(facts, drafts, Role.WEIGHT, Seeming(Role.OTHER, "another sampling weight; it leaves", leaves=True))
     seeming = [draft or first(BY_NAME, f) or _untold(f) for f, draft in zip(facts, drafts, strict=True)]
     return tuple(_guess(f, one) for f, one in zip(facts, _of_one_scale(facts, seeming), strict=True))

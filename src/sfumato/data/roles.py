@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["NOT_LEARNT", "NUMERIC_KINDS", "Kind", "Role"]
+__all__ = ["IDS", "NOT_LEARNT", "NUMERIC_KINDS", "Kind", "Role"]
 
 
 class Role(StrEnum):
@@ -30,6 +30,8 @@ class Role(StrEnum):
     """Sampling weight."""
     HOUSEHOLD = "household"
     """Id of the cluster that a record belongs to."""
+    PERSON = "person"
+    """Id of the person whom several records are about: classes and thresholds then count persons."""
     RECORD = "record"
     """The record's id: what random draws are keyed on and tables are joined on."""
 
@@ -54,5 +56,7 @@ class Kind(StrEnum):
 
 NUMERIC_KINDS = frozenset({Kind.CONTINUOUS, Kind.INTEGER})
 """Kinds whose values may be averaged."""
-NOT_LEARNT = frozenset({Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT})
+IDS = (Role.RECORD, Role.PERSON, Role.HOUSEHOLD)
+"""Roles of ids: of records, and of those to whom several records belong."""
+NOT_LEARNT = frozenset({Role.IDENTIFIER, *IDS, Role.WEIGHT})
 """Roles of what says who somebody is, or how many others: nothing that could be learnt of a person."""

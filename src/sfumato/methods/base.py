@@ -20,7 +20,7 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import Disclosed
 from sfumato.data.files.named import NamedFile, files_in
 from sfumato.data.query import Query
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.data.suppression import Emptying, Suppression
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError
@@ -325,7 +325,7 @@ def numeric_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
     problems = []
     for name in columns:
         variable = codebook[name] if name in codebook else Variable(kind="continuous")
-        if variable.role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
+        if variable.role in (*IDS, Role.IDENTIFIER):
             problems.append(f"column {name!r} has role {variable.role}, which this step must not change")
         elif not variable.numeric:
             problems.append(

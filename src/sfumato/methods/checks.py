@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 
 __all__ = ["few_missing", "role_problems", "strata_problems"]
 
-_NOT_CHANGED = (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+_NOT_CHANGED = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 
 
 def few_missing(columns: Sequence[str], threshold: str) -> tuple[str, ...]:

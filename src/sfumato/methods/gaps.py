@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.query import Folded
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 
 __all__ = ["followed", "gaps_by_value", "telling", "told_by"]
 
@@ -35,7 +35,7 @@ def telling(codebook: Codebook, columns: Sequence[str]) -> tuple[str, ...]:
     ('treated',)
     """
     kinds = (Kind.CATEGORICAL, Kind.ORDINAL)
-    no_part = (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD)
+    no_part = (*IDS, Role.IDENTIFIER)
     found = (n for n, v in codebook.items() if v.kind in kinds and v.role not in no_part and n not in columns)
     return tuple(found)[:_MOST_TELLING]
 

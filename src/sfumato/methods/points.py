@@ -17,7 +17,7 @@ from sfumato.data.files.layers import LayerFile
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT, Counts
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.errors import DataError, FileError
 from sfumato.methods.base import Method, unknown_problems
 from sfumato.methods.generalising import code_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PointStep", "Points", "in_area_of", "layer_problems", "small", "swapped_or_outside", "told_codes"]
 
-_NOT_A_PLACE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+_NOT_A_PLACE = (*IDS, Role.WEIGHT)
 _MOST = 0.9
 """Share of the points that must lie inside when x and y change places, for them to look swapped."""
 

@@ -12,7 +12,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.errors import DataError
 from sfumato.methods.generalising import code_text
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _TEXT = (pl.String, pl.Categorical, pl.Enum, pl.Null)
-_KEPT = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+_KEPT = (*IDS, Role.WEIGHT)
 
 
 def folded(text: str) -> str:

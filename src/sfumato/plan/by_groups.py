@@ -12,14 +12,13 @@ import polars as pl
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import FEW_TEXTS, Facts
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.errors import DataError
 from sfumato.plan.belonging import belonging
 from sfumato.plan.coarsening import levels_of, year_of
 from sfumato.plan.draft import id_lines, parameter_line, variable_lines
 from sfumato.plan.drafted import LeftOut
 from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import IDS
 from sfumato.plan.wishes import Purpose
 
 __all__ = ["ASKED", "FEWEST_RECORDS", "GROUPS", "Asked", "Exchange", "exchange_of"]

@@ -18,7 +18,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.cell_suppression import Suppression, suppress_cells
@@ -27,7 +27,7 @@ from sfumato.plan.draft import head, id_lines, step_lines, variable_lines
 from sfumato.plan.drafted import DraftedPlan, LeftOut
 from sfumato.plan.drafting import MOST_CELLS, SHARE, Steps, draft_steps
 from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import BETRAYS, IDS, OTHERS, Unknown, betrayed
+from sfumato.plan.unknown import BETRAYS, OTHERS, Unknown, betrayed
 from sfumato.plan.wishes import Wishes
 
 if TYPE_CHECKING:

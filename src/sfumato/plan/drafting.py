@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Variable
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.plan.averaging import hardly_masked, patterns_of
 from sfumato.plan.broadening import Broadened, Form, broaden, in_small
 from sfumato.plan.coarsening import Level, levels_of, year_of
@@ -169,7 +169,7 @@ def _levels(frame: pl.DataFrame, guesses: Sequence[Guess]) -> dict[str, tuple[Le
 
 
 def _must_go(variable: Variable) -> bool:
-    if variable.role in (Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD):
+    if variable.role in (*IDS, Role.WEIGHT):
         return False
     return variable.role == Role.IDENTIFIER or variable.kind in (Kind.TEXT, Kind.GEOGRAPHIC, Kind.DATE)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.data.profile import Guess
-from sfumato.data.roles import NOT_LEARNT, Role
+from sfumato.data.roles import IDS, NOT_LEARNT, Role
 from sfumato.data.yaml import plain
 from sfumato.errors import PlanError
 from sfumato.plan.editing.written import flow
@@ -15,7 +15,7 @@ from sfumato.plan.unknown import OTHERS, Unknown
 
 __all__ = ["Edited"]
 
-_ONCE = frozenset({Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT})
+_ONCE = frozenset({*IDS, Role.WEIGHT})
 _AS_SAID = "as the plan says"
 
 

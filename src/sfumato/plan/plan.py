@@ -31,7 +31,7 @@ from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.kinds import Columns, Facts, sniff_kinds
 from sfumato.data.problems import problems_of
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.data.traces import Traces, keys_of
 from sfumato.data.yaml import MAX_BYTES, Lines, dump_yaml, load_yaml, plain
 from sfumato.errors import DataError, PlanError, Problem
@@ -56,7 +56,7 @@ __all__ = ["FORMAT", "EarlierRelease", "Plan"]
 FORMAT: Literal[1] = 1
 """Version of the plan's format."""
 
-_ONCE = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+_ONCE = (*IDS, Role.WEIGHT)
 
 
 class Plan(Described):

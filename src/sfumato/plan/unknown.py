@@ -12,9 +12,9 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
 from sfumato.data.described import Described
 from sfumato.data.query import Folded
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 
-__all__ = ["BETRAYS", "IDS", "OPEN", "ORDER", "OTHERS", "Unknown", "betrayed", "unknown_columns", "unknown_problems"]
+__all__ = ["BETRAYS", "OPEN", "ORDER", "OTHERS", "Unknown", "betrayed", "unknown_columns", "unknown_problems"]
 
 OTHERS: Final = "others"
 """In place of columns: all released ones but keys, strata and ids."""
@@ -27,7 +27,6 @@ BETRAYS = (
     "reason that names nobody"
 )
 _SHORTEST, _LONGEST = 20, 300
-IDS = (Role.RECORD, Role.HOUSEHOLD)
 
 
 class Unknown(Described):

@@ -11,7 +11,7 @@ import polars as pl
 from sfumato.data.disclosure import COPY, Additive, Averaged, Disclosure, Shuffled, Swapped, Synthetic
 from sfumato.data.finding import Findings
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.data.traces import keys_of
 from sfumato.engines.polars import PolarsDataset
 from sfumato.engines.scanned import ScannedDataset
@@ -502,7 +502,7 @@ def h_rank(
 
 def _numbers(data: PolarsDataset) -> list[str]:
     """Columns that hold numbers, codes and yes/no among them, and are no ids."""
-    ids = data.codebook.with_role(Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+    ids = data.codebook.with_role(*IDS, Role.IDENTIFIER, Role.WEIGHT)
     schema = data.frame.schema
     return [n for n, dtype in schema.items() if (dtype.is_numeric() or dtype == pl.Boolean) and n not in ids]
 

@@ -14,7 +14,7 @@ from sfumato.data.finding import Findings
 from sfumato.data.hidden import WAS, leaving
 from sfumato.data.pair import Pair
 from sfumato.data.query import COUNT, Counts, Folded
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.data.traces import keys_of
 from sfumato.errors import TooManyGroups
 from sfumato.measures.measuring import CATEGORY
@@ -22,7 +22,7 @@ from sfumato.measures.registry import measure_of
 from sfumato.measures.risk.unchanged import unchanged
 from sfumato.measures.subject import EVERYTHING, KEYS, RELEASED, STRATA, WIDE, Classes, Outsider
 from sfumato.plan.plan import Plan
-from sfumato.plan.unknown import IDS, unknown_columns
+from sfumato.plan.unknown import unknown_columns
 from sfumato.report.report import Assumed
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
 
 _MOST_LEFT = 0.5
 """What masking left as it was in more than this share of the records (of categories: beyond chance) is released."""
-_NO_PART = (Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+_NO_PART = (*IDS, Role.WEIGHT)
 
 HARDLY_MASKED = (
     "{columns}: masking left most of the values as they were, so that they count among the released keys (group keys)."

@@ -16,7 +16,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Dataset
 from sfumato.data.hidden import DELETED, FILLED, GAP, ROW
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.methods.base import Method
@@ -24,7 +24,7 @@ from sfumato.methods.base import Method
 __all__ = ["noted_after", "noted_before", "noted_beside", "watched", "without_notes"]
 
 D = TypeVar("D", bound=Dataset)
-_IDS = (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD)
+_IDS = (*IDS, Role.IDENTIFIER)
 
 
 def watched(steps: Sequence[Method], codebook: Codebook) -> frozenset[str]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.plan.binding import unique_record
@@ -30,7 +30,7 @@ def refuse_unknown(names: Sequence[str], frame: pl.DataFrame, where: str) -> Non
 
 def numeric_columns(codebook: Codebook, names: Sequence[str]) -> tuple[str, ...]:
     """Columns that measures of numbers are of: continuous and integer ones, without ids and weights."""
-    not_measured = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
+    not_measured = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
     return tuple(n for n in names if n in codebook and codebook[n].numeric and codebook[n].role not in not_measured)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.disclosure import Synthetic
 from sfumato.data.hidden import ROW
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.data.traces import keys_of
 from sfumato.draws import Draws, Purpose, units
 from sfumato.engines.polars import PolarsDataset
@@ -156,7 +156,7 @@ def _units(data: PolarsDataset) -> NDArray[np.uint64]:
 
 
 def _ids(data: PolarsDataset) -> Iterator[str]:
-    for role in (Role.HOUSEHOLD, Role.RECORD):
+    for role in reversed(IDS):  # the widest first
         if (column := data.codebook.the(role)) is not None:
             yield column
 

@@ -9,14 +9,14 @@ from typing import Literal
 from sfumato.data.codebook import Codebook
 from sfumato.data.finding import Findings
 from sfumato.data.profile import profile
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.saying import listed
 from sfumato.measures.subject import KEYS, RELEASED
 from sfumato.plan.limits import Limit, apply_limits
 from sfumato.plan.plan import Plan
 from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import IDS, ORDER, unknown_columns
+from sfumato.plan.unknown import ORDER, unknown_columns
 from sfumato.release.classes import Exposed
 from sfumato.report.report import Report
 
@@ -93,7 +93,9 @@ def _like_ids(plan: Plan, entering: Codebook, released: Codebook, rows: PolarsDa
     known = Codebook({n: entering[n] for n in plain})
     has_record = bool(entering.with_role(Role.RECORD))
     guesses = profile(rows.frame.select(plain), known)
-    wanted = (Role.HOUSEHOLD,) if has_record else IDS  # a number of its own for each record is the id, if none is said
+    wanted = (
+        (Role.PERSON, Role.HOUSEHOLD) if has_record else IDS
+    )  # a number of its own for each record is the id, if none is said
     return [g.name for g in guesses if g.variable.role in wanted]
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.measures.saying import percent
 from sfumato.plan.by_groups import ASKED
 from sfumato.plan.drafted import DraftedPlan
-from sfumato.plan.unknown import IDS
 from sfumato.render.layout import ROWS, TITLE, WIDTH, Command, command_lines, cut, paragraph
 
 __all__ = ["screen_of_draft"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.extended import shown
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.engines.polars import PolarsDataset
 
 __all__ = ["FEW", "Bar", "Look", "looks", "nice_edges"]
@@ -21,7 +21,7 @@ __all__ = ["FEW", "Bar", "Look", "looks", "nice_edges"]
 FEW = 5
 """A category of fewer records is not named."""
 _MOST_BARS, _BANDS = 12, 16
-_IDS = (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD)
+_IDS = (*IDS, Role.IDENTIFIER)
 _MANY_TEXTS = 1000
 """A text column of more different values is told by their number alone."""
 

@@ -14,11 +14,10 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.entities import find
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.errors import FileError
 from sfumato.plan.draft import head
 from sfumato.plan.spelling import yaml_list
-from sfumato.plan.unknown import IDS
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet
 from sfumato.tuning.drafting import try_groups

@@ -15,7 +15,7 @@ from sfumato.data.disclosure import Swapped
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.data.profile import Guess
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
@@ -27,7 +27,6 @@ from sfumato.plan.draft import head
 from sfumato.plan.drafted import DraftedPlan, Tried
 from sfumato.plan.edited import Edited
 from sfumato.plan.plan import Plan
-from sfumato.plan.unknown import IDS
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import Progress, quiet
 from sfumato.release.classes import Exposed

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.errors import DataError
 from sfumato.gate.analyses.fitting import exact_fit, protected_fit
 from sfumato.gate.analyses.footprint import footprint
@@ -33,7 +33,7 @@ __all__ = ["Analysing"]
 
 _LEAST = "1"
 """The square of the least tau."""
-_NO_PART = (Role.IDENTIFIER, Role.RECORD, Role.WEIGHT, Role.HOUSEHOLD)
+_NO_PART = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 
 
 class Analysing(Asking, Describing):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
+from sfumato.data.roles import IDS, NUMERIC_KINDS, Kind, Role
 from sfumato.errors import DataError
 from sfumato.gate.margin import Margin, Node
 from sfumato.gate.serving.core import Core
@@ -14,7 +14,7 @@ from sfumato.gate.serving.core import Core
 __all__ = ["Codebook", "Described", "Describing"]
 
 _BY = (Kind.CATEGORICAL, Kind.ORDINAL)
-_NEVER_BY = (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+_NEVER_BY = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Describing(Core):
             raise DataError(f"There is no version {wanted!r} of {dataset!r}. Versions: {', '.join(book.versions)}.")
         for name in (value, weight):
             known = next((one for one in book.variables if one.name == name), None)
-            if known is not None and known.role in (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD):
+            if known is not None and known.role in (*IDS, Role.IDENTIFIER):
                 raise DataError(f"{name!r} cannot be summed: it says who somebody is.")
         return Margin.of([_node(name, book) for name in by], value, weight, wanted), self.groups(dataset, where)
 

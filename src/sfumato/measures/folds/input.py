@@ -9,12 +9,12 @@ import polars as pl
 from sfumato.data.dataset import Dataset
 from sfumato.data.hidden import leaving
 from sfumato.data.remembered import Remembered
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.measures.subject import Subject
 
 __all__ = ["columns_read", "columns_released", "released", "schema_of"]
 
-_IDS = (Role.IDENTIFIER, Role.RECORD, Role.HOUSEHOLD)
+_IDS = (*IDS, Role.IDENTIFIER)
 
 
 def released(subject: Subject) -> Dataset:

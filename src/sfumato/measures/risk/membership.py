@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.kernels.linkers.nearest import gower
 from sfumato.kernels.linkers.scan import scan
 from sfumato.measures.known import Known
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 AUC, ADVANTAGE = "auc", "advantage"
 _SAME = 1e-9
 """Distances that differ by less are equal."""
-_NO_PART = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD)
+_NO_PART = (*IDS, Role.IDENTIFIER)
 
 
 def nearer(members: Floats, others: Floats) -> tuple[float, tuple[float, float]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.kernels.glm import Family
 
 __all__ = ["default_model"]
 
-_NOT_MODELLED = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT, Role.OUTCOME)
+_NOT_MODELLED = (*IDS, Role.IDENTIFIER, Role.WEIGHT, Role.OUTCOME)
 _MAX_LEVELS = 20
 _MAX_TERMS = 20
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sfumato.data.codebook import Codebook
 from sfumato.data.design import is_factor
 from sfumato.data.pair import Pair, numbers
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 
 __all__ = ["MAX_LEVELS", "Column", "Stacked", "compared", "equal", "left_out", "stack", "texts_of"]
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 MAX_LEVELS = 50
 """Most levels of a factor (the trees take no more than 255); rarer ones are taken together."""
-_ROLES = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
+_ROLES = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 _KINDS = (Kind.TEXT, Kind.DATE)
 
 

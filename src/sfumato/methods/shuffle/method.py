@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Shuffled
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import role_problems, strata_problems
 from sfumato.methods.shuffle.stages import Shuffling
@@ -88,7 +88,7 @@ class Shuffle(Method):
                     f"or say what its order is, under variables: {n}: {{kind: ordinal, order: [...]}}"
                 )
         for n in (n for n in self.given if n in codebook):
-            if codebook[n].role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
+            if codebook[n].role in (*IDS, Role.IDENTIFIER):
                 problems.append(f"column {n!r} in given has role {codebook[n].role}, which says nothing of values")
             elif codebook[n].kind == Kind.TEXT:
                 problems.append(f"column {n!r} in given is text; it takes numbers, dates and categories")

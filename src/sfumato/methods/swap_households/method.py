@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Exchanged, Suppressed
 from sfumato.data.publishable import Publishable
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.data.suppression import Suppression
 from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import role_problems
@@ -123,7 +123,7 @@ class SwapHouseholds(Method):
         problems += role_problems(codebook, [n for n in self.changes if n not in weights])
         for name, columns in self._named():
             for n in (n for n in columns if n in codebook and name != "carry"):
-                if name != "geography" and codebook[n].role in (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER):
+                if name != "geography" and codebook[n].role in (*IDS, Role.IDENTIFIER):
                     problems.append(f"column {n!r} in {name} has role {codebook[n].role}, in which nobody is alike")
                 elif codebook[n].kind == Kind.CONTINUOUS:
                     problems.append(f"column {n!r} in {name} is continuous; it takes categories (recode with `band`)")

@@ -14,7 +14,7 @@ from sfumato.data.described import Described
 from sfumato.data.disclosure import COPY, Synthetic
 from sfumato.data.expression import parse
 from sfumato.data.hidden import HIDDEN
-from sfumato.data.roles import Kind, Role
+from sfumato.data.roles import IDS, Kind, Role
 from sfumato.errors import FormulaError
 from sfumato.methods.base import Method, Stage, unit_problems, unknown_problems
 from sfumato.methods.checks import strata_problems
@@ -438,7 +438,7 @@ class Synthesise(Method):
         return (*rules, f"The same for all of each household, and drawn once for it: {shared}.")
 
 
-_NO_PART = (Role.IDENTIFIER, Role.HOUSEHOLD, Role.RECORD)
+_NO_PART = (*IDS, Role.IDENTIFIER)
 _KINDS = {"boolean": Kind.CATEGORICAL, "text": Kind.CATEGORICAL, "date": Kind.DATE}
 
 

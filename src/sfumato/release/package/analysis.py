@@ -12,7 +12,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import COPY, Disclosed, Disclosure
 from sfumato.data.files import read_written
 from sfumato.data.files.table import opening
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.release.package.datapackage import field_type
@@ -113,7 +113,7 @@ def scan_parts(papers: Papers) -> pl.LazyFrame:
 
 def _by_disclosure(papers: Papers) -> set[str]:
     """Columns without which what is disclosed of others says nothing: strata, weights, copies, ids."""
-    roles = papers.codebook.with_role(Role.RECORD, Role.HOUSEHOLD, Role.WEIGHT)
+    roles = papers.codebook.with_role(*IDS, Role.WEIGHT)
     strata = [n for part in papers.disclosure for n in (*getattr(part, "by", ()), *getattr(part, "where", {}))]
     return {COPY, *roles, *strata}
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from sfumato.data.links import Link, Links, links_between, same_columns, telling_counts
 from sfumato.data.publishable import Publishable
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS
 from sfumato.draws import written
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import Problem
@@ -246,7 +246,7 @@ def _ids(data: PolarsDataset, pseudonymised: Collection[str]) -> Iterator[str]:
     for n in data.columns:
         if n in pseudonymised:
             yield n
-        elif data.codebook[n].role in (Role.RECORD, Role.HOUSEHOLD):
+        elif data.codebook[n].role in IDS:
             ids = data.frame.get_column(n).drop_nulls()
             run = ids.dtype.is_integer() and len(ids) and int(ids.max()) - int(ids.min()) < ids.n_unique()  # type: ignore[arg-type]
             if not (run and int(ids.min()) in (0, 1)):  # type: ignore[arg-type]

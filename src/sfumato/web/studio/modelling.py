@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.data.formula import parse_formula
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.errors import FormulaError, SfumatoError
 from sfumato.web.studio.describing import described
 from sfumato.web.studio.studio import Studio
@@ -17,7 +17,7 @@ FAMILIES = (("", "as suits the outcome"), ("linear", "linear"), ("logistic", "lo
 """Of the intended model, by which releases are judged."""
 LONGEST = 10_000
 """Characters of a formula that are taken."""
-_NOT_MODELLED = (Role.RECORD, Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT)
+_NOT_MODELLED = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 
 
 def term(name: str) -> str:

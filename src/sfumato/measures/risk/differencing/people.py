@@ -9,7 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS, Role
 from sfumato.draws import written
 from sfumato.errors import DataError
 
@@ -18,7 +18,7 @@ __all__ = ["KEY", "Told", "tell_apart"]
 KEY = "sfumato:key"
 """Text by which a person is known in all releases; missing for those who cannot be told from others."""
 _APART = "\x1f"
-_NO_PEOPLE = (Role.RECORD, Role.HOUSEHOLD, Role.IDENTIFIER, Role.WEIGHT)
+_NO_PEOPLE = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
 
 
 @dataclass(frozen=True)
