@@ -93,9 +93,8 @@ def _like_ids(plan: Plan, entering: Codebook, released: Codebook, rows: PolarsDa
     known = Codebook({n: entering[n] for n in plain})
     has_record = bool(entering.with_role(Role.RECORD))
     guesses = profile(rows.frame.select(plain), known)
-    wanted = (
-        (Role.PERSON, Role.HOUSEHOLD) if has_record else IDS
-    )  # a number of its own for each record is the id, if none is said
+    # a number of its own for each record is the id, if none is said
+    wanted = (Role.PERSON, Role.HOUSEHOLD) if has_record else IDS
     return [g.name for g in guesses if g.variable.role in wanted]
 
 
