@@ -24,8 +24,9 @@ from sfumato.errors import DataError
 from sfumato.kernels.classes.individual_risk import individual_risk
 from sfumato.kernels.classes.missing_keys import count_with_missing
 from sfumato.measures.measuring import CATEGORY, wildcard
+from sfumato.measures.persons import PARTS, PERSONS, counted, person_of
 from sfumato.measures.subject import Classes, Subject, weight_of
-from sfumato.measures.taking_part import added_up, informative, nobody_differs, taking_part, with_key
+from sfumato.measures.taking_part import informative, nobody_differs, taking_part, with_key
 
 __all__ = [
     "NO_CLASS",
@@ -35,7 +36,6 @@ __all__ = [
     "class_findings",
     "coded",
     "has_columns",
-    "key_counts",
     "once",
     "patterns",
     "ranked",
@@ -67,22 +67,10 @@ def _refuse_unknown(data: Dataset, names: Sequence[str]) -> None:
         )
 
 
-def key_counts(data: Dataset, by: Sequence[str]) -> pl.DataFrame:
-    """Count the records of each combination of key values: the keys, then `COUNT`.
-
-    Raises
-    ------
-    DataError
-        Where a key is not a column.
-    """
-    _refuse_unknown(data, by)
-    return data.ask(Counts(tuple(by)))
-
-
 def value_counts(
     data: Dataset, by: Sequence[str], sensitive: str, missing: MissingSensitive = "ignore"
 ) -> pl.DataFrame:
-    """Count the records of each class and sensitive value.
+    """Count the records of each class and sensitive value; where a column says whom they are about, the people.
 
     Returns
     -------
@@ -92,16 +80,24 @@ def value_counts(
         class learns that nothing is known, and a class that were left out would count as safe.
     """
     _refuse_unknown(data, (*by, sensitive))
-    counts = data.ask(Counts((*by, sensitive)))
-    dtype = counts.schema[sensitive]
-    absent = data.codebook.missing(sensitive, dtype)
-    counts = counts.filter(with_key(by)).with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
+    counts = _of_values(data, by, sensitive).filter(with_key(by))
     known = pl.col(sensitive).is_not_null()
     if missing == "ignore":
         if not counts.select(known.any()).item():
             return counts.clear()
         counts = counts.filter(known | ~known.any().over(by))
     return counts.group_by(*by, sensitive).agg(pl.col(COUNT).sum()).sort(*by, sensitive)
+
+
+def _of_values(data: Dataset, by: Sequence[str], sensitive: str) -> pl.DataFrame:
+    """Counts by keys and a sensitive variable, whose missing values are null; a person has each value once."""
+    person = person_of(data, (*by, sensitive))
+    counts = data.ask(Counts((*by, sensitive, *([] if person is None else [person]))))
+    absent = data.codebook.missing(sensitive, counts.schema[sensitive])
+    counts = counts.with_columns(pl.when(~absent).then(pl.col(sensitive)).alias(sensitive))
+    if person is None:
+        return counts
+    return counts.unique([*by, sensitive, person]).with_columns(pl.lit(1, pl.Int64).alias(COUNT)).drop(person)
 
 
 def without_value(data: Dataset, by: Sequence[str], sensitive: str) -> bool:
@@ -128,15 +124,19 @@ class Patterns:
     records : ndarray, shape (c,)
         Records with exactly these keys.
     alike : ndarray, shape (c,)
-        Records that such a record counts as alike: `records`, unless missing keys are wildcards.
+        Records that such a record counts as alike: `records`, unless missing keys are wildcards. Where a column says
+        whom records are about, different people: `records`, but not their people, are then rows that are found.
     population : ndarray, shape (c,)
         The same in the population: sampling weights summed, no less than `alike`; None without weights.
+    people : ndarray, shape (c,)
+        Different people with exactly these keys; `records` where no column says whom they are about.
     """
 
     keys: pl.DataFrame
     records: Ints
     alike: Floats
     population: Floats | None
+    people: Ints
 
     @property
     def total(self) -> int:
@@ -179,13 +179,14 @@ def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patte
     """
 
     def make() -> Patterns | None:
-        counted = key_counts(data, by) if weight is None else data.ask(Counts(tuple(by), weight))
-        if not counted[COUNT].sum():
+        counts = counted(data, by, weight)
+        if not counts[COUNT].sum():
             return None
-        telling = list(informative(counted, by, missing))
-        if nobody_differs(counted, telling, missing):
-            return _all_alike(counted, list(by), telling)
-        found = _patterns(counted if telling == list(by) else added_up(counted, telling), telling, wildcard(missing))
+        telling = list(informative(counts, by, missing))
+        if nobody_differs(counts, telling, missing):
+            return _all_alike(counts, list(by), telling, counted(data, (), weight))
+        counts = counts if telling == list(by) else counted(data, telling, weight)
+        found = _patterns(counts, telling, wildcard(missing))
         return found if found.keys.height else None
 
     weight = weight_of(data.codebook)
@@ -195,31 +196,32 @@ def patterns(data: Dataset, by: Sequence[str], missing: str = CATEGORY) -> Patte
     return once(data, ("patterns", tuple(by), missing), make)
 
 
-def _patterns(counted: pl.DataFrame, by: list[str], alpha: float | None) -> Patterns:
-    keys, records = counted.select(by), counted[COUNT].to_numpy().astype(np.int64)
-    weights = counted[WEIGHT].to_numpy() if WEIGHT in counted.columns else None
+def _patterns(counts: pl.DataFrame, by: list[str], alpha: float | None) -> Patterns:
+    """The classes; where gaps agree with several patterns of a person, that person counts in parts, never twice."""
+    keys, records, people = counts.select(by), *(counts[n].to_numpy().astype(np.int64) for n in (COUNT, PERSONS))
+    weights = counts[WEIGHT].to_numpy() if WEIGHT in counts.columns else None
     if alpha is None or not any(keys.null_count().row(0)):
-        alike = records.astype(np.float64)
+        alike = people.astype(np.float64)
         population = weights
     else:
-        found = count_with_missing(coded(keys), records, weights, alpha)
-        alike, population = found.f, None if weights is None else found.population
+        found = count_with_missing(coded(keys), counts[PARTS].to_numpy(), weights, alpha)
+        alike, population = np.maximum(found.f, people), None if weights is None else found.population
     population = None if population is None else np.maximum(population, alike)
     there = keys.select(with_key(by)).to_series()
     if there.all():
-        return Patterns(keys, records, alike, population)
+        return Patterns(keys, records, alike, population, people)
     at = there.to_numpy()
-    return Patterns(keys.filter(there), records[at], alike[at], None if population is None else population[at])
+    population = None if population is None else population[at]
+    return Patterns(keys.filter(there), records[at], alike[at], population, people[at])
 
 
-def _all_alike(counted: pl.DataFrame, by: list[str], telling: list[str]) -> Patterns:
+def _all_alike(counts: pl.DataFrame, by: list[str], telling: list[str], whole: pl.DataFrame) -> Patterns:
     """One class of all who have a key: each of them agrees with every record."""
-    known = counted.select(telling).filter(with_key(telling)).head(1)
-    in_class = counted.filter(with_key(by))[COUNT].sum()
-    alike = np.array([float(counted[COUNT].sum())])
-    weights = np.array([float(counted[WEIGHT].sum())]) if WEIGHT in counted.columns else None
-    population = None if weights is None else np.maximum(weights, alike)
-    return Patterns(known, np.array([in_class], dtype=np.int64), alike, population)
+    known = counts.select(telling).filter(with_key(telling)).head(1)
+    in_class = np.array([counts.filter(with_key(by))[COUNT].sum()], dtype=np.int64)
+    alike = whole[PERSONS].to_numpy().astype(np.float64)
+    population = np.maximum(whole[WEIGHT].to_numpy(), alike) if WEIGHT in whole.columns else None
+    return Patterns(known, in_class, alike, population, whole[PERSONS].to_numpy().astype(np.int64))
 
 
 def once(data: Dataset, what: tuple[object, ...], make: Callable[[], _T]) -> _T:

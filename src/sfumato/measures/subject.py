@@ -191,6 +191,7 @@ class Subject:
             if data is not None and not isinstance(data, Remembered):
                 few = (c for c in self.classes if c.group not in WIDE)  # combinations of all columns are too many
                 together = dict.fromkeys(n for c in few for n in c.by) | dict.fromkeys(self.sensitive)
+                together |= dict.fromkeys(data.codebook.with_role(Role.PERSON))
                 there = tuple(n for n in together if n in data.codebook) if self.classes else ()
                 object.__setattr__(self, name, Remembered(data, there, weight_of(data.codebook)))
 

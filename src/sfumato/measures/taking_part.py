@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from sfumato.data.dataset import Dataset
-from sfumato.data.query import COUNT, WEIGHT, Counts
+from sfumato.data.query import Counts
 from sfumato.measures.measuring import CATEGORY
 
-__all__ = ["NO_KEY", "added_up", "informative", "keyless", "nobody_differs", "taking_part", "with_key"]
+__all__ = ["NO_KEY", "informative", "keyless", "nobody_differs", "taking_part", "with_key"]
 
 NO_KEY = (
     "Records without a known value in any of the keys that tell people apart are in no group: nobody is found by keys "
@@ -76,12 +76,6 @@ def taking_part(data: Dataset, by: Sequence[str], missing: str) -> tuple[str, ..
     ('sex',)
     """
     return tuple(by) if missing == CATEGORY or not by else informative(data.ask(Counts(tuple(by))), by, missing)
-
-
-def added_up(counts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Counts by some of the columns that they are by: their sums, sorted by these columns."""
-    sums = [n for n in (COUNT, WEIGHT) if n in counts.columns]
-    return counts.group_by(by).agg(pl.col(sums).sum()).sort(by)
 
 
 def with_key(by: Sequence[str]) -> pl.Expr:

@@ -40,7 +40,9 @@ class Counted:
     population: Floats
 
 
-def count_with_missing(codes: Ints, counts: Ints, weights: Floats | None = None, alpha: float | None = None) -> Counted:
+def count_with_missing(
+    codes: Ints, counts: Ints | Floats, weights: Floats | None = None, alpha: float | None = None
+) -> Counted:
     """Count the records that share each pattern of keys.
 
     A complete pattern counts itself and alpha times each incomplete one that is compatible with it. A pattern with
@@ -56,7 +58,7 @@ def count_with_missing(codes: Ints, counts: Ints, weights: Floats | None = None,
     codes : ndarray, shape (P, m)
         Distinct patterns: the number of each key's value, −1 where it is missing.
     counts : ndarray, shape (P,)
-        Records of each pattern.
+        Records of each pattern, or parts of them.
     weights : ndarray, shape (P,), optional
         Sum of their sampling weights; without them `population` is `f`.
     alpha : float, optional

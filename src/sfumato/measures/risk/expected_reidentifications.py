@@ -105,7 +105,7 @@ _RISK = "sfumato:risk"  # no column of the data can bear this name
 
 
 def _expected(found: Patterns) -> float:
-    return float((found.records * found.risk).sum())
+    return float((found.people * found.risk).sum())
 
 
 def _compute(subject: Subject) -> Findings:

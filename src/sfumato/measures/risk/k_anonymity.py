@@ -17,6 +17,7 @@ from sfumato.measures.folds.asking import TOO_MANY
 from sfumato.measures.measure import Complaint, Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import NO_CLASS, has_columns, patterns
+from sfumato.measures.persons import person_of
 from sfumato.measures.saying import FEW_ALIKE, value_of, with_value
 from sfumato.measures.subject import WIDE, Classes, Subject
 
@@ -73,7 +74,7 @@ def class_sizes(data: Dataset, by: Sequence[str], most: int | None = None, *, mi
     found = patterns(data, by, missing)
     if found is None:
         return pl.DataFrame(schema={"class": pl.String, "size": pl.Int64})
-    sizes = found.records if missing == CATEGORY else found.alike
+    sizes = found.people if missing == CATEGORY else found.alike
     counted = found.keys.with_columns(pl.Series(_SIZE, sizes))
     if most is not None and counted.height > most:
         counted = counted.filter(pl.col(_SIZE) <= counted[_SIZE].bottom_k(most).max())
@@ -186,7 +187,9 @@ def _folded(subject: Subject) -> Findings:
 
 
 def _by_size(subject: Subject, classes: Sequence[Classes]) -> tuple[Finding, ...]:
-    """The smallest class of each group, counted without the classes' names."""
+    """The smallest class of each group, counted without the classes' names; people are not counted so."""
+    if person_of(subject.after) is not None:
+        return tuple(Finding("k_anonymity", group=each.group, value=None) for each in classes)
     sizes = [(each.group, subject.after.ask(Sizes(each.by))[SIZE].min()) for each in classes]
     return tuple(Finding("k_anonymity", group=group, value=float(k)) for group, k in sizes if isinstance(k, int))
 

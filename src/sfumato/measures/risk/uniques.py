@@ -135,7 +135,7 @@ def _share(found: Patterns) -> float:
 def _estimated(found: Patterns | None, estimator: Estimator, fraction: float) -> float | None:
     if found is None:
         return None
-    sizes, frequencies = np.unique(found.records, return_counts=True)
+    sizes, frequencies = np.unique(found.people, return_counts=True)
     return estimator(sizes, frequencies.astype(np.int64), fraction)
 
 
