@@ -84,7 +84,7 @@ class Additive(ErrorModel):
         Multiple that released values were then rounded to, by column.
     draw_by
         `household`: all records of a household share the draw, so that differences within it are as they were but for
-        rounding.
+        rounding. `person`: the value is the same in all records of a person, and drawn once.
     where
         The stratum that the part speaks of: value by column; without it, all records.
     grows
@@ -111,7 +111,7 @@ class Additive(ErrorModel):
     distribution: Literal["gaussian", "laplace", "uniform"] = "gaussian"
     bounds: dict[str, Bounds] = Field(default_factory=dict)
     rounded: dict[str, float] = Field(default_factory=dict)
-    draw_by: Literal["record", "household"] = "record"
+    draw_by: Literal["record", "person", "household"] = "record"
     where: Where = Field(default_factory=dict)
     grows: dict[str, Growth] = Field(default_factory=dict)
     indicators_of: str | None = None
@@ -231,8 +231,8 @@ class Additive(ErrorModel):
             text += f", its strength set within each combination of {', '.join(self.where)}"
         if np.any(self.matrix - np.diag(np.diagonal(self.matrix))):
             text += ", correlated between the columns"
-        if self.draw_by == "household":
-            text += ", the same for all of a household"
+        if self.draw_by != "record":
+            text += f", the same for all of a {self.draw_by}"
         if self.indicators_of:
             text += f", to indicators of the categories of {self.indicators_of}"
         for n, growth in self.grows.items():
@@ -259,7 +259,7 @@ class Misclassified(ErrorModel):
     where
         The stratum that the part speaks of: value by column; without it, all records.
     draw_by
-        `household`: all records of a household share the draw.
+        `household`, `person`: all records of a household, or of a person, share the draw.
 
     Raises
     ------
@@ -281,7 +281,7 @@ class Misclassified(ErrorModel):
     matrix: tuple[tuple[float, ...], ...] = Field(min_length=1)
     levels: tuple[Scalar, ...] | None = None
     where: Where = Field(default_factory=dict)
-    draw_by: Literal["record", "household"] = "record"
+    draw_by: Literal["record", "person", "household"] = "record"
 
     def __init__(
         self, column: str = "", matrix: ArrayLike = (), levels: Sequence[Scalar] | None = None, **more: Any
@@ -316,8 +316,8 @@ class Misclassified(ErrorModel):
             text += f"; each stays with probability {kept.min():.0%}"
         else:
             text += f"; each stays with a probability between {kept.min():.0%} and {kept.max():.0%}"
-        if self.draw_by == "household":
-            text += ", the same draw for all of a household"
+        if self.draw_by != "record":
+            text += f", the same draw for all of a {self.draw_by}"
         return text + "."
 
 

@@ -67,21 +67,17 @@ def told_notes(
             )
         if used and isinstance(part, Averaged | Exchanged | Imputed | Shuffled | Swapped):
             notes.append(f"{part.sentence()} This has no likelihood and was not taken out.")
-    shared = {
-        n
-        for n in model.columns
-        for p in error_parts(disclosure, n)
-        if getattr(p, "draw_by", None) == "household" and not cluster
-    }
-    if shared:
-        remedy = "give the household as `cluster`, or standard errors are too small."
-        if group:
-            remedy = (
-                "a model with `group` takes it for independent between records, even where the group is the household, "
-                "so that variances between groups and standard errors may be wrong. Leave out `group` and give the "
-                "household as `cluster`; coefficients are then averages over groups."
-            )
-        notes.append(f"The noise on {', '.join(sorted(shared))} is shared within households: {remedy}")
+    for unit in ("household", "person"):
+        drawn = {n for n in model.columns for p in error_parts(disclosure, n) if getattr(p, "draw_by", None) == unit}
+        if drawn and not cluster:
+            remedy = f"give the {unit} as `cluster`, or standard errors are too small."
+            if group:
+                remedy = (
+                    "a model with `group` takes it for independent between records, even where the group is the "
+                    f"{unit}, so that variances between groups and standard errors may be wrong. Leave out `group` "
+                    f"and give the {unit} as `cluster`; coefficients are then averages over groups."
+                )
+            notes.append(f"The noise on {', '.join(sorted(drawn))} is shared within {unit}s: {remedy}")
     cut = [n for n in model.columns if blurred_later(disclosure, n)]
     if cut:
         notes.append(

@@ -30,12 +30,13 @@ __all__ = [
     "Method",
     "Stage",
     "StepDraws",
+    "needs_unit",
     "numeric_problems",
     "unit_problems",
     "unknown_problems",
 ]
 
-DrawBy = Literal["record", "household"]
+DrawBy = Literal["record", "person", "household"]
 """Whose id draws are keyed on."""
 
 
@@ -53,6 +54,8 @@ class StepDraws:
         Column with the record's id, if there is one.
     household
         Column with the household's id, if there is one.
+    person
+        Column with the id of whom several records are about, if there is one.
     table
         Name of the table in a plan of several; empty in a plan of one.
     plan
@@ -65,20 +68,31 @@ class StepDraws:
     household: str | None = None
     table: str = ""
     plan: str = ""
+    person: str | None = None
 
     def purpose(self, column: str, strength: str, draw: int = 0) -> Purpose:
         """What is drawn for a column, at a strength as it is disclosed."""
         return Purpose(self.method, column, strength, draw)
 
     def units(self, batch: pl.DataFrame, draw_by: DrawBy = "record") -> NDArray[np.uint64]:
-        """The unit that each record's draws are keyed on, shape (n,): its own id, or its household's."""
-        column = self.record if draw_by == "record" else self.household
+        """The unit that each record's draws are keyed on, shape (n,): its own id, its person's or its household's."""
+        column = {"record": self.record, "person": self.person, "household": self.household}[draw_by]
         if column is None:
             raise DataError(needs_unit(self.method, draw_by))
         ids = batch[column]
         if ids.null_count():
             raise DataError(f"Column {column!r} has missing ids, so {self.method} cannot key its draws on it.")
         return units(ids)
+
+    def whole(self, batch: pl.DataFrame) -> NDArray[np.uint64]:
+        """The unit that stays or goes as a whole, shape (n,): a record's household, else its person, else itself."""
+        columns = [n for n in (self.household, self.person, self.record) if n is not None]
+        if not columns:
+            raise DataError(needs_unit(self.method, "record"))
+        out = units(batch[columns[-1]]) if not batch[columns[-1]].null_count() else self.units(batch)
+        for n in reversed(columns[:-1]):
+            out = np.where(batch[n].is_null().to_numpy(), out, units(batch[n].fill_null(strategy="max")))
+        return out
 
     def tie_break(self, batch: pl.DataFrame) -> NDArray[np.uint64] | None:
         """A keyed number for each record, shape (n,), to break ties so that row order does not matter.
@@ -219,7 +233,7 @@ class Method(Described):
         """The roles of the ids that its draws are keyed on."""
         if not self.draws_by_id:
             return ()
-        return (Role.HOUSEHOLD,) if getattr(self, "draw_by", None) == "household" else (Role.RECORD,)
+        return (Role(getattr(self, "draw_by", Role.RECORD)),)
 
     @property
     def strata(self) -> tuple[str, ...]:
@@ -337,14 +351,16 @@ def numeric_problems(codebook: Codebook, columns: Sequence[str]) -> list[str]:
 
 def needs_unit(method: str, draw_by: DrawBy) -> str:
     """Say that a step has no id to key its draws on."""
-    role = "record" if draw_by == "record" else "household"
     return (
-        f"{method} draws at random for each {role}, so it needs a column with the {role}'s id: say so under variables, "
-        f"for instance id: {{role: {role}}}"
+        f"{method} draws at random for each {draw_by}, so it needs a column with the {draw_by}'s id: say so under "
+        f"variables, for instance id: {{role: {draw_by}}}"
     )
 
 
 def unit_problems(method: str, codebook: Codebook, draw_by: DrawBy = "record") -> list[str]:
-    """A sentence where a step that draws has no column with the ids to key its draws on."""
-    role = Role.RECORD if draw_by == "record" else Role.HOUSEHOLD
-    return [] if codebook.the(role) is not None else [needs_unit(method, draw_by)]
+    """A sentence where a step that draws has no column with the ids to key its draws on.
+
+    Where several records are about a person, draws for each record may turn out to be draws for each person.
+    """
+    roles = (Role.RECORD, Role.PERSON) if draw_by == "record" else (Role(draw_by),)
+    return [] if codebook.with_role(*roles) else [needs_unit(method, draw_by)]

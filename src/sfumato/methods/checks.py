@@ -7,9 +7,21 @@ from collections.abc import Sequence
 from sfumato.data.codebook import Codebook
 from sfumato.data.roles import IDS, Kind, Role
 
-__all__ = ["few_missing", "role_problems", "strata_problems"]
+__all__ = ["few_missing", "role_problems", "strata_problems", "whole_unit"]
 
 _NOT_CHANGED = (*IDS, Role.IDENTIFIER, Role.WEIGHT)
+
+
+def whole_unit(codebook: Codebook) -> str | None:
+    """The column with the ids of those who stay or go as a whole: of households, else of persons; None without one.
+
+    Examples
+    --------
+    >>> from sfumato.data.codebook import Variable
+    >>> whole_unit(Codebook({"who": Variable(role="person")}))
+    'who'
+    """
+    return codebook.the(Role.HOUSEHOLD) or codebook.the(Role.PERSON)
 
 
 def few_missing(columns: Sequence[str], threshold: str) -> tuple[str, ...]:
@@ -56,7 +68,7 @@ def strata_problems(codebook: Codebook, by: Sequence[str]) -> list[str]:
     """
     problems = []
     for name in (n for n in by if n in codebook):
-        if codebook[name].role in (Role.RECORD, Role.IDENTIFIER):
+        if codebook[name].role in (*IDS, Role.IDENTIFIER):
             problems.append(f"column {name!r} in by has role {codebook[name].role}; strata need categories")
         elif codebook[name].kind == Kind.CONTINUOUS:
             problems.append(f"column {name!r} in by is continuous; strata need categories (recode it with `band`)")

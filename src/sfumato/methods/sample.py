@@ -17,7 +17,7 @@ from sfumato.data.roles import Kind, Role
 from sfumato.draws import plain, sortable, units
 from sfumato.errors import DataError
 from sfumato.methods.base import Method, Stage, StepDraws, unit_problems
-from sfumato.methods.checks import strata_problems
+from sfumato.methods.checks import strata_problems, whole_unit
 from sfumato.methods.strata import LOOKED_UP, category
 
 __all__ = ["Sample"]
@@ -47,6 +47,8 @@ def _as_it_is(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFr
 
 class Sample(Method):
     """Keep a random sample of the records, so that nobody can be sure that somebody is in the release.
+
+    Where a column says which records are of a household, or of a person, these stay or go together.
 
     Protects against an intruder who knows that somebody is in the original data: with chance 1 − `fraction` the record
     is not there, and who seems alone in the sample may have twins outside it. It does not protect whoever is sampled
@@ -93,7 +95,8 @@ class Sample(Method):
 
     def check(self, codebook: Codebook) -> list[str]:
         """Categories in `by`, and ids to key the draws on."""
-        return super().check(codebook) + unit_problems(self.name, codebook) + strata_problems(codebook, self.by)
+        keyed = [] if whole_unit(codebook) else unit_problems(self.name, codebook)
+        return [*super().check(codebook), *keyed, *strata_problems(codebook, self.by)]
 
     def describe(self, codebook: Codebook, states: tuple[Any, ...] = ()) -> Codebook:
         """Weights need not be whole any more, nor few."""
@@ -124,7 +127,7 @@ class Sample(Method):
             return Sizes(codebook.the(Role.WEIGHT), answers[0].select(*self.by, bits))
 
         def transform(batch: pl.DataFrame, state: Sizes, draws: StepDraws) -> pl.DataFrame:
-            unit = draws.units(batch)
+            unit = draws.whole(batch)
             words = draws.draws.words(unit, draws.purpose("", "record"))
             three = (words[:, 0], words[:, 1], unit)
             return batch.with_columns(*map(pl.Series, _WORDS, map(sortable, three)), self._rounding(batch, draws))

@@ -117,12 +117,14 @@ def rehearse(plan: Plan, steps: Sequence[Method], data: PolarsDataset, draws: Dr
     nobodys = False
     try:
         for step in steps:
-            released, states = run_step(step, released, apart, **told)
-            nobodys |= any(isinstance(part, Synthetic) and part.kind == "full" for part in step.disclose(states))
+            released, parts = run_step(step, released, apart, **told)
+            said = (part for one, states in parts for part in one.disclose(states))
+            nobodys |= any(isinstance(part, Synthetic) and part.kind == "full" for part in said)
             if step.masks:
                 masked |= {*step.changes}
             elif not (step.replaces or masked & {*step.changes}):
-                truth = _emptied_not(truth, repeat_step(step, truth, states, apart, **told))
+                for one, states in parts:
+                    truth = _emptied_not(truth, repeat_step(one, truth, states, apart, **told))
     except DataError as error:
         return Rehearsed(None, (NOT_POSSIBLE.format(why=error),))
     if not released.frame.height:

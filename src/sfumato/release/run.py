@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, Generic, TypeVar, cast
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.dataset import Dataset, Parted, ask_all, rows, with_codebook
+from sfumato.data.dataset import Dataset, Parted, rows, with_codebook
 from sfumato.data.disclosure import Averaged, Coarsened, Disclosed, Disclosure
 from sfumato.data.error_model import Bounds
 from sfumato.data.hidden import CELLS, HIDDEN, ROW, VIEW, WAS
 from sfumato.data.query import COUNT, Counts
-from sfumato.data.roles import Role
+from sfumato.data.roles import IDS
 from sfumato.data.suppression import Suppression
 from sfumato.draws import Draws
 from sfumato.engines.hidden_columns import HiddenColumns
@@ -25,11 +25,14 @@ from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.gaps import noted_after, noted_before, watched, without_notes
+from sfumato.release.persons import asked, in_parts, of_each_person
 from sfumato.report.report import StepDone
 
 __all__ = ["Ran", "carried", "first_late", "off_memory", "repeat_step", "run_plan", "run_step", "run_steps"]
 
 D = TypeVar("D", bound=Dataset)
+Parts = tuple[tuple[Method, tuple[Any, ...]], ...]
+"""A step as it was run, with what its stages learned."""
 
 
 @dataclass(frozen=True)
@@ -165,19 +168,20 @@ def run_steps(
         if views and step.empties is not None:
             data = _viewed(data, {CELLS.format(i): {n: pl.col(n) for n in step.empties.keys}})
         data = entering = noted_before(step, data, gaps)
-        data, states, height = _run_step(step, data, draws, table, plan, views)
+        data, ran, height = _run_step(step, data, draws, table, plan, views)
         data = noted_after(step, data, gaps)
         if off_memory(data) and _no_column(data):
             _refuse_no_record(steps, [*heights, _height(entering)])
         heights.append(height)
         _refuse_no_column(steps[: i + 1], data)
-        said = step.disclose(states)
-        disclosed = _told(disclosed, step, said)
-        if given is not None:
-            gone += replace(step.suppressed(states), of=height or 0)
-        sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
-        notes, warnings = step.notes(states), step.warnings(states)
-        done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings, step.coarsens))
+        for one, states in ran:
+            said = one.disclose(states)
+            disclosed = _told(disclosed, one, said)
+            if given is not None:
+                gone += replace(one.suppressed(states), of=height or 0)
+            sentence = " ".join(Disclosure(said).sentences()) or one.sentence()
+            notes, warnings = one.notes(states), one.warnings(states)
+            done.append(StepDone(one.name, one.masks, sentence, notes, one.model_dump(), warnings, one.coarsens))
         if height == 0 or not off_memory(data):
             _refuse_no_record(steps, [*heights, _height(data)])
     heights.append(_height(data))
@@ -325,7 +329,7 @@ def _in_words(parts: Sequence[Disclosed], columns: Collection[str]) -> Iterator[
         yield from part.in_words(columns) if isinstance(part, Coarsened) else (part,)
 
 
-def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str = "") -> tuple[D, tuple[Any, ...]]:
+def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str = "") -> tuple[D, Parts]:
     """Run the stages of one step.
 
     Parameters
@@ -337,29 +341,42 @@ def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str 
 
     Returns
     -------
-    data, states
-        The data afterwards; what each stage learned.
+    data, parts
+        The data afterwards; the step as it was run, with what each stage learned: where several records are about a
+        person, maybe in parts, see `sfumato.release.persons`.
     """
     return _run_step(step, data, draws, table, plan, False)[:2]
 
 
-def _run_step(
-    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool
-) -> tuple[D, tuple[Any, ...], int | None]:
+def _run_step(step: Method, data: D, draws: Draws, table: str, plan: str, views: bool) -> tuple[D, Parts, int | None]:
     """As `run_step`, with how many records entered, where that was counted: off memory in a pass that is made anyway.
 
     With `views` what an attacker could compute is kept in hidden columns.
     """
+    ran: Parts = ()
+    entered: int | None = None
+    for one, of_people in in_parts(step, data):
+        run = partial(_run_stages, one, draws=draws, table=table, plan=plan, views=views)
+        data, states, height = of_each_person(one, data, run) if of_people else run(data)
+        entered = height if entered is None else entered
+        ran = (*ran, (one, states))
+    return data, ran, entered
+
+
+def _run_stages(
+    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool
+) -> tuple[D, tuple[Any, ...], int | None]:
+    """Run the stages of a step as they are."""
     book = data.codebook
     own = _draws_of(step, book, draws, table, plan)
     states: tuple[Any, ...] = ()
     height = None if off_memory(data) else _height(data)
     while (stage := step.stage(book, states)) is not None:
         if not states and stage.queries and height is None:
-            answers = ask_all(data, [Counts(()), *stage.queries])
+            answers = asked(data, [Counts(()), *stage.queries], step)
             height = int(answers.pop(0).item(0, COUNT))
         else:
-            answers = ask_all(data, stage.queries)
+            answers = asked(data, stage.queries, step)
         state = stage.fit(answers)
         data = _passed(stage, state, own, data)
         states = (*states, state)
@@ -404,7 +421,8 @@ def repeat_step(step: Method, data: D, states: tuple[Any, ...], draws: Draws, *,
 
 
 def _draws_of(step: Method, book: Codebook, draws: Draws, table: str, plan: str) -> StepDraws:
-    return StepDraws(draws, step.name, book.the(Role.RECORD), book.the(Role.HOUSEHOLD), table, plan)
+    record, person, household = (book.the(role) for role in IDS)
+    return StepDraws(draws, step.name, record, household, table, plan, person)
 
 
 def _passed(stage: Stage, state: Any, own: StepDraws, data: D) -> D:

@@ -163,7 +163,7 @@ def _too_strong(name: str) -> str:
 
 def _least(parts: Sequence[Additive], n: float) -> float:
     """Share of the variance of noise that n values with it show at least, but for chance."""
-    squares = max(_SQUARES[p.distribution] * (_SHARED if p.draw_by == "household" else 1) for p in parts)
+    squares = max(_SQUARES[p.distribution] * (_SHARED if p.draw_by != "record" else 1) for p in parts)
     return 1 - _ERRORS * math.sqrt(squares / n)
 
 

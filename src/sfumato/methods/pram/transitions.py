@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from sfumato.data.query import COUNT
 from sfumato.draws import bits, plain
 from sfumato.errors import DataError
 from sfumato.kernels.masking.transition import equal_spread, invariant, move
-from sfumato.methods.base import StepDraws
+from sfumato.methods.base import DrawBy, StepDraws
 
 __all__ = ["MAX_LEVELS", "Exchanging", "Transitions"]
 
@@ -51,7 +51,7 @@ class Transitions:
     strata: pl.DataFrame
     notes: tuple[str, ...] = ()
 
-    def disclosed(self, column: str, draw_by: Literal["record", "household"]) -> Iterator[Misclassified]:
+    def disclosed(self, column: str, draw_by: DrawBy) -> Iterator[Misclassified]:
         """One part for each matrix."""
         rows = self.strata.rows(named=True) if self.strata.width else [{}]
         for row, matrix in zip(rows, self.matrices, strict=True):
@@ -72,7 +72,7 @@ class Exchanging:
     by: tuple[str, ...]
     min_stratum: int
     min_count: int
-    draw_by: Literal["record", "household"]
+    draw_by: DrawBy
 
     def fit(self, answer: pl.DataFrame) -> Transitions:
         """Settle the categories and the matrices from counts by stratum and category."""
@@ -210,7 +210,7 @@ class Exchanging:
             rows = rows[code[rows] >= 0]
             # keyed on the stratum's own matrix, so that other strata's draws stay as they are when one changes
             purpose = draws.purpose(self.column, f"{matrix.tolist()!r} of {levels!r}")
-            own = value[code[rows]] if self.draw_by == "record" else None
+            own = value[code[rows]] if self.draw_by != "household" else None
             released[rows] = move(code[rows], draws.draws.uniform(unit[rows], purpose, own), matrix)
         old = batch[self.column]
         new = self._typed(state.levels, old.dtype).gather(np.maximum(released, 0))

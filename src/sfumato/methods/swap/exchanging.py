@@ -72,7 +72,12 @@ class Exchanging:
         """Count the strata and look at numbers that are drawn anew; then the pass."""
         counted = counts_of(Numbering.asked(self.columns, self.codebook))
         moments = (Moments(self._numeric),) if self._numeric else ()
-        return Stage(self.transform, (Counts(self.by), *counted, *moments), self.fit, by=self.by)
+        return Stage(self.transform, (Counts((*self.by, *self._person)), *counted, *moments), self.fit, by=self.by)
+
+    @property
+    def _person(self) -> tuple[str, ...]:
+        """The column that says whom several records are about, where there is one: groups are of persons then."""
+        return self.codebook.with_role(Role.PERSON)
 
     @property
     def _numeric(self) -> tuple[str, ...]:
@@ -84,7 +89,8 @@ class Exchanging:
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Learned:
         """Refuse strata that are too small; learn multiples, and the values of categories."""
-        sizes = answers[0][COUNT].to_numpy()
+        size = pl.len() if self._person else pl.col(COUNT).sum()
+        sizes = (answers[0].group_by(self.by).agg(size) if self.by else answers[0].select(size))[:, -1].to_numpy()
         if sizes.sum():
             self._refuse_few(sizes)
         asked = Numbering.asked(self.columns, self.codebook)
@@ -198,9 +204,20 @@ class _Stratum:
         self.step, self.rows, self.unit, self.words, self.draws, self.steps = step, rows, unit, words, draws, steps
         self.known = coded(rows, step.columns, step.codebook)
         self.points = coordinates(self.known, step.codebook)
-        self.group, self.block = similar_groups(self.points, step.group)
+        self.group, self.block, self.person = self._groups()
         self.at = {n: s for s, each in enumerate(step.sets) for n in each}
         self.anew = {n: _Anew(self, n) for n in self.known.numbers if step._drawn(n)}
+
+    def _groups(self) -> tuple[Ints, Ints, Ints]:
+        """Group and block of each row, and whose row it is, from 0 on; persons are alike by their mean."""
+        if not self.step._person:
+            return *similar_groups(self.points, self.step.group), np.arange(len(self.points))
+        ids = self.rows[self.step._person[0]]
+        first = ids.to_frame("id").select(pl.int_range(pl.len()).first().over("id")).to_series().to_numpy()
+        person = np.unique(first, return_inverse=True)[1]  # in the order of rows, which draws chose
+        means = np.column_stack([np.bincount(person, x) for x in self.points.T]) / np.bincount(person)[:, None]
+        group, block = similar_groups(means, self.step.group)
+        return group[person], block[person], person
 
     def exchanged(self) -> tuple[Ints, NDArray[np.bool_]]:
         """The row whose values each row takes, by set, and the rows whose combination had survived."""
@@ -213,20 +230,28 @@ class _Stratum:
         return move_survivors(self._donors(), original, self._told, sets, views, near)
 
     def _donors(self) -> Ints:
-        """For each row and set a member of the row's group, each as likely, shape (n, sets)."""
-        order = np.argsort(self.group, kind="stable")
-        sizes = np.bincount(self.group)
-        starts = np.cumsum(sizes) - sizes
+        """For each row and set a row of a member of the row's group, each member as likely, shape (n, sets)."""
         own = scatter(self.words ^ value_bits([self.rows[n] for n in self.step.columns]))
-        signature = np.zeros(len(sizes), dtype=np.uint64)
+        signature = np.zeros(self.group.max() + 1, dtype=np.uint64)
         np.add.at(signature, self.group, scatter(own))  # who is in a group, and with which values
-        out = np.empty((len(order), len(self.step.sets)), dtype=np.int64)
+        out = np.empty((len(own), len(self.step.sets)), dtype=np.int64)
         for s, each in enumerate(self.step.sets):
             purpose = self.draws.purpose(repr(each), f"group {self.step.group} by {self.step.by!r}")
             u = self.draws.draws.uniform(self.unit, purpose, signature[self.group])
-            place = np.minimum((u * sizes[self.group]).astype(np.int64), sizes[self.group] - 1)
-            out[:, s] = order[starts[self.group] + place]
+            out[:, s] = self._picked(u)
         return out
+
+    def _picked(self, u: Floats) -> Ints:
+        """A row of the group of each: first whose, then which of theirs, by one draw."""
+        of_person = np.zeros(self.person.max() + 1, dtype=np.int64)
+        of_person[self.person] = self.group
+        people, first, size = _listed(of_person)
+        rows, start, records = _listed(self.person)
+        place = u * size[self.group]
+        which = np.minimum(place.astype(np.int64), size[self.group] - 1)
+        donor = people[first[self.group] + which]
+        own = np.minimum(((place - which) * records[donor]).astype(np.int64), records[donor] - 1)
+        return np.asarray(rows[start[donor] + own])
 
     def _told(self, s: int, rows: Ints, donors: Ints) -> Ints:
         """Numbers of the values that rows would have of a set from these donors, shape (m, columns of the set)."""
@@ -254,6 +279,12 @@ class _Stratum:
         rows = np.flatnonzero(~np.isnan(number))  # gaps stay the gaps that they were
         known = pl.Series(number[rows]).cast(value.to_physical().dtype).cast(value.dtype)
         return value.scatter(pl.Series(rows), known) if len(rows) else value
+
+
+def _listed(of: Ints) -> tuple[Ints, Ints, Ints]:
+    """Places by what they belong to; where those of each begin, and how many they are."""
+    sizes = np.bincount(of)
+    return np.argsort(of, kind="stable"), np.cumsum(sizes) - sizes, sizes
 
 
 class _Anew:

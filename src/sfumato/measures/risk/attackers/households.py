@@ -151,7 +151,7 @@ def households(pair: Pair, parts: Sequence[Disclosed], names: Sequence[str]) -> 
         return None
     added = shared_columns([p for p in parts if isinstance(p, Additive)])
     also_alone = {
-        n for p in parts if isinstance(p, Additive | Misclassified) and p.draw_by == "record" for n in p.columns
+        n for p in parts if isinstance(p, Additive | Misclassified) and p.draw_by != "household" for n in p.columns
     }
     shared = tuple(j for j, n in enumerate(names) if n in added and n not in also_alone)
     if not shared or pair.after[column].n_unique() == pair.after.height:
