@@ -213,7 +213,8 @@ class _Stratum:
         if not self.step._person:
             return *similar_groups(self.points, self.step.group), np.arange(len(self.points))
         ids = self.rows[self.step._person[0]]
-        first = ids.to_frame("id").select(pl.int_range(pl.len()).first().over("id")).to_series().to_numpy()
+        numbered = ids.to_frame("id").with_row_index("row")
+        first = numbered.select(pl.col("row").first().over("id")).to_series().to_numpy()
         person = np.unique(first, return_inverse=True)[1]  # in the order of rows, which draws chose
         means = np.column_stack([np.bincount(person, x) for x in self.points.T]) / np.bincount(person)[:, None]
         group, block = similar_groups(means, self.step.group)
