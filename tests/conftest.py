@@ -58,6 +58,14 @@ def cheap_argon2(monkeypatch):
     monkeypatch.setattr(passwords, "_nobody", nobodys_hash)
 
 
+@pytest.fixture
+def one_draw(monkeypatch):
+    """A draft of a small file is tried once, and not ten times: for tests that need a draft, but not a sure one."""
+    from sfumato.tuning import drafting
+
+    monkeypatch.setattr(drafting, "_FURTHER", ())
+
+
 def pytest_collection_finish(session):
     """What the collected tests have imported stays to the end: no search for garbage need walk through it."""
     gc.freeze()

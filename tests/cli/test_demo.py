@@ -1,5 +1,9 @@
+import pytest
+
 from sfumato.cli import anonymise, assess, protect
 from sfumato.cli.demo import demo
+
+pytestmark = pytest.mark.usefixtures("one_draw")
 
 
 def test_a_plan_that_is_there_is_taken_as_it_is(monkeypatch, tmp_path, capsys):

@@ -156,7 +156,7 @@ def test_comparing_is_refused_with_what_to_do(sfumato, here):
         assert "--engine memory" in done.stderr
 
 
-def test_a_plan_is_drafted_from_a_folder_as_from_its_rows(sfumato, here):
+def test_a_plan_is_drafted_from_a_folder_as_from_its_rows(sfumato, here, one_draw):
     FRAME.write_parquet("parts.parquet")
     drafts = [json.loads(sfumato("init", where, "--json").stdout) for where in ("parts", "parts.parquet")]
     tried = [each["draft"].pop("tried") for each in drafts]  # with a secret that is thrown away

@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.usefixtures("one_draw")
+
 REASON = "given to us alone, and nobody else holds these answers"
 N = 400
 

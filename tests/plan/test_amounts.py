@@ -12,6 +12,8 @@ from sfumato.plan.binding import entered
 from sfumato.plan.plan import Plan
 from tests.release.scattered import Scattered
 
+pytestmark = pytest.mark.usefixtures("one_draw")
+
 N = 200
 RNG = np.random.default_rng(4)
 FRAME = pl.DataFrame(

@@ -16,6 +16,8 @@ from sfumato.plan.by_keys import draft_by_keys
 from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
 
+pytestmark = pytest.mark.usefixtures("one_draw")
+
 REASON = "given to us alone, and nobody else holds these answers"
 N = 600
 RNG = np.random.default_rng(37)

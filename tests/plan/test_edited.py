@@ -15,6 +15,8 @@ from sfumato.plan.plan import Plan
 from sfumato.plan.wishes import Wishes
 from sfumato.tuning.drafts import draft_for
 
+pytestmark = pytest.mark.usefixtures("one_draw")
+
 REASON = "given to us alone, and nobody else holds these answers"
 N = 300
 RNG = np.random.default_rng(5)

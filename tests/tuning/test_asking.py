@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.profile import profile
 from sfumato.plan.wishes import Wishes
 from sfumato.tuning.asking import what_hangs_on
+
+pytestmark = pytest.mark.usefixtures("one_draw")
 
 RNG = np.random.default_rng(3)
 N = 300

@@ -10,6 +10,8 @@ from sfumato.data.profile import profile
 from sfumato.errors import DataError, FileError
 from sfumato.tuning.draft_tables import Drafted, draft_tables, named_tables
 
+pytestmark = pytest.mark.usefixtures("one_draw")
+
 SECRET = bytes(range(32))
 
 

@@ -54,8 +54,8 @@ def test_a_drafted_plan_holds_as_it_stands(book):
     assert [part.what for part in release.disclosure.parts if "income" in part.columns] == ["swapped"]
 
 
-def test_every_variable_has_a_line_with_its_reason_and_no_value():
-    frame = cohort(300)
+def test_every_variable_has_a_line_with_its_reason_and_no_value(one_draw):
+    frame = cohort(120)
     text = drafted(frame).text
     for name in frame.columns:
         (line,) = [row for row in text.splitlines() if row.startswith(f"  {name}:")]
@@ -64,7 +64,7 @@ def test_every_variable_has_a_line_with_its_reason_and_no_value():
         assert not any(value in text for value in frame[column].drop_nulls() if len(value) > 3)
 
 
-def test_odd_names_are_quoted():
+def test_odd_names_are_quoted(one_draw):
     frame = pl.DataFrame({"yes": [1, 2] * 30, "a: b": [0.5 * i for i in range(60)], 'say "hi"': ["x"] * 60})
     plan = Plan.from_yaml(drafted(frame).text)
     assert list(plan.variables) == frame.columns

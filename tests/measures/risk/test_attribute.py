@@ -255,9 +255,9 @@ def test_row_order_changes_nothing():
 def test_records_released_as_one_point_are_drawn_from_at_random(step):
     """By trying every five that could be taken: those of whole points, and any of the last one's."""
     rng = np.random.default_rng(6)
-    x = rng.normal(size=(40, 1))
-    z = np.round((x + rng.normal(size=(40, 1))) / step) * step
-    outcome = (rng.random(40) < 0.8).astype(np.int64)
+    x = rng.normal(size=(24, 1))
+    z = np.round((x + rng.normal(size=(24, 1))) / step) * step
+    outcome = (rng.random(24) < 0.8).astype(np.int64)
     chances = []
     for own in x[:, 0]:
         points = sorted(set(z[:, 0]), key=lambda point, own=own: abs(point - own))

@@ -67,6 +67,7 @@ class Noise(NoiseParameters):
         Fewest values in a stratum whose spread may be disclosed.
     draw_by
         `household`: all records of a household share the draw, so that differences within it stay, but for rounding.
+        `person` is taken by itself for values that are the same in all records of a person, and refused for others.
     missing
         `keep`: null, NaN and missing codes stay as they are; `mean`, `median`: they are filled in and get noise like
         the rest.

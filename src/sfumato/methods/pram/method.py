@@ -63,7 +63,8 @@ class Pram(Method):
     min_count
         With `invariant`: fewest records of a category in a combination, where there are any.
     draw_by
-        `household`: all records of a household share the draw.
+        `household`: all records of a household share the draw. `person` is taken by itself for categories that are the
+        same in all records of a person, and refused for others.
 
     References
     ----------

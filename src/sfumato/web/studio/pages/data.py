@@ -37,6 +37,7 @@ _WORDS = {
     "other": "tells nothing about who it is",
     "weight": "sampling weight",
     "household": "who lives together",
+    "person": "whom several records are about",
     "record": "id of the record",
 }
 _SAID = {
