@@ -6,7 +6,7 @@ from sfumato.data.pair import Pair
 from sfumato.data.traces import Traces
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.risk.linkage import MEASURE as LINKAGE
-from sfumato.measures.risk.linkage_units import units_found
+from sfumato.measures.risk.linkage_units import units_found, units_not_looked_for
 from sfumato.measures.risk.uniques import MEASURE as UNIQUES
 from sfumato.measures.subject import Classes, Outsider, Subject
 from sfumato.plan.limits import Limit
@@ -86,3 +86,11 @@ def test_limits_without_an_attack_bind_households():
 
 def limited(attack):
     return Limit(measure="uniques_sample", at_most=0.1, attack=attack)
+
+
+def test_a_sample_of_rows_tells_nothing_and_no_limit_is_met():
+    told = units_not_looked_for(subject())
+    (line,) = told
+    assert (line.group, line.attack, line.value) == ("keys", "household", None)
+    assert not Limit(measure="linkage_nearest", at_most=0.5).holds(line)
+    assert told.notes
