@@ -39,6 +39,7 @@ from benchmarks import (
     synthesis,
     tabular,
     uniques,
+    units,
 )
 from benchmarks.measure import machine
 
@@ -65,6 +66,7 @@ def main() -> int:
         exchange,
         h_rank,
         households,
+        units,
         noise,
         fit,
         grid,

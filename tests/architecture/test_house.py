@@ -140,7 +140,7 @@ def test_every_file_that_gives_figures_holds_a_measure():
 
 def _home(path):
     """The module of the measure that a file belongs to: `linkage` of `linkage_people`, `measure` beside `people`."""
-    file = "measure" if path.stem == "people" else re.sub("_(people|folded|released)$", "", path.stem)
+    file = "measure" if path.stem == "people" else re.sub("_(people|folded|released|units)$", "", path.stem)
     return ".".join((*path.relative_to(ROOT / "src").parts[:-1], file))
 
 

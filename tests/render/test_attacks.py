@@ -89,3 +89,15 @@ def test_what_every_figure_says_of_attackers_fits_the_table():
     for said in figures().values():
         assert len(said.attacker) <= 24, said.name
         assert all(len(text) <= 27 for text in said.knows.values()), said.name
+
+
+def test_who_knows_all_rows_of_a_household_stands_beside_who_knows_one():
+    lines = [
+        Finding("linkage_nearest", group="released", attack=a, value=v)
+        for a, v in (("nearest", 0.1), ("household", 0.4))
+    ]
+    told = [(each.who, each.knows, each.after) for each in map(attack, to_show(Findings(tuple(lines))))]
+    assert told == [
+        ("nearest household", "all released columns", "40%"),
+        ("nearest record", "all released columns", "10%"),
+    ]

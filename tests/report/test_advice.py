@@ -334,3 +334,13 @@ def test_no_change_that_is_offered_is_refused(named):
         if edit.value is None:  # which a button takes out of the plan
             del changed[parameter]
         run_of(sf.Plan(variables=variables, steps=[changed]), data)
+
+
+def test_whole_households_have_remedies_of_their_own():
+    line = Finding("linkage_nearest", group="keys", attack="household", value=0.6, baseline=1.0, limit=0.2, ok=False)
+    said = advice(Findings((line,)))
+    assert said.to_try[0].startswith(
+        "The limit on linkage_nearest is exceeded for somebody who knows all rows of a household"
+    )
+    assert "swap_households" in said.to_try[0]
+    assert "in all rows of a household finds 60% of the people" in said.risk

@@ -48,7 +48,7 @@ def measured(monkeypatch):
     def by(excess, fault=None):
         def one(self, chosen, group):
             asked.append((chosen.columns, group))
-            lines = sorted(excess(chosen.columns, group), key=lambda each: -each[0])
+            lines = [(*each, None)[:4] for each in sorted(excess(chosen.columns, group), key=lambda each: -each[0])]
             return drafting._Trial(group, Tried(records=self.frame.height), tuple(lines), fault)
 
         monkeypatch.setattr(drafting.Trying, "_one", one)
@@ -169,3 +169,33 @@ def test_of_a_large_table_some_records_are_tried(monkeypatch):
     told = tried()
     assert told.figures.records == 150
     assert tried(frame=FRAME.head(120)).figures.records == 120
+
+
+def households(size=2, n=N):
+    return FRAME.head(n).with_columns(home=pl.int_range(n, eager=True) // size)
+
+
+def test_an_id_leaves_by_which_rows_would_be_found_together(monkeypatch):
+    """Where no size of groups holds for who knows all rows; what is to be kept stays."""
+    asked = []
+
+    def one(self, chosen, group):
+        asked.append(("home" in chosen.kept, group))
+        over = 2.0 if "home" in chosen.kept else 0.5
+        return drafting._Trial(group, Tried(), ((over, "linkage_nearest", None, "household"),))
+
+    monkeypatch.setattr(drafting.Trying, "_one", one)
+    told = tried(Wishes(household="home"), households())
+    assert left_out(told) == {"home": "its rows are found together"}
+    assert told.because is None
+    assert [group for there, group in asked if there] == list(GROUPS)
+    assert tried(Wishes(household="home", keep=("home",)), households()).because is not None
+
+
+def test_a_draft_is_tried_on_whole_households():
+    frame = pl.concat([households(n=N).with_columns(home=pl.col("home") + 1000 * i) for i in range(8)])
+    chosen = drafting.chosen_records(frame, "home")
+    assert 1_990 <= chosen.height <= drafting.MOST_TRIED
+    assert chosen["home"].value_counts()["count"].unique().to_list() == [2]
+    again = drafting.chosen_records(frame.reverse(), "home")
+    assert set(again["home"]) == set(chosen["home"])

@@ -26,7 +26,7 @@ def head(title: str) -> Iterator[str]:
     """The first lines of a drafted plan."""
     yield "# A first plan, drafted from the data. Every line is a guess: read it, and change what is wrong."
     yield "# Roles: identifier (must not leave), key (an intruder may know it), sensitive, outcome, other,"
-    yield "#        weight, household, record."
+    yield "#        weight, record, household, person (whom several rows are about: who knows all of them is tried)."
     yield "# Kinds: continuous, integer, categorical, ordinal, date, text, geographic."
     yield "sfumato: 1"
     named = telling([entity.kind for entity in find(title)])  # a file may be named after somebody
@@ -165,6 +165,8 @@ def id_lines(ids: Sequence[Guess], shared: Collection[str]) -> Iterator[str]:
     """Steps that replace ids: a column each, for equal ids of records and households would get equal numbers."""
     if ids:
         yield "  # Whoever knows an id knows whose records these are: other ids take its place."
+    if any(g.variable.role == Role.PERSON for g in ids):
+        yield "  # Role person: several rows are about one person. Limits hold for who knows all of these rows, too."
     if any(g.variable.role == Role.RECORD for g in ids):
         yield "  # protect --crosswalk FILE writes old and new ones side by side, for you alone."
     for guess in ids:

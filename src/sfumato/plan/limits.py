@@ -27,6 +27,7 @@ class Limit(Described):
     """A bound on a measure.
 
     It binds every finding of the measure, unless `variable`, `group`, `at` or `attack` narrows it: also those of
+    whoever knows all rows of a person or household (attacks `person`, `household`), and those of
     whoever knows all that leaves as it was (group `released`), but not of whoever besides knows what the plan says that
     nobody does (`everything`), unless it names that group. A finding without a value does not meet it.
 

@@ -178,7 +178,7 @@ def _keeps(findings: Findings, limits: Sequence[Limit]) -> bool:
 
 def _singles_out(findings: Findings) -> bool:
     """Whether what leaves beside the keys singles out a person whom the keys do not."""
-    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None}
+    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None and f.attack is None}
     return alone.get(RELEASED, 0.0) > alone.get(KEYS, 0.0)
 
 

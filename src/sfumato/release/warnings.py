@@ -20,7 +20,6 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.saying import listed
 from sfumato.methods.base import Method
 from sfumato.methods.coarsen_date import CoarsenDate
-from sfumato.methods.swap.method import Swap
 from sfumato.methods.swap_households import SwapHouseholds
 from sfumato.methods.top_code import TopCode
 from sfumato.plan.plan import Plan
@@ -52,7 +51,6 @@ def warnings_of(plan: Plan, before: Table, after: Table, secret: Secret, drawn: 
     yield from _lost_secret(secret, drawn - {step.name for step in plan.steps if step.replaces})
     yield from _lost_pseudonyms(secret, [step for step in plan.steps if step.replaces and step.name in drawn])
     yield from _one_household(plan, before)
-    yield from _rows_of_households(plan, after)
     yield from _told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
@@ -107,20 +105,6 @@ def _one_household(plan: Plan, before: Table) -> Iterator[str]:
         f"{listed(named)} counts records, and several are of one household ({household}): what enough records share "
         "may be one household's alone.",
         "Take a threshold above the records that a household has, or protect a table with one record of each.",
-    )
-
-
-def _rows_of_households(plan: Plan, after: Table) -> Iterator[str]:
-    """Say that ids of households join rows whose values were drawn within groups, which no figure looks at."""
-    household = after.codebook.the(Role.HOUSEHOLD)
-    drawn = [n for step in plan.steps if isinstance(step, Swap) and step.group is not None for n in step.changes]
-    if household is None or not drawn or not _several(after, household):
-        return
-    yield Publishable(
-        f"{household} still says which rows are of one household. Values were drawn within groups of similar records, "
-        "but whoever knows a household finds its rows together by how many they are, and by what they have in common: "
-        "no figure tells how often.",
-        f"Leave {household} out, unless households are analysed.",
     )
 
 

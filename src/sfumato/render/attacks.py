@@ -10,8 +10,9 @@ from sfumato.measures.measure import Figure
 from sfumato.measures.registry import figures, measure_of
 from sfumato.measures.saying import percent
 from sfumato.measures.subject import EVERYTHING
+from sfumato.measures.units import of_units
 from sfumato.plan.limits import unmeasured
-from sfumato.render.words import badness, of_one, of_what, plain_number, word
+from sfumato.render.words import badness, of_one, of_what, plain_number, word_of
 
 __all__ = ["Attack", "attack", "by_weight", "deciding", "in_short", "to_show"]
 
@@ -53,7 +54,7 @@ def attack(line: Finding) -> Attack:
     Attack(who='nearest record', knows='all released columns', before='97%', after='33%', limit='20%',
     mark='exceeded')
     """
-    said = word(line.measure)
+    said = word_of(line)
     mark = "" if line.ok is not False else "not measured" if unmeasured(line) else "exceeded"
     return Attack(
         who=_who(line, said),
@@ -84,6 +85,7 @@ def in_short(said: Figure, value: float | None) -> str:
 
     Examples
     --------
+    >>> from sfumato.render.words import word
     >>> share = word("linkage_nearest")
     >>> in_short(share, 0.0426), in_short(share, 0.00002), in_short(share, 0.9999), in_short(share, None)
     ('4.3%', '<0.1%', '>99.9%', '')
@@ -135,8 +137,8 @@ def deciding(findings: Findings) -> Finding | None:
     bound = [line for line in by_weight(findings) if line.ok is not None]
     if not bound:
         return None
-    said = word(bound[0].measure).clause
-    alike = [line for line in bound if line.ok == bound[0].ok and said and word(line.measure).clause == said]
+    said = word_of(bound[0]).clause
+    alike = [line for line in bound if line.ok == bound[0].ok and said and word_of(line).clause == said]
     return max((line for line in alike if line.value is not None), key=badness, default=bound[0])
 
 
@@ -171,8 +173,9 @@ def _others(findings: Findings) -> Iterator[Finding]:
                 for line in free
                 if line.at == least and line.group != EVERYTHING and not of_one(line) and _usual(line, said)
             ]
-            if usual:
-                yield max(usual, key=badness)
+            for own in ([f for f in usual if not of_units(f)], [f for f in usual if of_units(f)]):
+                if own:
+                    yield max(own, key=badness)
 
 
 def _usual(line: Finding, said: Figure) -> bool:

@@ -55,12 +55,20 @@ def screen_of_draft(
     """
     if drafted.because is not None:
         return paragraph(f"This file cannot be released in this way because {drafted.because}.", "  ")
-    head = paragraph(f"DRAFTED  {cut(name, TITLE)}: {_who_knows(drafted)} ({_purpose(drafted)}).", " " * 9)
+    first = f"{_ids_left_out(drafted, guesses)}{_who_knows(drafted)} ({_purpose(drafted)})."
+    head = paragraph(f"DRAFTED  {cut(name, TITLE)}: {first}", " " * 9)
     lines = [*head, "", *_table(_rows(drafted, guesses)), *_tried(drafted), *_lost(drafted, guesses)]
     if decide:
         lines += ["If others know only some columns, name them and the rest stays as it is:"]
         lines += [line for command in decide for line in command_lines(command)]
     return [*lines, "Next:", *(line for command in following for line in command_lines(command))]
+
+
+def _ids_left_out(drafted: DraftedPlan, guesses: Sequence[Guess]) -> str:
+    """Which ids leave, since all rows of a person or household would be found together."""
+    roles = {g.name: g.variable.role for g in guesses}
+    gone = [one.column for one in drafted.left_out if roles[one.column] in (Role.PERSON, Role.HOUSEHOLD)]
+    return f"without {', '.join(cut(n, _NAME) for n in gone)}; " if gone else ""
 
 
 def _purpose(drafted: DraftedPlan) -> str:
@@ -79,7 +87,7 @@ def _who_knows(drafted: DraftedPlan) -> str:
 def _rows(drafted: DraftedPlan, guesses: Sequence[Guess]) -> Iterator[_Row]:
     """Each column with what happens to it; of columns that fare alike the last ones together."""
     roles = {g.name: g.variable.role for g in guesses}
-    first = sorted(drafted.left_out, key=lambda one: one.column not in drafted.known)
+    first = sorted(drafted.left_out, key=lambda one: (roles[one.column] not in IDS, one.column not in drafted.known))
     for one in first[:_MOST_LEFT_OUT]:
         yield one.column, roles[one.column], "left out", one.because
     if more := first[_MOST_LEFT_OUT:]:

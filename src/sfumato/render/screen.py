@@ -23,7 +23,7 @@ from sfumato.render.layout import (
     paragraph,
     table,
 )
-from sfumato.render.words import badness, word
+from sfumato.render.words import badness, word_of
 from sfumato.report.advice import advice_on
 from sfumato.report.report import Report, TablesReport
 
@@ -155,7 +155,7 @@ def clause(line: Finding, among: Findings = _NONE) -> str:
     >>> clause(Finding("k_anonymity", value=3.0, limit=5.0, ok=False))
     'the size of the smallest group is 3'
     """
-    said = word(line.measure)
+    said = word_of(line)
     if unmeasured(line):
         return f"{line.measure} could not be measured"
     value = in_short(said, line.value)
@@ -163,7 +163,7 @@ def clause(line: Finding, among: Findings = _NONE) -> str:
         return f"{cut(line.measure, TITLE)} is {value}"
     if line.ok is False or said.better != "low":
         return said.clause.format(value)
-    alike = [f for f in among if word(f.measure).clause == said.clause and f.group != EVERYTHING]
+    alike = [f for f in among if word_of(f).clause == said.clause and f.group != EVERYTHING]
     if any(badness(f) > badness(line) for f in alike):
         return f"{said.clause.format(value)} ({said.attacker})"
     return said.clause.format(f"at most {value}")

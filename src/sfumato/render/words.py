@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sfumato.data.finding import Finding
-from sfumato.measures.measure import FAMILIES
+from sfumato.measures.measure import FAMILIES, Figure
 from sfumato.measures.registry import figure as word
 from sfumato.measures.registry import measure_of
 from sfumato.measures.saying import listed
 from sfumato.measures.subject import EVERYTHING, KEYS, KEYS_AND_OTHERS, RELEASED, STRATA, WIDE
+from sfumato.measures.units import of_units
 from sfumato.report.picture import (
     Boxes,
     Coefficients,
@@ -37,6 +39,7 @@ __all__ = [
     "plain_number",
     "undecided",
     "word",
+    "word_of",
 ]
 
 GROUPS: Mapping[str, str] = {
@@ -94,6 +97,20 @@ def undecided(columns: Sequence[str]) -> str:
     return f"Undecided: holds only if nobody outside knows {listed(few)}"
 
 
+def word_of(line: Finding) -> Figure:
+    """What is said of a line's figure; of somebody who knows all rows of a person or household in their words.
+
+    Examples
+    --------
+    >>> word_of(Finding("linkage_nearest", attack="household")).attacker
+    'nearest household'
+    """
+    said, of = word(line.measure), line.attack
+    if not of_units(line):
+        return said
+    return replace(said, attacker=f"{said.attacker.split()[0]} {of}", clause=said.clause.replace("records", f"{of}s"))
+
+
 def of_what(line: Finding) -> str:
     """What a line is about: variable, group and parameter, in words.
 
@@ -115,6 +132,8 @@ def of_what(line: Finding) -> str:
         parts.append(said.whole)
     if line.attack is not None and (said.usual.get("attack") is not None or line.attack in _DIFFERENCES):
         parts.append(_ATTACKS.get(line.attack, line.attack))
+    if of_units(line):
+        parts.append(f"all rows of a {line.attack} known")
     if line.at is not None:
         parts.append(said.at.format(line.at, plain_number(100 * line.at, 3)))
     return ", ".join(parts)

@@ -16,6 +16,7 @@ from sfumato.measures.measure import Complaint, Measure
 from sfumato.measures.registry import figure, measures
 from sfumato.measures.saying import listed, percent
 from sfumato.measures.subject import EVERYTHING, RELEASED, WIDE
+from sfumato.measures.units import of_units
 from sfumato.plan.limits import unmeasured
 from sfumato.report.remedy import Edit, Methods, sampled
 from sfumato.report.report import Report, StepDone
@@ -119,6 +120,10 @@ BY_ALL_THAT_LEAVES = (
     "what was masked: if nobody outside can know some of these columns, say so in the plan (`unknown`, with the "
     "reason)."
 )
+OF_UNITS = (
+    "The limit on {name} is exceeded for somebody who knows all rows of a {unit}: leave out the id that joins them, "
+    "exchange unusual households with others (swap_households), or make coarser what is known of them."
+)
 _NO_RISK = "No risk was measured, so nothing can be said about it."
 _NO_LOSS = "No loss was measured, so nothing can be said about it."
 _CAVEAT = (
@@ -134,7 +139,7 @@ def _said(findings: Findings, fraction: float, *, of_risk: bool) -> Iterator[str
 
 def _of_all_that_leaves(findings: Findings) -> Iterator[str]:
     """How many people are alone by all columns that leave as they were: most plans bound their keys alone."""
-    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None}
+    alone = {f.group: f.value for f in findings.select("uniques_sample") if f.value is not None and f.attack is None}
     if RELEASED in alone:
         yield f"By all columns that leave as they were {percent(alone[RELEASED])} of the people are alone."
     if EVERYTHING in alone:
@@ -156,6 +161,11 @@ def _to_try(findings: Findings, methods: Methods, complaints: Sequence[Complaint
     seen = set()
     for name in dict.fromkeys(f.measure for f in failing if f not in unknown):
         own = [f for f in failing if f.measure == name and f not in unknown]
+        for unit in dict.fromkeys(f.attack for f in own if of_units(f)):
+            yield OF_UNITS.format(name=name, unit=unit), []
+        own = [f for f in own if not of_units(f)]
+        if not own:
+            continue
         columns = dict.fromkeys(f.variable for f in own)
         if all(f.group in WIDE for f in own):
             yield BY_ALL_THAT_LEAVES.format(name=name), []

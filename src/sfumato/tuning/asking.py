@@ -15,7 +15,7 @@ from sfumato.measures.subject import RELEASED
 from sfumato.plan.by_groups import FEWEST_RECORDS, GROUPS, exchange_of
 from sfumato.plan.wishes import Wishes
 from sfumato.progress import quiet
-from sfumato.tuning.drafting import Trying, chosen_records
+from sfumato.tuning.drafting import Trying, chosen_records, unit_of
 
 __all__ = ["Hanging", "what_hangs_on"]
 
@@ -60,7 +60,7 @@ def what_hangs_on(
     chosen = exchange_of(frame, guesses)
     if len(chosen.columns) < 2 or frame.height < FEWEST_RECORDS:
         return ()
-    some = chosen_records(frame)
+    some = chosen_records(frame, unit_of(guesses))
     measured = Trying(PolarsDataset(some, codebook), wishes, quiet).measured(chosen, GROUPS[0])
     outsider = next((each for each in measured.seen.knowing if each.group == RELEASED), None)
     if measured.pair is None or outsider is None:

@@ -20,6 +20,7 @@ from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
 from sfumato.measures.measuring import Measuring
+from sfumato.measures.units import UNITS, of_units
 from sfumato.methods.swap.method import Swap
 from sfumato.plan.binding import entered
 from sfumato.plan.by_groups import ASKED, FEWEST_RECORDS, GROUPS, Asked, Exchange, exchange_of
@@ -33,7 +34,7 @@ from sfumato.release.classes import Exposed
 from sfumato.release.measured import measure_run
 from sfumato.release.run import run_steps
 
-__all__ = ["MOST_TRIED", "Chosen", "Tested", "Trying", "chosen_records", "draft_by_groups", "try_groups"]
+__all__ = ["MOST_TRIED", "Chosen", "Tested", "Trying", "chosen_records", "draft_by_groups", "try_groups", "unit_of"]
 
 MOST_TRIED = 2_000
 """Records on which a draft is tried."""
@@ -50,6 +51,7 @@ _NOTHING_LEFT = "no column could stay: {why}"
 _ALONE = "beside what nobody must learn nothing is left that it could be guessed from"
 _NO_NAMES = "names of columns such as `*` or `^x$` stand for others: rename them"
 _NO_LIMITS = "# None was found that meets them: without limits nothing is released by this plan."
+_TOGETHER = "its rows are found together"
 _FOUND = "with it too many people would be found"
 _GUESSED = "its values could be guessed too well"
 _SINGLED_OUT = "with it too many combinations would stay unique"
@@ -82,16 +84,16 @@ class _Trial:
 
     group: int
     tried: Tried
-    excess: tuple[tuple[float, str, str | None], ...]
+    excess: tuple[tuple[float, str, str | None, str | None], ...]
     fault: str | None = None
 
     @property
     def holds(self) -> bool:
-        return self.fault is None and all(_MARGIN * share <= 1 for share, _, _ in self.excess)
+        return self.fault is None and all(_MARGIN * share <= 1 for share, *_ in self.excess)
 
     @property
     def worst(self) -> float:
-        return float("inf") if self.fault is not None else max((share for share, _, _ in self.excess), default=0.0)
+        return float("inf") if self.fault is not None else max((share for share, *_ in self.excess), default=0.0)
 
 
 def draft_by_groups(
@@ -168,7 +170,7 @@ def try_groups(
         nothing = _NOTHING_LEFT.format(why="none is of a kind that may")
         why_not = _FEW.format(fewest=FEWEST_RECORDS) if few else nothing
         return Chosen(chosen, GROUPS[0], Tried(records=frame.height), why_not)
-    some = chosen_records(frame)
+    some = chosen_records(frame, unit_of(guesses))
     chosen, trial = Trying(PolarsDataset(some, codebook), wishes, progress).search(chosen)
     why: str | None = None
     if not trial.holds:
@@ -184,17 +186,40 @@ def _places(frame: pl.DataFrame) -> pl.Series:
         return pl.Series(np.arange(frame.height, dtype=np.uint64))
 
 
-def chosen_records(frame: pl.DataFrame) -> pl.DataFrame:
+def chosen_records(frame: pl.DataFrame, unit: str | None = None) -> pl.DataFrame:
     """All records, or so many as a draft is tried on, chosen by what is in them.
 
     Parameters
     ----------
     frame
         The table.
+    unit
+        The id of the persons or households whose rows are chosen together: in part they would be found otherwise.
     """
     if frame.height <= MOST_TRIED:
         return frame
-    return frame[np.argsort(_places(frame).to_numpy(), kind="stable")[:MOST_TRIED]]
+    places = _places(frame)
+    if unit is None:
+        return frame[np.argsort(places.to_numpy(), kind="stable")[:MOST_TRIED]]
+    known = pl.col(unit).is_not_null()
+    table = frame.select(unit, places.alias("sfumato:place"))
+    first = table.select(pl.when(known).then(pl.col("sfumato:place").min().over(unit)).otherwise("sfumato:place"))
+    order = np.argsort(first.to_series().to_numpy(), kind="stable")
+    ranked = first.to_series().to_numpy()[order]
+    whole = ranked[:MOST_TRIED] < ranked[MOST_TRIED]
+    return frame[order[:MOST_TRIED][whole]] if whole.any() else frame[order[:MOST_TRIED]]
+
+
+def unit_of(guesses: Sequence[Guess]) -> str | None:
+    """The id of the largest units that there are: households hold persons.
+
+    Parameters
+    ----------
+    guesses
+        What is known of the variables.
+    """
+    ids = {g.variable.role: g.name for g in guesses}
+    return ids.get(Role.HOUSEHOLD, ids.get(Role.PERSON))
 
 
 class Trying:
@@ -212,6 +237,10 @@ class Trying:
     def search(self, chosen: Exchange) -> tuple[Exchange, _Trial]:
         """The columns and the group that hold; where there are none, the last that were tried."""
         best = self._smallest(chosen)
+        if not best.holds and (ids := self._joining(chosen, best)):
+            for each in ids:
+                chosen = chosen.without(each, _TOGETHER)
+            best = self._smallest(chosen)
         for _ in range(_MOST_LEAVING):
             if best.holds or len(chosen.columns) < 2:
                 break
@@ -232,11 +261,17 @@ class Trying:
                 return trials[-1]
         return min(trials, key=lambda trial: trial.worst)
 
+    def _joining(self, chosen: Exchange, trial: _Trial) -> list[str]:
+        """Ids that join rows by which too many people would be found, but for those that are to be kept."""
+        roles = {UNITS[attack] for share, _, _, attack in trial.excess if attack is not None and _MARGIN * share > 1}
+        ids = [g.name for g in chosen.guesses if g.variable.role in roles and g.name in chosen.kept]
+        return [n for n in ids if n not in self.wishes.keep]
+
     def _less(self, chosen: Exchange, trial: _Trial, measure: str, why: str) -> list[Exchange]:
         """The exchange without each of the columns whose absence may help."""
         roles = {g.name: g.variable.role for g in chosen.guesses}
         free = [n for n in chosen.columns if roles[n] != Role.OUTCOME and n not in self.wishes.keep]
-        guessed = [v for _, m, v in trial.excess if m == "inference" and v in free]
+        guessed = [v for _, m, v, _ in trial.excess if m == "inference" and v in free]
         if measure == "inference" and guessed:
             return [chosen.without(str(guessed[0]), why)]
         many = sorted(free, key=lambda n: (-self.frame[n].n_unique(), n))
@@ -263,7 +298,7 @@ class Trying:
         found, moved = measured.findings, measured.moved
         lines = [(name, _bound(found, name)) for name in vars(self.asked)]
         excess = [
-            (f.value / getattr(self.asked, name), name, f.variable)
+            (f.value / getattr(self.asked, name), name, f.variable, f.attack if of_units(f) else None)
             for name, several in lines
             for f in several
             if f.value is not None
@@ -298,21 +333,21 @@ class Trying:
 
     def _planned(self, chosen: Exchange) -> tuple[Plan, PolarsDataset]:
         """The plan of an exchange and the records that enter it, read once for all groups; ids stay as they are."""
-        if chosen.columns not in self.plans:
+        if chosen.kept not in self.plans:
             plan = Plan.from_yaml("\n".join([*head("a draft"), *chosen.lines(GROUPS[0], self.wishes.purpose)]))
             plan = plan.model_copy(update={"steps": tuple(step for step in plan.steps if not step.replaces)})
             data = entered(plan, self.data)
-            self.plans[chosen.columns] = plan.bound(data.codebook), data
-        return self.plans[chosen.columns]
+            self.plans[chosen.kept] = plan.bound(data.codebook), data
+        return self.plans[chosen.kept]
 
 
 def _together(trials: Sequence[_Trial]) -> _Trial:
     """Several trials as one, with what nearly every further draw will keep to."""
     if len(trials) == 1:
         return trials[0]
-    shares: dict[tuple[str, str | None], list[float]] = {}
-    for share, *line in (each for trial in trials for each in trial.excess):
-        shares.setdefault((str(line[0]), line[1]), []).append(share)
+    shares: dict[tuple[str, str | None, str | None], list[float]] = {}
+    for share, measure, variable, attack in (each for trial in trials for each in trial.excess):
+        shares.setdefault((measure, variable, attack), []).append(share)
     excess = sorted(((_likely(every), *line) for line, every in shares.items()), key=lambda each: -each[0])
     worst = max(trials, key=lambda trial: trial.worst)
     return replace(worst, excess=tuple(excess))

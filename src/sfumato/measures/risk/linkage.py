@@ -20,8 +20,10 @@ from sfumato.kernels.rows import complete_rows, distinct, row_hash, set_apart
 from sfumato.measures.confidence import wilson
 from sfumato.measures.folds.asking import Asking
 from sfumato.measures.measure import KNOWN, Complaint, Figure, Measure
+from sfumato.measures.risk.linkage_units import unit_linkage, units_not_looked_for
 from sfumato.measures.saying import CONTRACT, judged, percent, value_of, with_value, without_protection, worst
 from sfumato.measures.subject import WIDE, Subject
+from sfumato.measures.units import of_units
 
 __all__ = ["MEASURE", "OneToOne", "findings", "linkage_nearest", "linkage_one_to_one", "unprotected_linkage"]
 
@@ -275,18 +277,20 @@ def _nearest_lines(before: Floats, after: Floats, groups: list[tuple[str, Ints |
 
 
 def _compute(subject: Subject) -> Findings:
-    """By what was masked alone; then by those who know all that leaves beside it."""
+    """By what was masked alone; by those who know all that leaves beside it; by those who know all rows of a unit."""
     from sfumato.measures.risk.linkage_released import released_findings
 
     masked = findings(subject.two, unscaled=subject.unscaled) if subject.two.columns else Findings()
-    return masked + released_findings(subject)
+    return masked + released_findings(subject) + unit_linkage(subject)
 
 
 def _say(findings: Findings, fraction: float) -> str | None:
     """What the best of the attackers find who link by nearest record, and by assignment with the same knowledge."""
     nearest, together = with_value(findings, "linkage_nearest"), with_value(findings, "linkage_one_to_one")
+    whole = [f for f in nearest if of_units(f)]
+    nearest = [f for f in nearest if not of_units(f)]
     if not nearest and not together:
-        return None
+        return _of_whole(whole)
     best = worst(nearest or together)
     overall = best.group in (None, "overall")
     together = [f for f in together if (f.group in (None, "overall")) == overall]
@@ -299,7 +303,19 @@ def _say(findings: Findings, fraction: float) -> str | None:
     known = "exact original values and group are"
     if overall or best.group in WIDE:
         known = "exact original values are" if overall else "true values in all released columns are"
-    return f"Of people whose {known} known, {', and '.join(said)}. {judged(nearest + together)}"
+    text = f"Of people whose {known} known, {', and '.join(said)}. {judged(nearest + together)}"
+    return " ".join(part for part in (text, _of_whole(whole)) if part)
+
+
+def _of_whole(lines: list[Finding]) -> str | None:
+    """What somebody finds who knows all rows of a person or household."""
+    if not lines:
+        return None
+    best = worst(lines)
+    return (
+        f"Someone who knows the true values in all rows of a {best.attack} finds {percent(value_of(best))} of the "
+        f"people in {best.attack}s of two rows or more{without_protection(best)}. {judged([best])}"
+    )
 
 
 def _found(line: Finding) -> str:
@@ -320,7 +336,7 @@ def _among_all(subject: Subject) -> Asking:
     from sfumato.measures.risk.linkage_released import released_findings
 
     masked = (yield from among_all(subject)) if subject.two.columns else Findings()
-    return masked + released_findings(subject)
+    return masked + released_findings(subject) + units_not_looked_for(subject)
 
 
 _KNOWS = {
@@ -341,7 +357,8 @@ MEASURE = Measure(
             title="Right guesses by nearest record",
             what="An attacker who knows the exact original values of a person takes the nearest released record; this "
             "share of the people is found. Most real attackers know less. To be found is not yet to be harmed, but it "
-            "should be rare.",
+            "should be rare. Attacks person and household: an attacker who knows all rows of one takes the nearest of "
+            "as many rows, as far as an id that leaves joins them; the share is of people in those of two or more.",
             form="share",
             published="rate",
             baseline="Without protection",

@@ -16,7 +16,7 @@ from sfumato.kernels.neighbours.classmates import Known, chosen, own_shares
 from sfumato.measures.confidence import wilson
 from sfumato.measures.subject import Outsider, Subject
 
-__all__ = ["found_by", "is_amount", "known_to", "released_findings", "scale_of"]
+__all__ = ["found_by", "is_amount", "known_to", "released_findings", "scale_of", "split", "undone"]
 
 Floats = NDArray[np.float64]
 SOME_LOOKED_FOR = (
@@ -74,15 +74,14 @@ def found_by(pair: Pair, outsider: Outsider, unscaled: Floats | None = None) -> 
     >>> found_by(pair, Outsider("released", ("town",), ("age",))).value
     0.3333333333333333
     """
-    by, compared = _split(pair, outsider)
+    by, compared = split(pair, outsider)
     if not compared:
         return None
     amounts = [n for n in compared if is_amount(pair, n)]
-    seen, scale, middle = _looked_up(pair, by, compared, amounts)
+    seen = known_to(pair, by, compared)
     versions = [seen]
     if unscaled is not None and set(amounts) & set(pair.columns):
-        undone = _undone(numbers(pair.after, amounts, pair.codebook), amounts, pair, unscaled)
-        versions.append(replace(seen, z=(undone - middle) / scale))
+        versions.append(replace(seen, z=undone(pair, compared, unscaled)))
     best: tuple[float, int] | None = None
     for known in versions:
         people = chosen(known)
@@ -107,21 +106,23 @@ def known_to(pair: Pair, by: Sequence[str], compared: Sequence[str]) -> Known:
     compared
         Columns of which the true values are known, numbers in their standard deviations.
     """
-    return _looked_up(pair, by, compared, [n for n in compared if is_amount(pair, n)])[0]
-
-
-def _looked_up(
-    pair: Pair, by: Sequence[str], compared: Sequence[str], amounts: list[str]
-) -> tuple[Known, Floats, Floats]:
-    """As `known_to`, with the scale and the middle of the numbers."""
+    amounts = [n for n in compared if is_amount(pair, n)]
     x, scale, middle = scale_of(pair, amounts)
     z = (numbers(pair.after, amounts, pair.codebook) - middle) / scale
     a, b = _categories(pair, [n for n in compared if n not in amounts])
-    return Known(x, z, a, b, _labels(pair.after, by)), scale, middle
+    return Known(x, z, a, b, _labels(pair.after, by))
 
 
-def _split(pair: Pair, outsider: Outsider) -> tuple[list[str], list[str]]:
-    """Columns in which he looks a person up, and those by which he tells how near a record is."""
+def split(pair: Pair, outsider: Outsider) -> tuple[list[str], list[str]]:
+    """Columns in which he looks a person up, and those by which he tells how near a record is.
+
+    Parameters
+    ----------
+    pair
+        The tables before and after masking, joined record by record.
+    outsider
+        What he looks up, and of what he knows true values.
+    """
     both = [n for n in dict.fromkeys((*outsider.by, *outsider.masked)) if n in pair.before.columns]
     compared = [n for n in both if n in pair.after.columns and (n in outsider.masked or _has_new_gaps(pair, n))]
     return [n for n in outsider.by if n in pair.after.columns and n not in compared], compared
@@ -182,13 +183,25 @@ def _categories(pair: Pair, names: list[str]) -> tuple[NDArray[np.int64], NDArra
     return a, b
 
 
-def _undone(z: Floats, amounts: list[str], pair: Pair, unscaled: Floats) -> Floats:
-    """Released numbers, with those that were rescaled as they were before."""
-    out = z.copy()
+def undone(pair: Pair, compared: Sequence[str], unscaled: Floats) -> Floats:
+    """Released numbers as `known_to` has them, with those that were rescaled as they were before.
+
+    Parameters
+    ----------
+    pair
+        The tables before and after masking, joined record by record.
+    compared
+        Columns of which the true values are known.
+    unscaled : ndarray, shape (n, p)
+        The pair's columns before they were rescaled.
+    """
+    amounts = [n for n in compared if is_amount(pair, n)]
+    _, scale, middle = scale_of(pair, amounts)
+    out = numbers(pair.after, amounts, pair.codebook)
     for j, name in enumerate(amounts):
         if name in pair.columns:
             out[:, j] = unscaled[:, pair.columns.index(name)]
-    return out
+    return np.asarray((out - middle) / scale)
 
 
 def _baseline(seen: Known) -> float:

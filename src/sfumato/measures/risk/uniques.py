@@ -19,6 +19,7 @@ from sfumato.kernels.classes.population_uniques import (
 from sfumato.measures.measure import Figure, Measure
 from sfumato.measures.measuring import CATEGORY
 from sfumato.measures.patterns import Patterns, class_findings, patterns
+from sfumato.measures.risk.uniques_units import unit_uniques
 from sfumato.measures.subject import Subject
 
 __all__ = [
@@ -148,7 +149,7 @@ _ESTIMATORS: dict[str, Estimator] = {
 
 def _compute(subject: Subject) -> Findings:
     fraction = subject.how.fraction
-    found = class_findings(subject, [("uniques_sample", None, _share)])
+    found = class_findings(subject, [("uniques_sample", None, _share)]) + unit_uniques(subject)
     if fraction is None:
         return found
     estimates = class_findings(
@@ -185,7 +186,8 @@ MEASURE = Measure(
         Figure(
             "uniques_sample",
             title="Records alone with their values",
-            what="Share of the records that no other record shares its combination of values with.",
+            what="Share of the records that no other record shares its combination of values with. Attacks person and "
+            "household: share of these that are alone by all their rows, as far as an id that leaves joins them.",
             form="share",
             published="rate",
             baseline="Original",
