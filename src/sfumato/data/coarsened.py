@@ -36,6 +36,8 @@ class Coarsened(ErrorModel):
         top-coding).
     rounded
         By column, the multiple to which values were then rounded.
+    replaced
+        By column, the cut that `how` speaks of, and what was put in the place of values that reach it.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class Coarsened(ErrorModel):
     bands: dict[str, Bounds] = Field(default_factory=dict)
     bounds: dict[str, Bounds] = Field(default_factory=dict)
     rounded: dict[str, float] = Field(default_factory=dict)
+    replaced: dict[str, tuple[float, float]] = Field(default_factory=dict)
 
     def __init__(
         self,

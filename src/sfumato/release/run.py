@@ -25,6 +25,7 @@ from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.gaps import noted_after, noted_before, watched, without_notes
+from sfumato.release.taking import Taking
 from sfumato.report.report import StepDone
 
 __all__ = ["Ran", "carried", "first_late", "off_memory", "repeat_step", "run_plan", "run_step", "run_steps"]
@@ -77,7 +78,7 @@ class Ran(Generic[D]):
         return HiddenColumns(given, before, after, self.disclosure, entering=entering)
 
 
-def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
+def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet, taking: Taking | None = None) -> Ran[D]:
     """Run a plan's steps.
 
     Parameters
@@ -86,14 +87,13 @@ def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) 
         The plan, bound to the columns.
     entering
         The data with the plan's codebook.
-    draws, progress
+    draws, progress, taking
         As for `run_steps`.
     """
     was = carried(plan) if off_memory(entering) else ()
     told = {"table": plan.table_name, "plan": plan.digest}
-    return run_steps(
-        plan.steps, entering, draws, progress, **told, was=was, gaps=watched(plan.steps, entering.codebook)
-    )
+    gaps = watched(plan.steps, entering.codebook)
+    return run_steps(plan.steps, entering, draws, progress, **told, was=was, gaps=gaps, taking=taking)
 
 
 def carried(plan: Plan) -> tuple[str, ...]:
@@ -117,6 +117,7 @@ def run_steps(
     plan: str = "",
     was: Sequence[str] = (),
     gaps: Collection[str] = (),
+    taking: Taking | None = None,
 ) -> Ran[D]:
     """Run steps one after another.
 
@@ -138,6 +139,8 @@ def run_steps(
         the released ones in hidden columns `WAS`; what an attacker could compute then stays in hidden columns `VIEW`.
     gaps
         Columns whose gaps are noted on the way, see `sfumato.release.gaps`.
+    taking
+        From which earlier releases steps take what these disclosed.
 
     Raises
     ------
@@ -165,7 +168,7 @@ def run_steps(
         if views and step.empties is not None:
             data = _viewed(data, {CELLS.format(i): {n: pl.col(n) for n in step.empties.keys}})
         data = entering = noted_before(step, data, gaps)
-        data, states, height = _run_step(step, data, draws, table, plan, views)
+        data, states, height, taken = _run_step(step, data, draws, table, plan, views, taking)
         data = noted_after(step, data, gaps)
         if off_memory(data) and _no_column(data):
             _refuse_no_record(steps, [*heights, _height(entering)])
@@ -176,7 +179,7 @@ def run_steps(
         if given is not None:
             gone += replace(step.suppressed(states), of=height or 0)
         sentence = " ".join(Disclosure(said).sentences()) or step.sentence()
-        notes, warnings = step.notes(states), step.warnings(states)
+        notes, warnings = step.notes(states), (*step.warnings(states), *taken)
         done.append(StepDone(step.name, step.masks, sentence, notes, step.model_dump(), warnings, step.coarsens))
         if height == 0 or not off_memory(data):
             _refuse_no_record(steps, [*heights, _height(data)])
@@ -340,32 +343,40 @@ def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str 
     data, states
         The data afterwards; what each stage learned.
     """
-    return _run_step(step, data, draws, table, plan, False)[:2]
+    return _run_step(step, data, draws, table, plan, False, None)[:2]
 
 
 def _run_step(
-    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool
-) -> tuple[D, tuple[Any, ...], int | None]:
+    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool, taking: Taking | None
+) -> tuple[D, tuple[Any, ...], int | None, tuple[str, ...]]:
     """As `run_step`, with how many records entered, where that was counted: off memory in a pass that is made anyway.
 
-    With `views` what an attacker could compute is kept in hidden columns.
+    With `views` what an attacker could compute is kept in hidden columns. Last is what is said of what was taken over
+    from an earlier release.
     """
     book = data.codebook
     own = _draws_of(step, book, draws, table, plan)
     states: tuple[Any, ...] = ()
     height = None if off_memory(data) else _height(data)
+    then = None if taking is None else taking.told(step)
+    taken: list[bool] = []
     while (stage := step.stage(book, states)) is not None:
         if not states and stage.queries and height is None:
             answers = ask_all(data, [Counts(()), *stage.queries])
             height = int(answers.pop(0).item(0, COUNT))
         else:
             answers = ask_all(data, stage.queries)
-        state = stage.fit(answers)
+        state = None if then is None or stage.taking is None else stage.taking(answers, then)
+        taken += [] if stage.taking is None else [state is not None]
+        if state is None:
+            state = stage.fit(answers)
+            state = state if stage.drawn is None else stage.drawn(state, own)
         data = _passed(stage, state, own, data)
         states = (*states, state)
         if views and step.masks and (told := step.reconstructions(states)):
             data = _viewed(data, told)
-    return with_codebook(data, _described(step, book, states)), states, height
+    said = () if taking is None or not taken else (taking.said(step, then, all(taken)),)
+    return with_codebook(data, _described(step, book, states)), states, height, said
 
 
 def _described(step: Method, book: Codebook, states: tuple[Any, ...]) -> Codebook:
