@@ -218,7 +218,7 @@ def test_what_is_told():
     assert told.sentence() == (
         f"x: recoded at the top: 4 or more to their mean, {new}, rounded at random to a multiple of 23 beyond it."
     )
-    assert told.replaced == {"x": (4.0, new)}
+    assert told.replaced == {"x": (4.0, new, 23.0)}
     (told,) = ran(at=4, replace="value", value=50).disclosure
     assert told.sentence() == "x: recoded at the top: 4 or more to 50."
 

@@ -37,7 +37,8 @@ class Coarsened(ErrorModel):
     rounded
         By column, the multiple to which values were then rounded.
     replaced
-        By column, the cut that `how` speaks of, and what was put in the place of values that reach it.
+        By column, the cut that `how` speaks of, what was put in the place of values that reach it, and to which
+        multiple beyond the cut that was rounded at random; 0 where it was not.
 
     Raises
     ------
@@ -58,7 +59,7 @@ class Coarsened(ErrorModel):
     bands: dict[str, Bounds] = Field(default_factory=dict)
     bounds: dict[str, Bounds] = Field(default_factory=dict)
     rounded: dict[str, float] = Field(default_factory=dict)
-    replaced: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    replaced: dict[str, tuple[float, float, float]] = Field(default_factory=dict)
 
     def __init__(
         self,

@@ -305,20 +305,20 @@ class TopCode(Method):
         found = [] if self.by else [pair for part in told if (pair := self._told(column, part)) is not None]
         if len(found) != 1:
             return None
-        cut, new = found[0]
+        cut, new, step = found[0]
         if values.above(cut * self._sign) < self.k:
             return None
         taken = _Cut(cut, new, self.at is not None and cut != self.at)
-        taken = replace(taken, changed=self._changed(values, taken))
+        taken = replace(taken, step=step, changed=self._changed(values, taken))
         return _Learned(taken, whole=_stays_whole(values.whole, [taken]))
 
-    def _told(self, column: str, part: Disclosed) -> tuple[float, float] | None:
+    def _told(self, column: str, part: Disclosed) -> tuple[float, float, float] | None:
         """What a part of an earlier disclosure says of a column's cut, and of what was put in the place of values."""
         if not isinstance(part, Coarsened):
             return None
         if self.replace == "threshold":
             end = part.bounds.get(column, (None, None))[self.side == "high"] if part.only_bounds else None
-            return None if end is None else (end, end)
+            return None if end is None else (end, end, 0.0)
         return part.replaced.get(column) if part.how.startswith(self._where) else None
 
     def _drawn(self, column: str, learned: _Learned, draws: StepDraws) -> _Learned:
@@ -441,7 +441,7 @@ class TopCode(Method):
             bounds = {n: (None, cut) if self.side == "high" else (cut, None) for n, cut in cuts.items()}
             return (Coarsened(self.columns, bounds=bounds),)
         return tuple(
-            Coarsened((n,), self._in_words(one.all), replaced={n: (one.all.cut, one.all.new)})
+            Coarsened((n,), self._in_words(one.all), replaced={n: (one.all.cut, one.all.new, one.all.step)})
             for n, one in learned.items()
         )
 

@@ -16,8 +16,8 @@ from sfumato.methods.base import Method
 __all__ = ["Published", "Taking"]
 
 _TAKEN = (
-    "What the release discloses of {step} ({columns}) was not learned from these data but taken over from an earlier "
-    "release of the same people, so that values that did not change keep their draws."
+    "{step}: what the release discloses of {columns} was taken over from an earlier release of the same people, not "
+    "learned from these data, so that values that did not change keep their draws."
 )
 
 
