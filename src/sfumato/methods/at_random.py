@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.draws import bits, units
+from sfumato.kernels.grid import round_to_multiple
 from sfumato.methods.base import StepDraws
 
 __all__ = ["round_at_random"]
@@ -45,4 +46,4 @@ def round_at_random(exact: float, grid: float, column: str, what: str, n: int, d
     purpose = draws.purpose(column, f"{what} to {grid!r}")
     u = float(draws.draws.uniform(same, purpose, units([n]))[0])
     below = float(np.floor(exact / grid))
-    return (below + (u < exact / grid - below)) * grid
+    return float(round_to_multiple(np.array([(below + (u < exact / grid - below)) * grid]), grid)[0])
