@@ -216,7 +216,7 @@ def test_what_is_told():
     (told,) = ran(at=4, replace="mean").disclosure
     new = max(coded(at=4, replace="mean"))
     assert told.sentence() == (
-        f"x: recoded at the top: 4 or more to their mean, {new}, rounded at random to a multiple of 23 beyond it."
+        f"x: recoded at the top: 4 or more to their mean, rounded at random to a multiple of 23 beyond the cut, {new}."
     )
     assert told.replaced == {"x": (4.0, new, 23.0)}
     (told,) = ran(at=4, replace="value", value=50).disclosure

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,8 @@ class Coarsened(ErrorModel):
     >>> Coarsened(("income",), bounds={"income": (None, 100_000)}).sentence()
     'income: values above 100,000 were set to it (top-coded).'
     """
+
+    drawn: ClassVar[frozenset[str]] = frozenset({"replaced"})
 
     what: Literal["coarsened"] = "coarsened"
     columns: tuple[str, ...] = Field(min_length=1)
@@ -122,7 +124,8 @@ class Coarsened(ErrorModel):
     def sentence(self) -> str:
         """The disclosure in words."""
         if self.how:
-            return f"{', '.join(self.columns)}: recoded {self.how}."
+            drawn = ", ".join(_number(new) for _, new, step in self.replaced.values() if step)
+            return f"{', '.join(self.columns)}: recoded {self.how}{f', {drawn}' if drawn else ''}."
         if self.bands:
             return f"{', '.join(self.columns)}: recoded into the bands {', '.join(self.bands)}."
         return "; ".join(f"{n}: {', then '.join(self._limits(n))}" for n in self.columns) + "."

@@ -55,6 +55,8 @@ class Averaged(_Disclosed):
     errors (`moments`); relations within small neighbourhoods are smoothed away.
     """
 
+    drawn: ClassVar[frozenset[str]] = frozenset({"restored"})
+
     what: Literal["averaged"] = "averaged"
     by: tuple[str, ...] = ()
     k: int

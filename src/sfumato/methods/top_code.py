@@ -450,8 +450,9 @@ class TopCode(Method):
         text = f"{self._where}: {cut.cut:,.15g} or {self._beyond} to "
         if self.replace == "value":
             return f"{text}{cut.new:,.15g}"
-        step = f", rounded at random to a multiple of {cut.step:,.15g} beyond it" if cut.step else ""
-        return f"{text}their {self.replace}, {cut.new:,.15g}{step}"
+        if cut.step:  # what it was rounded to is told by `replaced`, as draws are
+            return f"{text}their {self.replace}, rounded at random to a multiple of {cut.step:,.15g} beyond the cut"
+        return f"{text}their {self.replace}, {cut.new:,.15g}"
 
     @property
     def _where(self) -> str:
