@@ -246,3 +246,21 @@ def test_which_releases_are_looked_at():
     assert "older" in said[0]
     assert "another secret" in said[0]
     assert "plain" in said[1]
+
+
+@pytest.mark.slow
+def test_each_of_several_tables_takes_from_its_own(tmp_path):
+    def table(column):
+        known = {"id": {"role": "record"}, column: {"role": "other", "kind": "continuous"}}
+        return {"variables": known, "steps": [{"do": "noise", "columns": [column], "share": 0.2}]}
+
+    tables = {"a": {"file": "a.csv", **table("pay")}, "b": {"file": "b.csv", **table("q")}}
+    made = Plan.model_validate({"sfumato": 1, "tables": tables, "links": [{"from": "a", "to": "b", "on": ["id"]}]})
+    data = {"a": people().select("id", "pay"), "b": people().select("id", "q")}
+    with measured_briefly(), sketched():
+        first = sf.protect(made, data, secret=SECRET)
+        first.write(tmp_path / "first", force=True)
+        fewer = {name: frame.filter(pl.col("id") != GONE) for name, frame in data.items()}
+        new = sf.protect(made, fewer, secret=SECRET, earlier=tmp_path / "first")
+    for name in data:
+        assert rows(new.tables[name]).equals(rows(first.tables[name]))

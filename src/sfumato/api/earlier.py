@@ -14,7 +14,7 @@ from sfumato.errors import FileError, PlanError
 from sfumato.methods.base import Method
 from sfumato.plan.plan import Plan
 from sfumato.release.earlier import Before, before
-from sfumato.release.package.papers import PLAN, papers_beside, papers_of, read_papers
+from sfumato.release.package.papers import PLAN, all_papers, papers_beside, papers_of, read_papers
 from sfumato.release.package.renaming import as_planned, renamed_disclosure
 from sfumato.release.taking import Published
 
@@ -79,7 +79,7 @@ def published(plan: Plan, earlier: Any, table: str | None = None) -> tuple[Publi
     earlier
         A release folder or its data file, or several of these.
     table
-        Which table of releases of several.
+        Which table of releases of several; folders that lack it are passed over.
 
     Raises
     ------
@@ -88,16 +88,22 @@ def published(plan: Plan, earlier: Any, table: str | None = None) -> tuple[Publi
     """
     named = {Path(each.release).resolve(): bool(each.truth) for each in plan.earlier}
     given = [each for each in several(earlier) if Path(each).resolve() not in named]
-    return (
+    found = (
         *(_published(each, table, False) for each in given),
         *(_published(each.release, table, bool(each.truth)) for each in plan.earlier),
     )
+    return tuple(each for each in found if each is not None)
 
 
-def _published(source: str | PathLike[str], table: str | None, measured: bool) -> Published:
-    """The papers of a release and its plan, without its rows."""
+def _published(source: str | PathLike[str], table: str | None, measured: bool) -> Published | None:
+    """The papers of a release and its plan, without its rows; None of a release of other tables."""
     path = Path(source)
-    papers = papers_beside(path) if path.is_file() else read_papers(path, table)
+    if table is not None and path.is_dir():
+        papers = next((each for each in all_papers(path) if each.table == table), None)
+        if papers is None:
+            return None
+    else:
+        papers = papers_beside(path) if path.is_file() else read_papers(path)
     if papers is None:
         return Published(str(source), "", measured=measured)
     beside = papers.data.parent / PLAN
