@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,10 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
+from sfumato.api.read import read_whole
 from sfumato.cli.app import app
 from sfumato.data.publishable import published
 from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
+from sfumato.release.prepared import Prepared
 from sfumato.release.taking import Published, Taking
 from tests.release.brief import measured_briefly, sketched
 
@@ -264,3 +267,16 @@ def test_each_of_several_tables_takes_from_its_own(tmp_path):
         new = sf.protect(made, fewer, secret=SECRET, earlier=tmp_path / "first")
     for name in data:
         assert rows(new.tables[name]).equals(rows(first.tables[name]))
+
+
+def test_a_release_is_compared_with_what_it_was_made_from_by_its_own_cuts(first, tmp_path):
+    """Bands and a mean that were taken over are those of its papers, whatever the secret; else all would be changed."""
+    _, folder = first
+    rest().write_csv(tmp_path / "new.csv")
+    again(folder).write(tmp_path / "new", force=True)
+    there, released = (read_whole(tmp_path / name, "A test") for name in ("new.csv", "new/data.parquet"))
+    for after, same in ((released, True), (replace(released, source=None), False)):
+        before = Prepared.prepare(there, after, plan(*STEPS, INVARIANT)).before.frame
+        both = before.join(released.frame, on="id")
+        assert both["size"].equals(both["size_right"]) is same
+        assert both["rent"].to_list() == both["rent_right"].to_list() or not same

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 from sfumato.api.read import read_whole
 from sfumato.data.disclosure import Disclosure
 from sfumato.engines.polars import PolarsDataset
-from sfumato.errors import FileError, PlanError
-from sfumato.methods.base import Method
+from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
 from sfumato.release.earlier import Before, before
-from sfumato.release.package.papers import PLAN, all_papers, papers_beside, papers_of, read_papers
-from sfumato.release.package.renaming import as_planned, renamed_disclosure
+from sfumato.release.package.papers import all_papers, papers_beside, papers_of, read_papers
+from sfumato.release.package.renaming import as_planned
 from sfumato.release.taking import Published
 
 __all__ = ["of_plan", "opened_before", "published", "several"]
@@ -106,13 +104,7 @@ def _published(source: str | PathLike[str], table: str | None, measured: bool) -
         papers = papers_beside(path) if path.is_file() else read_papers(path)
     if papers is None:
         return Published(str(source), "", measured=measured)
-    beside = papers.data.parent / PLAN
-    steps: tuple[Method, ...] = ()
-    if beside.is_file():
-        with suppress(PlanError):  # one of another version, which this one would not run
-            steps = Plan.load(beside).the_table(papers.table or None).steps
-    told = renamed_disclosure(papers.disclosure, papers.names)
-    return Published(str(source), papers.fingerprint, steps, told, measured)
+    return Published.of(papers, str(source), measured)
 
 
 def of_plan(plan: Plan) -> Before | None:

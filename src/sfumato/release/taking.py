@@ -7,11 +7,16 @@ anew, and the two releases would average. What an earlier release disclosed cost
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.publishable import Publishable
+from sfumato.errors import PlanError
 from sfumato.methods.base import Method
+from sfumato.plan.plan import Plan
+from sfumato.release.package.papers import PLAN, Papers
+from sfumato.release.package.renaming import renamed_disclosure
 
 __all__ = ["Published", "Taking"]
 
@@ -44,6 +49,16 @@ class Published:
     steps: tuple[Method, ...] = ()
     disclosure: Disclosure = field(default_factory=Disclosure)
     measured: bool = False
+
+    @classmethod
+    def of(cls, papers: Papers, name: str = "", measured: bool = False) -> Published:
+        """From a release's papers, and the plan that lies beside them."""
+        beside = papers.data.parent / PLAN
+        steps: tuple[Method, ...] = ()
+        if beside.is_file():
+            with suppress(PlanError):  # one of another version, which this one would not run
+                steps = Plan.load(beside).the_table(papers.table or None).steps
+        return cls(name, papers.fingerprint, steps, renamed_disclosure(papers.disclosure, papers.names), measured)
 
 
 @dataclass(frozen=True)
