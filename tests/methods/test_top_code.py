@@ -26,10 +26,10 @@ LAWFUL = [
 X = [1, 2, 3, 4, 5, 6, 7, 8, 100, 200]
 
 
-def ran(values=X, more=None, known=None, **how):
+def ran(values=X, more=None, known=None, secret=bytes(16), **how):
     frame = pl.DataFrame({"x": values, **(more or {})}, strict=False)
     book = Codebook({n: Variable(kind="categorical") for n in frame.columns}).replace(x=Variable(**(known or {})))
-    return run(TopCode(columns=["x"], **how), frame, book)
+    return run_steps([TopCode(columns=["x"], **how)], PolarsDataset(frame, book), Draws(secret))
 
 
 def coded(*args, **how):
@@ -40,8 +40,58 @@ def test_at_and_above_is_coded():
     """sdcMicro's topBotCoding takes > only, so that who has exactly the cut would stay with a mean in its place."""
     assert coded(at=4) == [1, 2, 3, *[4] * 7]
     assert coded(at=4, replace="value", value=50) == [1, 2, 3, *[50] * 7]
-    assert coded(at=4, replace="mean") == [1, 2, 3, *[47] * 7]  # (4 + … + 8 + 100 + 200)/7 = 47.14
-    assert coded(at=4, replace="median") == [1, 2, 3, *[7] * 7]
+
+
+def test_a_mean_or_median_is_rounded_at_random_to_twice_the_sd_over_how_many_they_are():
+    """Of (4 + … + 8 + 100 + 200)/7 = 47.14 above a cut of 4, with an sd of 75: the multiple is 2 · 80/7 = 23."""
+    for kind, near in (("mean", {27, 50}), ("median", {4, 27})):
+        found = {max(coded(at=4, replace=kind, secret=bytes([i] * 16))) for i in range(40)}
+        assert found == near
+        assert coded(at=4, replace=kind)[:3] == [1, 2, 3]
+
+
+def tail_mean(x, secret, **how):
+    """What is put in the place of the highest, and for how many."""
+    after = ran(x, replace="mean", secret=secret, **how).after.frame["x"].to_numpy()
+    return after.max(), int((after == after.max()).sum())
+
+
+def test_a_rounded_mean_is_right_on_average_and_never_below_its_cut():
+    x = np.random.default_rng(3).lognormal(10, 1, 300)
+    true = np.sort(x)[-12:].mean()
+    cut = np.sort(x)[-12:].min()
+    found = np.array([tail_mean(x, i.to_bytes(16, "big"), largest=12)[0] for i in range(300)])
+    assert len({*found}) == 2
+    step = np.ptp(found)
+    assert step == pytest.approx(2 * np.std(np.sort(x)[-12:], ddof=1) / 12, rel=0.5)  # the sd has one digit
+    assert abs(found.mean() - true) < 4 * step / 2 / np.sqrt(300)
+    assert found.min() >= float(f"{cut:.2g}") * 0.99
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", [5, 10, 20])
+def test_a_release_without_one_of_the_highest_tells_that_value_to_within_5_percent_in_a_sixth_of_cases(m):
+    """Subtract the sums of the tails; who comes up from below stands in the earlier release."""
+    rng, near, own = np.random.default_rng(m), [], []
+    for i in range(400):
+        secret, x = i.to_bytes(16, "big"), rng.lognormal(10, 1, 300)
+        (old, of), (_, _) = tail_mean(x, secret, largest=m), (0, 0)
+        at = np.argsort(x)[-of:]
+        gone = rng.choice(at)
+        (new, left) = tail_mean(np.delete(x, gone), secret, largest=m)
+        others = np.sort(np.delete(x, at))[::-1]
+        guess = of * old - (left * new - others[: left - of + 1].sum())
+        near.append(abs(guess - x[gone]) <= 0.05 * x[gone])
+        own.append(abs(old - x[gone]) <= 0.05 * x[gone])
+    assert 0.08 < np.mean(near) < 0.22  # .12 to .17 by the notes, and 2.5 standard errors of 400 samples
+    assert np.mean(near) < np.mean(own) + 0.1
+
+
+def test_equal_releases_repeat_the_rounding_and_groups_have_their_own():
+    x = np.random.default_rng(4).lognormal(10, 1, 300)
+    assert tail_mean(x, bytes(16), largest=9) == tail_mean(x[::-1], bytes(16), largest=9)
+    done = ran([*X, *X], {"g": ["a"] * 10 + ["b"] * 10}, at=4, by=["g"], replace="mean")
+    assert {*done.after.frame["x"].to_list()} <= {1, 2, 3, 27, 50}
 
 
 def test_bottom_coding_is_the_same_with_signs_turned():
@@ -53,6 +103,7 @@ def test_bottom_coding_is_the_same_with_signs_turned():
 
 def test_numbers_stay_numbers_of_their_type():
     assert ran(at=4).after.frame["x"].dtype == pl.Int64
+    assert ran(at=4, replace="mean").after.frame["x"].dtype == pl.Int64
     assert ran(known={"kind": "integer"}, at=4.5).after.codebook["x"].kind == "continuous"
     assert coded(at=4.5)[:5] == [1.0, 2.0, 3.0, 4.0, 4.5]
     assert ran(pl.Series(X, dtype=pl.Float32), at=4).after.frame["x"].dtype == pl.Float32
@@ -73,7 +124,7 @@ def test_fewer_than_k_above_the_cut_move_it():
     assert "it was moved" in moved
     assert "a value that fewer than 5 records have" in lone  # 6, for there is no whole number between 5 and it
     assert {c for c in moved + lone if c.isdigit()} == {"5"}  # k, and no figure of the data
-    assert coded(at=1000, replace="mean") == [1, 2, 3, 4, 5, *[64] * 5]  # (6 + 7 + 8 + 100 + 200)/5 = 64.2
+    assert set(coded(at=1000, replace="mean")[5:]) <= {42, 78}  # (6 + 7 + 8 + 100 + 200)/5 = 64.2 above 6, by 36
     assert coded(at=100, k=2)[-2:] == [100, 100]
     assert coded(at=1000, k=0) == X
     assert ran(at=4).steps[0].warnings == ()
@@ -115,8 +166,11 @@ def test_weighted_quantiles_and_means_are_those_of_repeated_records():
     for prob in (0.2, 0.5, 0.9):
         expected = np.quantile(repeated, prob, method="inverted_cdf")
         assert ran(x, {"w": w}, quantile=prob, weight="w", k=0).disclosure.parts[0].bounds == {"x": (None, expected)}
-    mean = float(f"{repeated[repeated >= 30].mean():.3g}")
-    assert max(coded(x, {"w": w}, at=30, replace="mean", weight="w")) == round(mean)
+    found = [coded(x, {"w": w}, at=30, replace="mean", weight="w", secret=bytes([i] * 16)) for i in range(40)]
+    mean = repeated[repeated >= 30].mean()
+    low, high = sorted({max(each) for each in found})
+    assert high - low == 1  # whole numbers stay whole
+    assert low < mean < high
     with pytest.raises(DataError, match="must not be negative"):
         ran(X, {"w": [-1] * 10}, quantile=0.5, weight="w")
 
@@ -160,7 +214,11 @@ def test_what_is_told():
     assert ran(at=4).disclosure.sentences() == ("x: values above 4 were set to it (top-coded).",)
     assert ran(at=6, side="low").disclosure.parts[0].bounds == {"x": (6.0, None)}
     (told,) = ran(at=4, replace="mean").disclosure
-    assert told.sentence() == "x: recoded at the top: 4 or more to their mean, 47."
+    new = max(coded(at=4, replace="mean"))
+    assert told.sentence() == (
+        f"x: recoded at the top: 4 or more to their mean, rounded at random to a multiple of 23 beyond the cut, {new}."
+    )
+    assert told.replaced == {"x": (4.0, new, 23.0)}
     (told,) = ran(at=4, replace="value", value=50).disclosure
     assert told.sentence() == "x: recoded at the top: 4 or more to 50."
 

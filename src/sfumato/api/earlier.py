@@ -12,10 +12,11 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import FileError
 from sfumato.plan.plan import Plan
 from sfumato.release.earlier import Before, before
-from sfumato.release.package.papers import papers_of, read_papers
+from sfumato.release.package.papers import all_papers, papers_beside, papers_of, read_papers
 from sfumato.release.package.renaming import as_planned
+from sfumato.release.taking import Published
 
-__all__ = ["of_plan", "opened_before", "several"]
+__all__ = ["of_plan", "opened_before", "published", "several"]
 
 
 def several(given: Any) -> list[Any]:
@@ -66,11 +67,52 @@ def _release(source: Any) -> tuple[PolarsDataset, Disclosure]:
     return (data, Disclosure()) if papers is None else as_planned(data, papers)
 
 
+def published(plan: Plan, earlier: Any, table: str | None = None) -> tuple[Published, ...]:
+    """What earlier releases say of themselves: those that are given, newest first, then those that the plan names.
+
+    Parameters
+    ----------
+    plan
+        The new release's plan.
+    earlier
+        A release folder or its data file, or several of these.
+    table
+        Which table of releases of several; folders that lack it are passed over.
+
+    Raises
+    ------
+    FileError
+        Where something that is given is no release, or cannot be read.
+    """
+    named = {Path(each.release).resolve(): bool(each.truth) for each in plan.earlier}
+    given = [each for each in several(earlier) if Path(each).resolve() not in named]
+    found = (
+        *(_published(each, table, False) for each in given),
+        *(_published(each.release, table, bool(each.truth)) for each in plan.earlier),
+    )
+    return tuple(each for each in found if each is not None)
+
+
+def _published(source: str | PathLike[str], table: str | None, measured: bool) -> Published | None:
+    """The papers of a release and its plan, without its rows; None of a release of other tables."""
+    path = Path(source)
+    if table is not None and path.is_dir():
+        papers = next((each for each in all_papers(path) if each.table == table), None)
+        if papers is None:
+            return None
+    else:
+        papers = papers_beside(path) if path.is_file() else read_papers(path)
+    if papers is None:
+        return Published(str(source), "", measured=measured)
+    return Published.of(papers, str(source), measured)
+
+
 def of_plan(plan: Plan) -> Before | None:
-    """The earlier releases that a plan names, with the true values of each; those of the new release are the data."""
-    if not plan.earlier:
+    """The earlier releases that a plan names with true values; those of the new release are the data."""
+    named = [each for each in plan.earlier if each.truth]
+    if not named:
         return None
-    releases = [_release(each.release) for each in plan.earlier]
-    truths = [read_whole(each.truth, "Measuring earlier releases") for each in plan.earlier]
+    releases = [_release(each.release) for each in named]
+    truths = [read_whole(each.truth, "Measuring earlier releases") for each in named]
     opened = before(releases, [truths[0], *truths], plan)
     return Before(opened.releases)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
-from sfumato.api.earlier import of_plan
+from sfumato.api.earlier import of_plan, published
 from sfumato.api.read import read_or_open, read_whole
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
@@ -32,8 +32,12 @@ _SEVERAL = (
 )
 
 
+Earlier = str | PathLike[str] | Sequence[str | PathLike[str]] | None
+
+
 class _Options(TypedDict, total=False):
     secret: bytes | Secret | None
+    earlier: Earlier
     model: str | None
     family: Family | None
     w1: float
@@ -52,6 +56,7 @@ def protect(
     data: Any,
     *,
     secret: bytes | Secret | None = None,
+    earlier: Earlier = None,
     model: str | None = None,
     family: Family | None = None,
     w1: float = 0.01,
@@ -70,6 +75,10 @@ def protect(
     secret
         At least 16 bytes that draws are keyed with. Without it `SFUMATO_SECRET` is taken; without that, one from the
         operating system, and the report says that the release cannot be made again.
+    earlier
+        Earlier releases of the same people, newest first: a release folder or its data file, or several. What their
+        steps disclosed is taken over where the plan has the same step, so that values that did not change keep their
+        draws, and the documentation says so; it needs the same secret. They come before those that the plan names.
     model, family
         The user's model, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
         explained by all other variables.
@@ -112,6 +121,10 @@ def protect(
         from sfumato.release.several.protect import protect_tables
 
         tables = {name: read_whole(table, *_SEVERAL) for name, table in data.items()}
-        return protect_tables(plan, tables, secret, how=how, renderer=render, progress=progress)
-    past = partial(of_plan, plan)
-    return run_plan(plan, read_or_open(data), secret, how=how, renderer=render, earlier=past, progress=progress)
+        told = {name: published(plan.table(name), earlier, name) for name in plan.tables} if earlier else {}
+        return protect_tables(plan, tables, secret, how=how, renderer=render, published=told, progress=progress)
+    past, told_before = partial(of_plan, plan), published(plan, earlier)
+    table = read_or_open(data)
+    return run_plan(
+        plan, table, secret, how=how, renderer=render, earlier=past, published=told_before, progress=progress
+    )

@@ -41,7 +41,10 @@ def options(**given: Any) -> Command:
     """
     said = {f"--{name.replace('_', '-')}": each for name, each in given.items() if each is not None}
     return tuple(
-        flag if each is True else f"{flag} {shlex.quote(str(each))}" for flag, each in said.items() if each is not False
+        flag if one is True else f"{flag} {shlex.quote(str(one))}"
+        for flag, each in said.items()
+        for one in (each if isinstance(each, list) else [each])
+        if one is not False
     )
 
 

@@ -45,6 +45,13 @@ def protect(
         ),
     ] = None,
     secret_file: SecretFile = None,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="An earlier release of the same people, newest first: what its steps disclosed is taken over, so that "
+            "values that did not change keep their draws. Repeat it for more."
+        ),
+    ] = None,
     internal_report: Annotated[
         Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
     ] = None,
@@ -107,12 +114,23 @@ def protect(
             return
         with telling_unlisted(internal_report), working() as progress:
             running, writing = split(progress, (9, 1))
-            release = run(steps, tables, secret=secret, model=model, family=family, w1=w1, w2=w2, progress=running)
+            release = run(
+                steps,
+                tables,
+                secret=secret,
+                earlier=earlier,
+                model=model,
+                family=family,
+                w1=w1,
+                w2=w2,
+                progress=running,
+            )
             writing("writing the release", 0)
             notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
     again = {
-        "secret_file": secret_file, "internal_report": internal_report, "crosswalk": crosswalk, "overwrite": overwrite,
-        "model": model, "family": family, "w1": None if w1 == 0.01 else w1, "w2": None if w2 == 0.05 else w2,
+        "secret_file": secret_file, "earlier": earlier, "internal_report": internal_report, "crosswalk": crosswalk,
+        "overwrite": overwrite, "model": model, "family": family, "w1": None if w1 == 0.01 else w1,
+        "w2": None if w2 == 0.05 else w2,
     }  # fmt: skip
     typed = Typed(plan, data, out, again | reading.typed())
     tell(release, typed, notes, json, name, parts, verbose=verbose)

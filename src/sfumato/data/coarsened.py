@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -36,6 +36,9 @@ class Coarsened(ErrorModel):
         top-coding).
     rounded
         By column, the multiple to which values were then rounded.
+    replaced
+        By column, the cut that `how` speaks of, what was put in the place of values that reach it, and to which
+        multiple beyond the cut that was rounded at random; 0 where it was not.
 
     Raises
     ------
@@ -50,12 +53,15 @@ class Coarsened(ErrorModel):
     'income: values above 100,000 were set to it (top-coded).'
     """
 
+    drawn: ClassVar[frozenset[str]] = frozenset({"replaced"})
+
     what: Literal["coarsened"] = "coarsened"
     columns: tuple[str, ...] = Field(min_length=1)
     how: str = ""
     bands: dict[str, Bounds] = Field(default_factory=dict)
     bounds: dict[str, Bounds] = Field(default_factory=dict)
     rounded: dict[str, float] = Field(default_factory=dict)
+    replaced: dict[str, tuple[float, float, float]] = Field(default_factory=dict)
 
     def __init__(
         self,
@@ -118,7 +124,8 @@ class Coarsened(ErrorModel):
     def sentence(self) -> str:
         """The disclosure in words."""
         if self.how:
-            return f"{', '.join(self.columns)}: recoded {self.how}."
+            drawn = ", ".join(_number(new) for _, new, step in self.replaced.values() if step)
+            return f"{', '.join(self.columns)}: recoded {self.how}{f', {drawn}' if drawn else ''}."
         if self.bands:
             return f"{', '.join(self.columns)}: recoded into the bands {', '.join(self.bands)}."
         return "; ".join(f"{n}: {', then '.join(self._limits(n))}" for n in self.columns) + "."

@@ -55,6 +55,8 @@ class Averaged(_Disclosed):
     errors (`moments`); relations within small neighbourhoods are smoothed away.
     """
 
+    drawn: ClassVar[frozenset[str]] = frozenset({"restored"})
+
     what: Literal["averaged"] = "averaged"
     by: tuple[str, ...] = ()
     k: int
@@ -70,6 +72,8 @@ class Averaged(_Disclosed):
     """Columns of `by` in which small strata were merged into others, so that released categories changed."""
     moments: Literal["rounded", "exact"] = "exact"
     """Whether what was restored is kept to a tenth of its standard error, or exactly."""
+    restored: dict[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+    """Rounded mean and standard deviation that were restored, by column; null for one that was not."""
 
     def left(self, number: bool) -> str:
         """What a second release of nearly the same people tells of the value of one who is not in both."""

@@ -13,8 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 
+from sfumato.data.coarsened import Coarsened
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.described import Described
+from sfumato.data.disclosure import Disclosed
 from sfumato.data.error_model import Bounds
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
@@ -23,7 +25,7 @@ from sfumato.draws import shortest
 from sfumato.errors import DataError
 from sfumato.kernels.counted import counted_quantile
 
-__all__ = ["Bands", "Cuts", "cut_points", "labels_of", "learned"]
+__all__ = ["Bands", "Cuts", "cut_points", "fewest", "labels_of", "learned", "told_cuts"]
 
 _APART = 5
 """The ends between which bands of equal width lie leave so many records outside, so that they are nobody's value."""
@@ -166,13 +168,8 @@ def learned(column: str, counts: pl.DataFrame, codebook: Codebook, bands: Bands,
     DataError
         Where the column holds no numbers, or no two bands can be made of them, or not as many as there are names.
     """
-    dtype = counts.schema[column]
-    if not dtype.is_numeric():
-        raise DataError(f"Column {column!r} holds {holding(dtype)}; `band` of recode needs numbers.")
-    held = counts.filter(~codebook.missing(column, dtype)).select(shortest(pl.col(column), dtype).alias("value"), COUNT)
-    held = held.group_by("value").agg(pl.col(COUNT).sum()).sort("value")
-    values, count = held["value"].to_numpy(), held[COUNT].to_numpy()
-    whole = _is_whole(dtype, codebook[column])
+    values, count = _counted(column, counts, codebook)
+    whole = _is_whole(counts.schema[column], codebook[column])
     rounded = (float(f"{p:.3g}") for p in (cut_points(values, count, bands) if len(values) else ()))
     asked = sorted({float(math.ceil(p)) if whole else p for p in rounded})
     points = _filled(asked, values, count, max(bands.k, 1))
@@ -187,6 +184,45 @@ def learned(column: str, counts: pl.DataFrame, codebook: Codebook, bands: Bands,
             f"Fewer bands than `labels` can be made of column {column!r}. Ask for fewer, or leave `labels` out."
         )
     return Cuts(tuple(points), tuple(names or labels_of(points, whole)), fewer)
+
+
+def told_cuts(column: str, told: Sequence[Disclosed]) -> Cuts | None:
+    """The bands of a column that a disclosure tells, where it tells them once.
+
+    Examples
+    --------
+    >>> from sfumato.data.coarsened import Coarsened
+    >>> told_cuts("age", [Coarsened(("age",), bands={"young": (None, 40), "old": (40, None)})]).points
+    (40.0,)
+    """
+    found = [part.bands for part in told if isinstance(part, Coarsened) and part.bands and column in part.columns]
+    if len(found) != 1:
+        return None
+    points = [high for _, high in found[0].values()][:-1]
+    return Cuts(tuple(float(p) for p in points if p is not None), tuple(found[0]))
+
+
+def fewest(column: str, counts: pl.DataFrame, codebook: Codebook, cuts: Cuts) -> int:
+    """How many records the band has that has fewest.
+
+    Examples
+    --------
+    >>> counts = pl.DataFrame({"age": [30, 50], COUNT: [9, 7]})
+    >>> fewest("age", counts, Codebook(), Cuts((40.0,), ("young", "old")))
+    7
+    """
+    value, count = _counted(column, counts, codebook)
+    return int(np.bincount(np.searchsorted(cuts.points, value, side="right"), count, len(cuts.labels)).min())
+
+
+def _counted(column: str, counts: pl.DataFrame, codebook: Codebook) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Different values in rising order, and how many records have each."""
+    dtype = counts.schema[column]
+    if not dtype.is_numeric():
+        raise DataError(f"Column {column!r} holds {holding(dtype)}; `band` of recode needs numbers.")
+    held = counts.filter(~codebook.missing(column, dtype)).select(shortest(pl.col(column), dtype).alias("value"), COUNT)
+    held = held.group_by("value").agg(pl.col(COUNT).sum()).sort("value")
+    return held["value"].to_numpy(), held[COUNT].to_numpy()
 
 
 def _is_whole(dtype: pl.DataType, variable: Variable) -> bool:

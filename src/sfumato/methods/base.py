@@ -122,12 +122,20 @@ class Stage:
         Makes the state of the answers, in the order of `queries`.
     by
         Columns whose whole strata `transform` must see; None if any batch will do.
+    drawn
+        Rounds at random what was learned, where that is disclosed; gives the state that the pass goes by.
+    taking
+        In place of `fit` and `drawn`, where an earlier release has the same step: makes the state of the answers and of
+        what that release disclosed, so that values that did not change keep their draws. None where the earlier
+        disclosure does not tell it exactly, or no longer protects. Only stages have it that learn what is disclosed.
     """
 
     transform: Callable[[pl.DataFrame, Any, StepDraws], pl.DataFrame]
     queries: tuple[Query, ...] = ()
     fit: Callable[[Sequence[pl.DataFrame]], Any] = _nothing
     by: tuple[str, ...] | None = None
+    drawn: Callable[[Any, StepDraws], Any] | None = None
+    taking: Callable[[Sequence[pl.DataFrame], Sequence[Disclosed]], Any | None] | None = None
 
 
 class Method(Described):

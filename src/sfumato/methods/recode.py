@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
 from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook, Missing, Scalar, Variable
-from sfumato.data.disclosure import Coarsened
+from sfumato.data.disclosure import Coarsened, Disclosed
 from sfumato.data.error_model import Bounds
 from sfumato.data.files.hierarchies import HierarchyFolder
 from sfumato.data.hierarchy import Hierarchy
@@ -22,7 +22,7 @@ from sfumato.data.query import COUNT, Counts
 from sfumato.data.roles import Kind
 from sfumato.draws import shortest
 from sfumato.errors import DataError
-from sfumato.methods.banding import Bands, Cuts, labels_of, learned
+from sfumato.methods.banding import Bands, Cuts, fewest, labels_of, learned, told_cuts
 from sfumato.methods.base import Method, Stage, StepDraws
 from sfumato.methods.generalising import (
     OTHER,
@@ -223,8 +223,22 @@ class Recode(Method):
         queries = tuple(Counts((n,)) for n in self.columns)
         if self.level is not None:
             return Stage(transform=transform, queries=queries, fit=lambda answers: self._fit_level(codebook, answers))
-        asked = queries if isinstance(self.band, Bands) else ()
-        return Stage(transform=transform, queries=asked, fit=lambda answers: self._fit_band(codebook, answers))
+
+        def taking(answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> dict[str, _Banded] | None:
+            assert isinstance(self.band, Bands)
+            cuts = {}
+            for n, counts in zip(self.columns, answers, strict=True):
+                found = told_cuts(n, told)
+                if found is None or fewest(n, counts, codebook, found) < max(self.band.k, 1):
+                    return None
+                cuts[n] = replace(found, fewer=len(found.labels) < self.band.n)
+            return {n: _Banded(one, *_range(codebook[n], one)) for n, one in cuts.items()}
+
+        learns = isinstance(self.band, Bands)
+        asked = queries if learns else ()
+        return Stage(
+            transform, asked, lambda answers: self._fit_band(codebook, answers), taking=taking if learns else None
+        )
 
     def _fit_band(self, codebook: Codebook, answers: Sequence[pl.DataFrame]) -> dict[str, _Banded]:
         """The bands of each column, and where the outer ones end."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook
-from sfumato.data.disclosure import Coarsened
+from sfumato.data.disclosure import Coarsened, Disclosed
 from sfumato.data.holding import holding
 from sfumato.data.publishable import Publishable
 from sfumato.data.query import COUNT, WEIGHT, Counts
@@ -22,6 +22,8 @@ from sfumato.data.roles import Kind, Role
 from sfumato.draws import shortest
 from sfumato.errors import DataError
 from sfumato.kernels.counted import counted_quantile
+from sfumato.kernels.grid import significant
+from sfumato.methods.at_random import round_at_random
 from sfumato.methods.base import Method, Stage, StepDraws, unknown_problems
 from sfumato.methods.checks import role_problems, strata_problems
 
@@ -29,6 +31,7 @@ __all__ = ["TopCode"]
 
 _CUT, _NEW = "sfumato:cut", "sfumato:new"
 _FLOOR = Context(prec=3, rounding=ROUND_FLOOR)
+_OF_SHARE, _WRITTEN = 2, 12
 _Numbers = NDArray[np.float64]
 
 
@@ -81,10 +84,27 @@ class _Values:
             return float(self.value[np.argmax(total >= prob * total[-1] * (1 - 1e-12))])
         return counted_quantile(self.value, self.count.astype(np.int64), prob)
 
-    def mean(self, cut: float) -> float:
-        """Weighted mean of what reaches a cut."""
+    def beyond(self, cut: float) -> _Values:
+        """What reaches a cut."""
         top = self.value >= cut
-        return math.fsum(self.value[top] * self.weight[top]) / math.fsum(self.weight[top])
+        return _Values(self.value[top], self.count[top], self.weight[top])
+
+    @property
+    def mean(self) -> float:
+        """Weighted mean."""
+        return math.fsum(self.value * self.weight) / math.fsum(self.weight)
+
+    @property
+    def step(self) -> float:
+        """Twice their standard deviation, to one digit, over how many they are; so fine that nothing is told by it.
+
+        By as much a single one moves the mean, more or less. Of weighted ones they are as many as the heaviest holds a
+        share of.
+        """
+        squares = math.fsum((self.value - self.mean) ** 2 * self.weight) / math.fsum(self.weight)
+        many = math.fsum(self.weight) / float((self.weight / self.count).max())
+        spread = math.sqrt(squares * many / (many - 1)) if many > 1 else 0.0
+        return significant(_OF_SHARE * significant(spread, 1) / many, 2)
 
 
 @dataclass(frozen=True)
@@ -96,6 +116,9 @@ class _Cut:
     moved: bool
     lone: bool = False
     changed: int = 0
+    step: float = 0.0
+    """Of a mean or median that is not yet rounded: to which multiple above the cut it will be."""
+    records: int = 0
 
 
 @dataclass(frozen=True)
@@ -138,8 +161,9 @@ class TopCode(Method):
     side
         Which end is coded: `high` or `low`.
     replace
-        What is put in the place of values: the cut (`threshold`), their `mean` or `median`, rounded to 3 significant
-        digits, or a `value` of yours.
+        What is put in the place of values: the cut (`threshold`), their `mean` or `median`, or a `value` of yours. A
+        mean or median lies a multiple of 2 s/m beyond the cut, s their standard deviation to one digit and m how many
+        they are, up or down at random and right on average: else a release without one of them would tell that value.
     value
         What is put in their place with `replace: value`.
     by
@@ -243,13 +267,75 @@ class TopCode(Method):
 
         def fit(answers: Sequence[pl.DataFrame]) -> dict[str, _Learned]:
             found = {n: self._learned(n, a, codebook) for n, a in zip(self.columns, answers, strict=True)}
-            _refuse_codes(found, codebook)
+            if not self._rounds:
+                _refuse_codes(found, codebook)
             return found
 
         def transform(batch: pl.DataFrame, state: dict[str, _Learned], draws: StepDraws) -> pl.DataFrame:
             return batch.with_columns(self._coded(n, batch, codebook, state[n]) for n in self.columns)
 
-        return None if states else Stage(transform, tuple(Counts((*self.by, n), weight) for n in self.columns), fit)
+        def drawn(state: dict[str, _Learned], draws: StepDraws) -> dict[str, _Learned]:
+            found = {n: self._drawn(n, one, draws) for n, one in state.items()}
+            _refuse_codes(found, codebook)
+            return found
+
+        def taking(answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> dict[str, _Learned] | None:
+            counted = zip(self.columns, answers, strict=True)
+            found = {n: self._taken(n, self._everybody(n, a, codebook), told) for n, a in counted}
+            kept = {n: one for n, one in found.items() if one is not None}
+            _refuse_codes(kept, codebook)
+            return kept if len(kept) == len(self.columns) else None
+
+        if states:
+            return None
+        queries = tuple(Counts((*self.by, n), weight) for n in self.columns)
+        learns = self.at is None or self._rounds
+        return Stage(transform, queries, fit, drawn=drawn if self._rounds else None, taking=taking if learns else None)
+
+    @property
+    def _rounds(self) -> bool:
+        """Whether what is put in the place of values is rounded at random."""
+        return self.replace in ("mean", "median")
+
+    def _everybody(self, column: str, counts: pl.DataFrame, codebook: Codebook) -> _Values:
+        return self._values(counts.filter(~codebook.missing(column, counts.schema[column])), column)
+
+    def _taken(self, column: str, values: _Values, told: Sequence[Disclosed]) -> _Learned | None:
+        """The cut of an earlier release, where it told one of the whole table and enough records still reach it."""
+        found = [] if self.by else [pair for part in told if (pair := self._told(column, part)) is not None]
+        if len(found) != 1:
+            return None
+        cut, new, step = found[0]
+        if values.above(cut * self._sign) < self.k:
+            return None
+        taken = _Cut(cut, new, self.at is not None and cut != self.at)
+        taken = replace(taken, step=step, changed=self._changed(values, taken))
+        return _Learned(taken, whole=_stays_whole(values.whole, [taken]))
+
+    def _told(self, column: str, part: Disclosed) -> tuple[float, float, float] | None:
+        """What a part of an earlier disclosure says of a column's cut, and of what was put in the place of values."""
+        if not isinstance(part, Coarsened):
+            return None
+        if self.replace == "threshold":
+            end = part.bounds.get(column, (None, None))[self.side == "high"] if part.only_bounds else None
+            return None if end is None else (end, end, 0.0)
+        return part.replaced.get(column) if part.how.startswith(self._where) else None
+
+    def _drawn(self, column: str, learned: _Learned, draws: StepDraws) -> _Learned:
+        """With each mean or median rounded: keyed on itself and its multiple, so that other releases repeat it."""
+
+        def rounded(cut: _Cut) -> _Cut:
+            if not cut.step:
+                return cut
+            above = (cut.new - cut.cut) * self._sign
+            new = cut.cut + self._sign * round_at_random(above, cut.step, column, self.replace, cut.records, draws)
+            return replace(cut, new=significant(new, _WRITTEN) + 0.0)
+
+        every, own = rounded(learned.all), tuple(map(rounded, learned.own))
+        groups = learned.groups
+        if groups is not None:
+            groups = groups.with_columns(pl.Series(_NEW, [c.new for c in own], dtype=pl.Float64))
+        return replace(learned, all=every, own=own, groups=groups)
 
     def _learned(self, column: str, counts: pl.DataFrame, codebook: Codebook) -> _Learned:
         dtype = counts.schema[column]
@@ -306,29 +392,31 @@ class TopCode(Method):
         learned = moved or self.at is None
         if learned:
             cut = values.apart(cut, self.k, whole)
-        new = self._new(values, cut, whole)
         lone = learned and values.lone(cut, self.k)
-        found = _Cut(cut * self._sign + 0.0, new * self._sign + 0.0, moved, lone)
-        return replace(found, changed=self._changed(values, found))
+        found = _Cut(cut * self._sign + 0.0, self._new(values, cut) * self._sign + 0.0, moved, lone)
+        found = replace(found, changed=self._changed(values, found))
+        if not self._rounds or not values.above(cut):
+            return found
+        top = values.beyond(cut)
+        step = max(1.0, float(round(top.step))) if whole and float(cut).is_integer() and top.step else top.step
+        return replace(found, step=step, records=top.records)
 
     def _changed(self, values: _Values, cut: _Cut) -> int:
         """How many records of a group get another value."""
         reached = values.value >= cut.cut * self._sign
+        if self._rounds:
+            return int(values.count[reached].sum())
         return int(values.count[reached & (values.value != cut.new * self._sign)].sum())
 
-    def _new(self, values: _Values, cut: float, whole: bool) -> float:
+    def _new(self, values: _Values, cut: float) -> float:
+        """What is put in the place of values, a mean or median before it is rounded."""
         if self.value is not None:
             return self.value * self._sign
         if self.replace == "threshold" or not values.above(cut):
             return cut
-        top = values.value >= cut
-        if self.replace == "mean":
-            new = values.mean(cut)
-        else:
-            weighted = self.weight is not False
-            new = _Values(values.value[top], values.count[top], values.weight[top]).quantile(0.5, weighted)
-        new = _rounded(new)
-        return max(float(round(new)) if whole else new, cut)
+        top = values.beyond(cut)
+        new = top.mean if self.replace == "mean" else top.quantile(0.5, self.weight is not False)
+        return new if top.step else max(_rounded(new), cut)
 
     def _coded(self, column: str, batch: pl.DataFrame, codebook: Codebook, learned: _Learned) -> pl.Series:
         dtype = batch.schema[column]
@@ -352,12 +440,23 @@ class TopCode(Method):
         if self.replace == "threshold":
             bounds = {n: (None, cut) if self.side == "high" else (cut, None) for n, cut in cuts.items()}
             return (Coarsened(self.columns, bounds=bounds),)
-        return tuple(Coarsened((n,), self._in_words(one.all)) for n, one in learned.items())
+        return tuple(
+            Coarsened((n,), self._in_words(one.all), replaced={n: (one.all.cut, one.all.new, one.all.step)})
+            for n, one in learned.items()
+        )
 
     def _in_words(self, cut: _Cut) -> str:
         """What was done to values at or above a cut."""
-        own = "" if self.replace == "value" else f"their {self.replace}, "
-        return f"at the {self._end}: {cut.cut:,.15g} or {self._beyond} to {own}{cut.new:,.15g}"
+        text = f"{self._where}: {cut.cut:,.15g} or {self._beyond} to "
+        if self.replace == "value":
+            return f"{text}{cut.new:,.15g}"
+        if cut.step:  # what it was rounded to is told by `replaced`, as draws are
+            return f"{text}their {self.replace}, rounded at random to a multiple of {cut.step:,.15g} beyond the cut"
+        return f"{text}their {self.replace}, {cut.new:,.15g}"
+
+    @property
+    def _where(self) -> str:
+        return f"at the {self._end}"
 
     def _in_groups(self) -> str:
         if self.at is not None:
@@ -424,7 +523,9 @@ def _refuse_codes(found: Mapping[str, _Learned], codebook: Codebook) -> None:
 
 
 def _stays_whole(whole: bool, cuts: Sequence[_Cut]) -> bool:
-    return whole and all(float(cut.new).is_integer() for cut in cuts)
+    """Whether what is put in the place of whole numbers is whole, rounded or yet to be."""
+    ends = (end for cut in cuts for end in ((cut.cut, cut.step) if cut.step else (cut.new,)))
+    return whole and all(float(end).is_integer() for end in ends)
 
 
 def _floored(value: float) -> float:

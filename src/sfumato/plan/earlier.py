@@ -10,14 +10,17 @@ __all__ = ["EarlierRelease"]
 
 
 class EarlierRelease(Described):
-    """An earlier release of the same people, with the true values that it was made from.
+    """An earlier release of the same people, with the true values that it was made from, where they are still there.
+
+    What its steps disclosed is taken over where the new plan has the same step, so that values that did not change keep
+    their draws. With true values, what it tells beside the new release is measured (`differencing`).
 
     Parameters
     ----------
     release
         Its folder, or its data file.
     truth
-        The data file that it was made from.
+        The data file that it was made from; without it, what the release tells beside a new one is not measured.
 
     Examples
     --------
@@ -28,4 +31,4 @@ class EarlierRelease(Described):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     release: str = Field(min_length=1)
-    truth: str = Field(min_length=1)
+    truth: str | None = Field(default=None, min_length=1)

@@ -85,8 +85,7 @@ class Plan(Described):
         `input`: records leave in the order of the input, which may tell who is who. Else they leave in an order of
         their own, keyed on record and plan; without a record column, sorted by what is released of them.
     earlier
-        Earlier releases of the same people, newest first, each with the true values that it was made from: what they
-        tell beside this one is measured (`differencing`). Not part of the plan as run, nor of its digest.
+        Earlier releases of the same people, newest first, see `EarlierRelease`. Not part of the plan as run or digest.
     tables
         In place of `variables`, `steps`, `limits`, `knows` and `unknown`: for each table its file and these.
     links
@@ -525,7 +524,9 @@ class Plan(Described):
     def _apart_from_earlier(self, codebook: Codebook) -> Iterator[Problem]:
         """Earlier releases, whose records are found by ids that a step replaces."""
         record = codebook.the(Role.RECORD)
-        if self.earlier and any(step.replaces and record in step.changes for step in self.steps):
+        if any(each.truth for each in self.earlier) and any(
+            step.replaces and record in step.changes for step in self.steps
+        ):
             said = (
                 f"earlier releases are compared record by record, and a step replaces the ids in {record}: measure "
                 f"them with a plan without that step, which changes no other column"

@@ -92,7 +92,7 @@ def measure_off_memory(
     seen = exposed_off_memory(plan, ran.after)
     if (few := measure_few(plan, ran, how, progress, earlier=earlier)) is not None:
         return Measured(few.findings, None, how, seen, again=few.again)
-    refused = (EARLIER_LEFT_OUT.format(most=how.most),) if plan.earlier else ()
+    refused = (EARLIER_LEFT_OUT.format(most=how.most),) if any(each.truth for each in plan.earlier) else ()
     return Measured(measure_many(plan, ran, how, progress), None, how, seen, refusals=refused)
 
 

@@ -24,7 +24,7 @@ from sfumato.methods.base import Method, needs_unit
 __all__ = ["asked", "in_parts", "of_each_person", "varying"]
 
 D = TypeVar("D", bound=Dataset)
-Done = tuple[D, tuple[Any, ...], int | None]
+T = TypeVar("T")
 
 _WITHIN_ROWS = (
     "{step}: {columns} differ between the records of a person ({person}), {why}. Leave them out of this step: noise, "
@@ -186,9 +186,7 @@ def asked(data: Dataset, queries: Sequence[Query], step: Method) -> list[pl.Data
     return [people[i] if i in people else next(rest) for i in range(len(queries))]
 
 
-def of_each_person(
-    step: Method, data: D, run: Callable[[PolarsDataset], tuple[PolarsDataset, tuple[Any, ...], int | None]]
-) -> Done[D]:
+def of_each_person(step: Method, data: D, run: Callable[[PolarsDataset], tuple[PolarsDataset, T]]) -> tuple[D, T]:
     """Run a step on one record of each person, and give what became of it to all of the person's records.
 
     Gaps stay the gaps that they were, and a person who is left out goes with all records.
@@ -200,14 +198,14 @@ def of_each_person(
     data
         The table.
     run
-        Runs the step's stages.
+        Runs the step's stages, and tells what they learned.
     """
     person = data.codebook.the(Role.PERSON)
     assert person is not None, "there is one where this is asked for"
     if not held(data):
         raise DataError(_IN_MEMORY.format(step=step.name, person=person))
     rows = cast(PolarsDataset, data)
-    one, states, height = run(PolarsDataset(_people(rows, person), _of_people(rows.codebook, person)))
+    one, learned = run(PolarsDataset(_people(rows, person), _of_people(rows.codebook, person)))
     new = [n for n in one.frame.columns if n in step.changes or n not in rows.frame.columns]
     told = one.frame.select(person, *(pl.col(n).alias(f"{_NEW}{i}") for i, n in enumerate(new)))
     beside = rows.frame.join(told, on=person, how="inner", nulls_equal=True, maintain_order="left")
@@ -216,7 +214,7 @@ def of_each_person(
     out = beside.with_columns(_given(rows, n, f"{_NEW}{i}") for i, n in enumerate(new)).select(*stay, *made)
     book = {**rows.codebook, **{n: one.codebook[n] for n in new if n in one.codebook}}
     done = PolarsDataset(out, Codebook({n: book[n] for n in out.columns if n in book}), rows.suffix)
-    return cast(D, done), states, height
+    return cast(D, done), learned
 
 
 _NEW = "sfumato:new:"

@@ -16,9 +16,11 @@ from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.plan.plan import Plan
 from sfumato.release.named import Named
+from sfumato.release.package.papers import papers_of
 from sfumato.release.pairing import Align, numeric_columns, pair_tables, refuse_unknown
 from sfumato.release.run import run_steps
 from sfumato.release.secret import Secret
+from sfumato.release.taking import Published, Taking
 
 __all__ = ["OTHER_TYPE", "Prepared"]
 
@@ -61,7 +63,11 @@ class Prepared:
         plan.check_kinds(before.frame)
         draws = PUBLIC if secret is None else Draws(secret.value)  # of one table alone, any ids will do
         given = PolarsDataset(before.frame, book, before.suffix)
-        entered = run_steps(plan.preparing(), given, draws, table=plan.table_name, plan=plan.digest).after
+        told = None if after is None else papers_of(after)  # cuts that were taken over, or rounded at random
+        taking = None if told is None else Taking(told.fingerprint, (Published.of(told),))
+        entered = run_steps(
+            plan.preparing(), given, draws, table=plan.table_name, plan=plan.digest, taking=taking
+        ).after
         if after is not None:
             described = entered.codebook
             if secret is not None:

@@ -30,6 +30,7 @@ from sfumato.release.release import Release
 from sfumato.release.remaining import as_released
 from sfumato.release.run import Ran, run_plan
 from sfumato.release.secret import Secret
+from sfumato.release.taking import Published, Taking
 from sfumato.release.verdict import judge, open_columns, open_ids
 from sfumato.release.warnings import warnings_of
 from sfumato.report.pictures import draw_pictures
@@ -50,6 +51,7 @@ def protect(
     how: Measuring | None = None,
     renderer: Renderer | None = None,
     earlier: Callable[[], Before | None] = lambda: None,
+    published: Sequence[Published] = (),
     progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
@@ -73,6 +75,8 @@ def protect(
     earlier
         Opens the earlier releases that the plan names. Beside a large table they are not measured, and the release is
         refused.
+    published
+        What earlier releases say of themselves, newest first: what their steps disclosed is taken over.
     progress
         Called with what is being done, and the share of the work that is done.
 
@@ -92,7 +96,8 @@ def protect(
     pictures = renderer is not None and held(data)
     running, measuring, drawing = split(progress, [first, EFFORT, _DRAWING if pictures else 0])
     past = earlier() if held(data) else None  # what is wrong with them is said before anything is run
-    ran = run_plan(plan, entering, draws, running)
+    taking = Taking(secret.fingerprint, tuple(published)) if published else None
+    ran = run_plan(plan, entering, draws, running, taking)
     after = as_released(plan, data, entering, ran.after, kept_above=how.most)
     drawn = draws.drawn | (set() if held(after) else {step.name for step in plan.steps if step.draws_by_id})
     if held(entering):
@@ -105,6 +110,8 @@ def protect(
     if pictures:
         drawing("drawing pictures", 0)
     report = _report(plan, secret, ran, entering, after, measured, drawn, pictures)
+    if taking is not None:
+        report = replace(report, warnings=(*report.warnings, *taking.warnings()))
     if held(after):
         assert held(entering), "what leaves in memory was there from the beginning"
         crosswalk = crosswalk_of(plan, entering, cast(PolarsDataset, ran.after))

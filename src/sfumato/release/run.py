@@ -26,6 +26,7 @@ from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet, split
 from sfumato.release.gaps import noted_after, noted_before, watched, without_notes
 from sfumato.release.persons import asked, in_parts, of_each_person
+from sfumato.release.taking import Taking
 from sfumato.report.report import StepDone
 
 __all__ = ["Ran", "carried", "first_late", "off_memory", "repeat_step", "run_plan", "run_step", "run_steps"]
@@ -80,7 +81,7 @@ class Ran(Generic[D]):
         return HiddenColumns(given, before, after, self.disclosure, entering=entering)
 
 
-def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) -> Ran[D]:
+def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet, taking: Taking | None = None) -> Ran[D]:
     """Run a plan's steps.
 
     Parameters
@@ -89,14 +90,13 @@ def run_plan(plan: Plan, entering: D, draws: Draws, progress: Progress = quiet) 
         The plan, bound to the columns.
     entering
         The data with the plan's codebook.
-    draws, progress
+    draws, progress, taking
         As for `run_steps`.
     """
     was = carried(plan) if off_memory(entering) else ()
     told = {"table": plan.table_name, "plan": plan.digest}
-    return run_steps(
-        plan.steps, entering, draws, progress, **told, was=was, gaps=watched(plan.steps, entering.codebook)
-    )
+    gaps = watched(plan.steps, entering.codebook)
+    return run_steps(plan.steps, entering, draws, progress, **told, was=was, gaps=gaps, taking=taking)
 
 
 def carried(plan: Plan) -> tuple[str, ...]:
@@ -120,6 +120,7 @@ def run_steps(
     plan: str = "",
     was: Sequence[str] = (),
     gaps: Collection[str] = (),
+    taking: Taking | None = None,
 ) -> Ran[D]:
     """Run steps one after another.
 
@@ -141,6 +142,8 @@ def run_steps(
         the released ones in hidden columns `WAS`; what an attacker could compute then stays in hidden columns `VIEW`.
     gaps
         Columns whose gaps are noted on the way, see `sfumato.release.gaps`.
+    taking
+        From which earlier releases steps take what these disclosed.
 
     Raises
     ------
@@ -168,19 +171,20 @@ def run_steps(
         if views and step.empties is not None:
             data = _viewed(data, {CELLS.format(i): {n: pl.col(n) for n in step.empties.keys}})
         data = entering = noted_before(step, data, gaps)
-        data, ran, height = _run_step(step, data, draws, table, plan, views)
+        data, ran, height = _run_step(step, data, draws, table, plan, views, taking)
         data = noted_after(step, data, gaps)
         if off_memory(data) and _no_column(data):
             _refuse_no_record(steps, [*heights, _height(entering)])
         heights.append(height)
         _refuse_no_column(steps[: i + 1], data)
-        for one, states in ran:
+        for one, learned in ran:
+            states = learned.states
             said = one.disclose(states)
             disclosed = _told(disclosed, one, said)
             if given is not None:
                 gone += replace(one.suppressed(states), of=height or 0)
             sentence = " ".join(Disclosure(said).sentences()) or one.sentence()
-            notes, warnings = one.notes(states), one.warnings(states)
+            notes, warnings = one.notes(states), (*one.warnings(states), *learned.taken)
             done.append(StepDone(one.name, one.masks, sentence, notes, one.model_dump(), warnings, one.coarsens))
         if height == 0 or not off_memory(data):
             _refuse_no_record(steps, [*heights, _height(data)])
@@ -345,44 +349,61 @@ def run_step(step: Method, data: D, draws: Draws, *, table: str = "", plan: str 
         The data afterwards; the step as it was run, with what each stage learned: where several records are about a
         person, maybe in parts, see `sfumato.release.persons`.
     """
-    return _run_step(step, data, draws, table, plan, False)[:2]
+    data, ran, _ = _run_step(step, data, draws, table, plan, False)
+    return data, tuple((one, learned.states) for one, learned in ran)
 
 
-def _run_step(step: Method, data: D, draws: Draws, table: str, plan: str, views: bool) -> tuple[D, Parts, int | None]:
+def _run_step(
+    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool, taking: Taking | None = None
+) -> tuple[D, tuple[tuple[Method, _Done], ...], int | None]:
     """As `run_step`, with how many records entered, where that was counted: off memory in a pass that is made anyway.
 
     With `views` what an attacker could compute is kept in hidden columns.
     """
-    ran: Parts = ()
-    entered: int | None = None
+    ran: list[tuple[Method, _Done]] = []
     for one, of_people in in_parts(step, data):
-        run = partial(_run_stages, one, draws=draws, table=table, plan=plan, views=views)
-        data, states, height = of_each_person(one, data, run) if of_people else run(data)
-        entered = height if entered is None else entered
-        ran = (*ran, (one, states))
-    return data, ran, entered
+        run = partial(_run_stages, one, step=step, draws=draws, table=table, plan=plan, views=views, taking=taking)
+        data, done = of_each_person(one, data, run) if of_people else run(data)
+        ran.append((one, done))
+    return data, tuple(ran), ran[0][1].height
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What the stages of a step learned, how many records entered, and what is said of what was taken over."""
+
+    states: tuple[Any, ...]
+    height: int | None
+    taken: tuple[str, ...] = ()
 
 
 def _run_stages(
-    step: Method, data: D, draws: Draws, table: str, plan: str, views: bool
-) -> tuple[D, tuple[Any, ...], int | None]:
-    """Run the stages of a step as they are."""
+    one: Method, data: D, *, step: Method, draws: Draws, table: str, plan: str, views: bool, taking: Taking | None
+) -> tuple[D, _Done]:
+    """Run the stages of a step, or of a part of it, as they are; `step` is as the plan has it."""
     book = data.codebook
-    own = _draws_of(step, book, draws, table, plan)
+    own = _draws_of(one, book, draws, table, plan)
     states: tuple[Any, ...] = ()
     height = None if off_memory(data) else _height(data)
-    while (stage := step.stage(book, states)) is not None:
+    then = None if taking is None else taking.told(step)
+    taken: list[bool] = []
+    while (stage := one.stage(book, states)) is not None:
         if not states and stage.queries and height is None:
-            answers = asked(data, [Counts(()), *stage.queries], step)
+            answers = asked(data, [Counts(()), *stage.queries], one)
             height = int(answers.pop(0).item(0, COUNT))
         else:
-            answers = asked(data, stage.queries, step)
-        state = stage.fit(answers)
+            answers = asked(data, stage.queries, one)
+        state = None if then is None or stage.taking is None else stage.taking(answers, then)
+        taken += [] if stage.taking is None else [state is not None]
+        if state is None:
+            state = stage.fit(answers)
+            state = state if stage.drawn is None else stage.drawn(state, own)
         data = _passed(stage, state, own, data)
         states = (*states, state)
-        if views and step.masks and (told := step.reconstructions(states)):
+        if views and one.masks and (told := one.reconstructions(states)):
             data = _viewed(data, told)
-    return with_codebook(data, _described(step, book, states)), states, height
+    said = () if taking is None or not taken else (taking.said(one, then, all(taken)),)
+    return with_codebook(data, _described(one, book, states)), _Done(states, height, said)
 
 
 def _described(step: Method, book: Codebook, states: tuple[Any, ...]) -> Codebook:

@@ -9,10 +9,10 @@ import polars as pl
 
 from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
-from sfumato.data.query import COUNT
+from sfumato.data.query import COUNT, Counts
 from sfumato.errors import TooManyGroups
 from sfumato.kernels.neighbours.units import profiles
-from sfumato.measures.patterns import has_columns, key_counts
+from sfumato.measures.patterns import has_columns
 from sfumato.measures.subject import KEYS, WIDE, Subject
 from sfumato.measures.taking_part import with_key
 from sfumato.measures.units import TOO_MANY, alike, labels, released_units
@@ -49,7 +49,7 @@ def units_alone(data: Dataset, by: Sequence[str], unit: str) -> float | None:
     """
     if not by:
         return None
-    counts = key_counts(data, [*by, *(n for n in [unit] if n not in by)]).filter(with_key(by))
+    counts = data.ask(Counts((*by, *(n for n in [unit] if n not in by)))).filter(with_key(by))
     if not counts.height:
         return None
     gone = data.codebook.missing(unit, counts.schema[unit])

@@ -140,6 +140,7 @@ class Centroids(CentroidParameters):
             blur=self.blur,
             merged=settled.merged,
             moments=self.moments,
+            restored={n: moments for n, moments in restored.restored.items() if n not in (self.clip or {})},
         )
         return (*said, averaged)
 

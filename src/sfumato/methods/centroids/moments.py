@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.draws import bits, units
 from sfumato.kernels.grid import significant
+from sfumato.methods.at_random import round_at_random
 from sfumato.methods.base import StepDraws
 
 __all__ = ["DOMINATES", "Kept", "dominated", "rounded"]
@@ -25,8 +25,6 @@ DOMINATES = 0.1
 """Share of a column's sum of squares above which a person's deviation is told to within a fifth, rounded or not."""
 _OF_ERROR = 0.1
 _DIGITS = 2  # of a finer grid the multiple that is released would give the exact spread away
-_SAME = 1e-6
-"""Moments that agree to this part of the grid are one: engines and partitions differ in the last bits."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +86,7 @@ def rounded(kept: Kept, moment: Literal["mean", "sd"], column: str, draws: StepD
     grid = significant(_OF_ERROR * kept.error(moment), _DIGITS)
     if not grid > 0:
         return exact
-    fine = _SAME * grid
-    same = bits([float(np.floor(exact / fine + 0.5)) * fine])
-    purpose = draws.purpose(column, f"{moment} to {grid!r}")
-    u = float(draws.draws.uniform(same, purpose, units([kept.n]))[0])
-    below = float(np.floor(exact / grid))
-    return (below + (u < exact / grid - below)) * grid
+    return round_at_random(exact, grid, column, moment, kept.n, draws)
 
 
 def dominated(kept: Kept) -> bool:

@@ -7,7 +7,7 @@ record's centroid in standardised units. The released columns themselves stay as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.disclosure import Averaged, Disclosed
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.hierarchy import category_ladder
 from sfumato.data.pair import numbers
@@ -365,6 +366,8 @@ class Restored:
     notes: tuple[str, ...] = ()
     steps: dict[str, float] = field(default_factory=dict)
     """Multiple that blurred values are rounded to, by column."""
+    restored: dict[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    """Mean and standard deviation that are restored, by column, where they are rounded; None for what is not."""
 
 
 @dataclass(frozen=True)
@@ -381,7 +384,47 @@ class Restoring:
         """The look and the pass."""
         columns = tuple(_z(n) for n in self.standardised.sd)
         squared = tuple(_squared(n) for n in self.standardised.sd)
-        return Stage(self.transform, (Moments(columns), Moments(squared)) if columns else (), self.fit)
+        queries = (Moments(columns), Moments(squared)) if columns else ()
+        learns = self._rounds or (self.method.blur and not self._restores)  # exact moments are not disclosed
+        return Stage(
+            self.transform,
+            queries,
+            self.fit,
+            drawn=self.drawn if self._rounds else None,
+            taking=self.taking if columns and learns else None,
+        )
+
+    @property
+    def _restores(self) -> bool:
+        return self.method.rescale or self.method.recentre
+
+    @property
+    def _rounds(self) -> bool:
+        return self._restores and self.method.moments == "rounded"
+
+    def drawn(self, state: Restored, draws: StepDraws) -> Restored:
+        """Round what is restored."""
+        m = self.method
+        restored = {
+            n: (
+                rounded(kept, "mean", n, draws) if m.recentre else None,
+                rounded(kept, "sd", n, draws) if m.rescale else None,
+            )
+            for n, kept in state.kept.items()
+        }
+        return replace(state, restored=restored)
+
+    def taking(self, answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> Restored | None:
+        """As `fit`, with the moments and multiples of an earlier release, where it told those of every column."""
+        state = self.fit(answers)
+        parts = [part for part in told if isinstance(part, Averaged) and part.columns == self.method.columns]
+        if len(parts) != 1:
+            return None
+        restored, steps = parts[0].restored, parts[0].rounded if isinstance(parts[0].rounded, dict) else {}
+        if (self._rounds and not state.kept.keys() <= restored.keys()) or not state.steps.keys() <= steps.keys():
+            return None
+        moments = {n: restored[n] for n in state.kept} if self._rounds else {}
+        return replace(state, restored=moments, steps={n: steps[n] for n in state.steps})
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Restored:
         """Learn what the later stages go by."""
@@ -414,19 +457,9 @@ class Restoring:
 
     def transform(self, batch: pl.DataFrame, state: Restored, draws: StepDraws) -> pl.DataFrame:
         """The new rows of a batch."""
-        released = [self._released(n, batch, state.steps.get(n), *self._line(n, state, draws)) for n in state.kept]
+        released = [self._released(n, batch, state.steps.get(n), *_line(n, state)) for n in state.kept]
         hidden = [n for n in batch.columns if n == _PATTERN or n.startswith((_z(""), _squared("")))]
         return batch.with_columns(released).drop(hidden)
-
-    def _line(self, column: str, state: Restored, draws: StepDraws) -> tuple[float, float]:
-        """Slope and intercept by which a column's centroids are released."""
-        kept = state.kept[column]
-        mean, sd = kept.mean, kept.sd
-        if self.method.moments == "rounded":
-            mean = rounded(kept, "mean", column, draws) if self.method.recentre else mean
-            sd = rounded(kept, "sd", column, draws) if self.method.rescale else sd
-        slope = state.scale[column] * sd
-        return slope, mean - state.centre[column] * slope
 
     def _released(
         self, column: str, batch: pl.DataFrame, drawn: float | None, slope: float, intercept: float
@@ -454,6 +487,14 @@ class Restoring:
         frame = pl.DataFrame({"new": new, "old": batch[column]})
         # where there is no centroid there was no value: null or a missing code, which stays
         return frame.select(pl.coalesce("new", "old")).to_series().alias(column)
+
+
+def _line(column: str, state: Restored) -> tuple[float, float]:
+    """Slope and intercept by which a column's centroids are released."""
+    mean, sd = state.restored.get(column, (None, None))
+    mean = state.kept[column].mean if mean is None else mean
+    slope = state.scale[column] * (state.kept[column].sd if sd is None else sd)
+    return slope, mean - state.centre[column] * slope
 
 
 def rebuilt(state: Standardised) -> dict[str, pl.Expr]:

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Missing
+from sfumato.data.disclosure import Disclosed
 from sfumato.data.error_model import Additive, Growth
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.pair import numbers
@@ -32,6 +33,7 @@ from sfumato.methods.noise.looking import (
     category_text,
     dummy_column,
     filled,
+    parts_of,
     standardised,
     too_few,
 )
@@ -97,18 +99,44 @@ class Adding:
         p = range(len(self.look.plain))
         names = [standardised(j) for j in p] + [standardised(i, j) for i, j in itertools.combinations(p, 2)]
         queries = (Moments(tuple(names), self.look.by),) if self.method.correlated else ()
-        return Stage(self.transform, queries, self.fit)
+        learns = self.method.learns or any(self.method.grid_of(n) == "input" for n in self.method.columns)
+        return Stage(self.transform, queries, self.fit, taking=self.taking if learns else None)
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Strengths:
         """Settle each stratum's covariance."""
+        return self._settled(self._learned(answers))
+
+    def taking(self, answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> Strengths | None:
+        """As `fit`, with the covariances of an earlier release in the strata that it had, and its multiples.
+
+        Draws are keyed on a strength to its last bit, which is why it is taken as it was told.
+        """
+        parts = {key: parts_of(told, self.released, self.look.where(key)) for key in self.looked.spread}
+        if not any(parts.values()):
+            return None
+        covariance = self._learned(answers)
+        for key in (key for key, found in parts.items() if found):
+            matrix = np.zeros((len(self.released),) * 2)
+            for part in parts[key]:
+                matrix[np.ix_(*[[self.released.index(n) for n in part.columns]] * 2)] = part.matrix
+            covariance[key] = matrix
+        return self._settled(
+            covariance, {n: g for found in parts.values() for p in found for n, g in p.rounded.items()}
+        )
+
+    def _learned(self, answers: Sequence[pl.DataFrame]) -> dict[Key, Floats]:
+        """Each stratum's covariance."""
         correlation = self._correlations(answers[0]) if answers else {}
-        covariance = {key: self._covariance(spread, correlation.get(key)) for key, spread in self.looked.spread.items()}
+        return {key: self._covariance(spread, correlation.get(key)) for key, spread in self.looked.spread.items()}
+
+    def _settled(self, covariance: dict[Key, Floats], taken: Mapping[str, float] | None = None) -> Strengths:
+        """What is disclosed of the covariances, and the multiples: those that were taken, and others as they follow."""
         sds = np.sqrt([np.diagonal(matrix) for matrix in covariance.values()]).reshape(-1, len(self.released))
         least = np.where(sds > 0, sds, np.inf).min(axis=0, initial=np.inf)  # a stratum without values has none
         found = {n: self._step(n, float(sd)) for n, sd in zip(self.released, least, strict=True)}
-        steps = {n: step for n, (step, _) in found.items() if step is not None}
+        steps = {n: step for n, (step, _) in found.items() if step is not None} | dict(taken or {})
         parts = [part for key, matrix in covariance.items() for part in self._parts(key, matrix, steps)]
-        finer = [n for n, (_, given_up) in found.items() if given_up]
+        finer = [n for n, (_, given_up) in found.items() if given_up and n not in (taken or {})]
         notes = [*self.looked.notes, *([_SINGULAR] if any(map(_singular, covariance.values())) else [])]
         notes += [_FINER.format(", ".join(finer))] if finer else []
         return Strengths(covariance, tuple(parts), steps, tuple(notes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
-from sfumato.data.error_model import Growth
+from sfumato.data.disclosure import Disclosed
+from sfumato.data.error_model import Additive, Growth
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.pair import numbers
@@ -24,7 +25,18 @@ from sfumato.kernels.moments import Sums, exact_sums
 from sfumato.methods.base import Stage, StepDraws
 from sfumato.methods.noise.parameters import NoiseParameters
 
-__all__ = ["Key", "Looked", "Looking", "Spread", "category_text", "dummy_column", "filled", "standardised", "too_few"]
+__all__ = [
+    "Key",
+    "Looked",
+    "Looking",
+    "Spread",
+    "category_text",
+    "dummy_column",
+    "filled",
+    "parts_of",
+    "standardised",
+    "too_few",
+]
 
 _DOMINANT = 0.5  # share of the sum of squares that one value may make before a note warns of it
 _MOST_CODES = 100
@@ -126,7 +138,20 @@ class Looking:
             *(Quantiles(n, (0.25, 0.5, 0.75), self.by) for n in grows),
             *(Quantiles(n, (0.5,)) for n in fills),
         )
-        return Stage(self.transform, queries, self.fit)
+        return Stage(self.transform, queries, self.fit, taking=self.taking if grows else None)
+
+    def taking(self, answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> Looked | None:
+        """As `fit`, with how noise grew in an earlier release, in the strata that it had."""
+        looked = self.fit(answers)
+        found = {key: parts for key in looked.spread if (parts := parts_of(told, self.plain, self.where(key)))}
+        if not found:
+            return None
+        grown = {key: {n: g for part in parts for n, g in part.grows.items()} for key, parts in found.items()}
+        return replace(looked, grows={**looked.grows, **grown})
+
+    def where(self, key: Key) -> dict[str, Any]:
+        """A stratum as a disclosure names it."""
+        return dict(zip(self.by, key, strict=True))
 
     def fit(self, answers: Sequence[pl.DataFrame]) -> Looked:
         """Learn what the strengths go by."""
@@ -264,6 +289,20 @@ class Looking:
             for i, j in itertools.combinations(range(p), 2)
         ]
         return batch.with_columns(hidden)
+
+
+def parts_of(told: Sequence[Disclosed], columns: Sequence[str], where: Mapping[str, Any]) -> tuple[Additive, ...]:
+    """The parts of a disclosure that tell the noise of a stratum, where they tell it of all these columns, each once.
+
+    Examples
+    --------
+    >>> parts_of([Additive(("age",), [[4.0]])], ["age"], {})[0].sd.tolist()
+    [2.0]
+    >>> parts_of([Additive(("age",), [[4.0]])], ["age", "bmi"], {})
+    ()
+    """
+    found = tuple(p for p in told if isinstance(p, Additive) and p.where == where and {*p.columns} <= {*columns})
+    return found if sorted(n for part in found for n in part.columns) == sorted(columns) else ()
 
 
 def too_few(method: NoiseParameters, column: str) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from sfumato.data.codebook import Codebook, Scalar
-from sfumato.data.disclosure import Misclassified
+from sfumato.data.disclosure import Disclosed, Misclassified
 from sfumato.data.error_model import transition_problem
 from sfumato.data.query import Counts
 from sfumato.data.roles import Kind
@@ -168,7 +168,17 @@ class Pram(Method):
             unit = draws.units(batch, self.draw_by)
             return batch.with_columns(e.exchanged(batch, state[n], unit, draws) for n, e in exchanging.items())
 
-        return Stage(transform, tuple(Counts((*e.by, n)) for n, e in exchanging.items()), fit)
+        def taking(answers: Sequence[pl.DataFrame], told: Sequence[Disclosed]) -> dict[str, Transitions] | None:
+            found = {n: e.taking(answer, told) for (n, e), answer in zip(exchanging.items(), answers, strict=True)}
+            return {n: one for n, one in found.items() if one is not None} if all(found.values()) else None
+
+        queries = tuple(Counts((*e.by, n)) for n, e in exchanging.items())
+        return Stage(transform, queries, fit, taking=taking if self._learns else None)
+
+    @property
+    def _learns(self) -> bool:
+        """Whether matrices follow from the data: from shares, or from which categories there are."""
+        return self.invariant or any(self.levels_of(n) is None for n in self.columns)
 
     def _exchanging(self, column: str, codebook: Codebook) -> Exchanging:
         return Exchanging(

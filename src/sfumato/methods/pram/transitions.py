@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Scalar
-from sfumato.data.disclosure import Misclassified
+from sfumato.data.disclosure import Disclosed, Misclassified
 from sfumato.data.hidden import HIDDEN
 from sfumato.data.holding import holding
 from sfumato.data.query import COUNT
@@ -51,11 +51,18 @@ class Transitions:
     strata: pl.DataFrame
     notes: tuple[str, ...] = ()
 
+    @property
+    def wheres(self) -> list[dict[str, Any]]:
+        """The strata as a disclosure names them."""
+        rows = self.strata.rows(named=True) if self.strata.width else [{}]
+        return [
+            {n: v if v is None or isinstance(v, bool | int | float | str) else str(v) for n, v in row.items()}
+            for row in rows
+        ]
+
     def disclosed(self, column: str, draw_by: DrawBy) -> Iterator[Misclassified]:
         """One part for each matrix."""
-        rows = self.strata.rows(named=True) if self.strata.width else [{}]
-        for row, matrix in zip(rows, self.matrices, strict=True):
-            where = {n: v if v is None or isinstance(v, bool | int | float | str) else str(v) for n, v in row.items()}
+        for where, matrix in zip(self.wheres, self.matrices, strict=True):
             yield Misclassified(column, matrix, levels=self.levels, where=where, draw_by=draw_by)
 
 
@@ -100,6 +107,22 @@ class Exchanging:
         np.add.at(counts, (self._stratum(present, strata), code), present[COUNT].to_numpy())
         matrices = [self._invariant(c) for c in counts]
         return Transitions(levels, tuple(matrices), strata, self._notes(levels, matrices))
+
+    def taking(self, answer: pl.DataFrame, told: Sequence[Disclosed]) -> Transitions | None:
+        """As `fit`, with the categories and matrices of an earlier release; None where it lacks some of either.
+
+        Of strata that it did not have the matrix is that of the data, where the categories are the same.
+        """
+        own = self.fit(answer)
+        parts = [p for p in told if isinstance(p, Misclassified) and p.column == self.column and p.levels is not None]
+        found = [next((p for p in parts if p.where == where), None) for where in own.wheres]
+        levels = next((p.levels for p in found if p is not None), None)
+        if levels is None or not {*map(_as_told, own.levels)} <= {*map(_as_told, levels)}:
+            return None
+        if any(p.levels != levels for p in found if p is not None) or (None in found and levels != own.levels):
+            return None
+        matrices = [m if p is None else p.array for m, p in zip(own.matrices, found, strict=True)]
+        return replace(own, levels=levels, matrices=tuple(matrices), notes=self._notes(levels, matrices))
 
     def _rare(self, code: Ints, count: Ints, levels: int) -> tuple[str, ...]:
         """A note where categories that hardly anybody has are told only because the data have them."""
@@ -239,6 +262,11 @@ def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
     if dtype.is_decimal():
         return value.cast(pl.Float64)
     return value.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else value
+
+
+def _as_told(level: Scalar) -> tuple[bool, Scalar]:
+    """A category so that true is not 1."""
+    return isinstance(level, bool), level
 
 
 def _scalar(value: Any) -> Any:

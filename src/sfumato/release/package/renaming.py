@@ -17,7 +17,7 @@ __all__ = ["as_planned", "as_released", "record_of_both", "renamed_disclosure", 
 
 _LISTS = frozenset({"columns", "by", "merged"})
 _SINGLE = frozenset({"column", "weight", "indicators_of"})
-_KEYED = frozenset({"values", "bounds", "rounded", "grows", "where"})
+_KEYED = frozenset({"values", "bounds", "rounded", "replaced", "restored", "grows", "where"})
 """Fields of a disclosure's parts that name columns: lists of names, one name, mappings by name."""
 
 

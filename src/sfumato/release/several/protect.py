@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from sfumato.engines.polars import PolarsDataset
@@ -25,6 +25,7 @@ from sfumato.release.several.links import (
     warnings,
 )
 from sfumato.release.several.release import TablesRelease
+from sfumato.release.taking import Published
 from sfumato.report.report import Renderer, TablesReport
 
 __all__ = ["protect_tables"]
@@ -40,6 +41,7 @@ def protect_tables(
     *,
     how: Measuring | None = None,
     renderer: Renderer | None = None,
+    published: Mapping[str, Sequence[Published]] | None = None,
     progress: Progress = quiet,
 ) -> TablesRelease:
     """Run a plan of several tables, measure what came of each, and look for links between them.
@@ -52,6 +54,8 @@ def protect_tables(
         Each table of the plan, by name; they are left as they were.
     secret, how, renderer, progress
         As in `sfumato.release.protect.protect`.
+    published
+        Of each table what earlier releases say of it, newest first.
 
     Raises
     ------
@@ -67,7 +71,10 @@ def protect_tables(
     for name, part in zip(plan.tables, split(tables, [max(data[n].frame.height, 1) for n in plan.tables]), strict=True):
         one = within(part, name)
         try:
-            releases[name] = protect(plan.table(name), data[name], secret, how=how, renderer=renderer, progress=one)
+            told = (published or {}).get(name, ())
+            releases[name] = protect(
+                plan.table(name), data[name], secret, how=how, renderer=renderer, published=told, progress=one
+            )
         except DataError as error:
             error.args = (f"Table {name}: {error}",)
             raise
