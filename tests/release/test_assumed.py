@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.report.external import external
 
 RNG = np.random.default_rng(7)
 N = 200
@@ -68,13 +67,11 @@ def _parts(told):
 
 
 @pytest.mark.parametrize(("size", "told"), [(4, True), (1, False)])
-def test_an_id_that_joins_rows_of_a_household_is_told_with_the_release(size, told):
+def test_who_knows_all_rows_of_a_household_is_tried_where_its_id_leaves(size, told):
     """Whoever knows a household finds its rows by how many they are, wherever their values come from."""
     plan = PLAN.replace("  id: {role: record}", "  id: {role: record}\n  home: {role: household}")
     plan = plan.replace("columns: [id], scope", "columns: [id, home], scope")
     frame = FRAME.with_columns(home=pl.int_range(pl.len()) // size)
     release = sf.protect(sf.Plan.from_yaml(plan), frame, secret=bytes(16))
-    warned = [w for w in release.report.warnings if "which rows are of one household" in w]
-    assert len(warned) == told
-    left = external(release.report).warnings
-    assert any(w.startswith("home still says") and "Leave home out" not in w for w in left) == told
+    found = release.report.findings.select("linkage_nearest", group="released")
+    assert any(f.attack == "household" for f in found) == told

@@ -61,7 +61,8 @@ def units_not_looked_for(subject: Subject) -> Findings:
 def _knowing(subject: Subject) -> Iterator[Outsider]:
     """Who knows true values of something masked: of keys, and of all that leaves."""
     exact = next((c.by for c in subject.classes if c.group == KEYS), ())
-    masked = tuple(n for n in keys_of(subject.traces, subject.after.codebook) if n not in exact)
+    moved = {*subject.traces.masked, *(n for each in subject.knowing for n in each.masked)}
+    masked = tuple(n for n in keys_of(subject.traces, subject.after.codebook) if n in moved and n not in exact)
     if masked:
         yield Outsider(KEYS, exact, masked)
     yield from (each for each in subject.knowing if each.masked)
