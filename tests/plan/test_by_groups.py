@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.codebook import Codebook
+from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.profile import profile
 from sfumato.errors import DataError
 from sfumato.plan.by_groups import ASKED, exchange_of
@@ -128,3 +128,13 @@ def test_ids_that_other_tables_have_are_replaced_alike():
 def test_names_of_our_own_are_refused():
     with pytest.raises(DataError, match="Rename them"):
         chosen(FRAME.select("sex", pl.col("pay").alias("sfumato:pay")))
+
+
+def test_an_id_that_leaves_does_so_last_and_says_until_then_which_rows_are_of_one_person():
+    frame = FRAME.with_columns(pl.Series("patient", [f"p{i // 3}" for i in range(N)])).drop("id")
+    book = Codebook({"patient": Variable(role="person")})
+    without = exchange_of(frame, profile(frame, book)).without("patient", "its rows are found together")
+    steps = plan_of(without).steps
+    assert [step.name for step in steps[-2:]] == ["swap", "drop"]
+    assert steps[-1].columns == ("patient",)
+    assert "patient" not in steps[0].columns

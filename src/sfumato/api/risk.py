@@ -73,6 +73,7 @@ def risk(
     sensitive: Sequence[str] | str | None = None,
     weight: str | None = None,
     household: str | None = None,
+    person: str | None = None,
     missing: str | None = None,
     special_uniques: bool = False,
     max_size: int | None = None,
@@ -149,6 +150,8 @@ def risk(
         Column with sampling weights, above 0.
     household
         Column with the id of the household.
+    person
+        Column with the id of whom several records are about: people are counted then, not records.
     missing
         What a missing key is in sizes of classes: `category`, a value of its own; `wildcard`, it agrees with every
         other; `wildcard:ALPHA`, it does in part. By default what the plan's last step with keys takes it for, else
@@ -188,7 +191,7 @@ def risk(
         raise DataError("keys name no column. Name those that an intruder may know.")
     searching = asked_for(special_uniques, max_size, score, log_linear, fraction)
     write = writing(records, record, searching, protected)
-    named = Named(_names(keys), _names(sensitive), weight, household)
+    named = Named(_names(keys), _names(sensitive), weight, household, person)
     plain = (protected, columns, by, record, align, plan, disclosure, earlier, truth)
     if named.keys and all(each is None for each in (*plain, records)) and _scannable(data):
         how = Measuring(missing=missing or CATEGORY, fraction=fraction, special=searching, log_linear=log_linear)

@@ -56,7 +56,8 @@ def command_of(data: str, out: Path | None, typed: Mapping[str, Any]) -> Callabl
         flags: dict[str, Any] = {} if wishes.purpose == "scientific-use" else {"for": wishes.purpose}
         for name in ("keys", "unknown", "sensitive", "outcome", "keep", "leave_out"):
             flags |= {name: ",".join(named)} if (named := getattr(wishes, name)) else {}
-        flags |= {name: each for name in ("because", "record", "household") if (each := getattr(wishes, name))}
+        single = ("because", "record", "person", "household")
+        flags |= {name: each for name in single if (each := getattr(wishes, name))}
         return command("init", data, **flags, out=out, **typed)
 
     return said

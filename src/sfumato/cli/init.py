@@ -54,6 +54,7 @@ def init(
     because: wishing.Because = None,
     sensitive: wishing.Sensitive = None,
     record: wishing.Record = None,
+    person: wishing.Person = None,
     household: wishing.Household = None,
     outcome: wishing.Outcome = None,
     keep: wishing.Keep = None,
@@ -110,7 +111,7 @@ def init(
         raise FileError(
             f"{str(out)!r} is there already: it may hold your changes. Choose another path, or --overwrite."
         )
-    said = (purpose, keys, unknown, because, sensitive, record, household, outcome, keep, leave_out)
+    said = (purpose, keys, unknown, because, sensitive, record, person, household, outcome, keep, leave_out)
     wishes = wishing.wishes_of(*said, roles is not None)
     edited = wishing.edited_of(roles, wishes, because)
     if len(data) > 1 and (wishes != Wishes() or edited is not None):

@@ -101,6 +101,7 @@ Sensitive = Annotated[
     typer.Option(help="Columns that an intruder must not learn (role sensitive), of any kind, with commas between."),
 ]
 Weight = Annotated[str | None, typer.Option(help="Column with sampling weights (role weight).")]
+Person = Annotated[str | None, typer.Option(help="Column with the id of whom several rows are about (role person).")]
 Household = Annotated[str | None, typer.Option(help="Column with the id of the household (role household).")]
 SpecialUniques = Annotated[
     bool,

@@ -61,6 +61,9 @@ Because = Annotated[
 ]
 Sensitive = Annotated[str | None, typer.Option(help="Columns that nobody must learn.", rich_help_panel=_WISHES)]
 Record = Annotated[str | None, typer.Option(help="Column with the id of the record.", rich_help_panel=_WISHES)]
+Person = Annotated[
+    str | None, typer.Option(help="Column with the id of whom several rows are about.", rich_help_panel=_WISHES)
+]
 Household = Annotated[str | None, typer.Option(help="Column with the id of the household.", rich_help_panel=_WISHES)]
 Outcome = Annotated[
     str | None, typer.Option(help="Columns that the release is meant to explain.", rich_help_panel=_WISHES)
@@ -92,6 +95,7 @@ def wishes_of(
     because: str | None,
     sensitive: str | None,
     record: str | None,
+    person: str | None,
     household: str | None,
     outcome: str | None,
     keep: str | None,
@@ -108,7 +112,7 @@ def wishes_of(
     from sfumato.errors import DataError
     from sfumato.plan.wishes import Wishes
 
-    ids = {"record": names(record) or [], "household": names(household) or []}
+    ids = {"record": names(record) or [], "person": names(person) or [], "household": names(household) or []}
     if several := [wish for wish, columns in ids.items() if len(columns) > 1]:
         raise DataError(f"--{several[0]} names several columns: a table has one id of its {several[0]}s.")
     of_plan = edited and not (keys or unknown)
@@ -119,6 +123,7 @@ def wishes_of(
         because=None if of_plan else because,
         sensitive=tuple(names(sensitive) or ()),
         record=next(iter(ids["record"]), None),
+        person=next(iter(ids["person"]), None),
         household=next(iter(ids["household"]), None),
         outcome=tuple(names(outcome) or ()),
         keep=tuple(names(keep) or ()),

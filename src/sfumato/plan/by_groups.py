@@ -93,6 +93,11 @@ class Exchange:
         )
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """Ids by which rows can be put together: of persons and households, whether they leave or not."""
+        return tuple(g.name for g in self.guesses if g.variable.role in (Role.PERSON, Role.HOUSEHOLD))
+
+    @property
     def kept(self) -> tuple[str, ...]:
         """Columns that leave, ids among them."""
         gone = {one.column for one in self.left_out}
@@ -120,13 +125,11 @@ class Exchange:
         """
         ids = [g for g in self.guesses if g.variable.role in IDS and g.name in self.kept]
         variables = variable_lines(self.guesses, said)
-        return [*variables, *self._steps(group), *id_lines(ids, shared), *self._limits(purpose)]
+        return [*variables, *self._steps(group), *self._ids_left_out(), *id_lines(ids, shared), *self._limits(purpose)]
 
     def _steps(self, group: int) -> Iterator[str]:
         yield "steps:"
-        if self.left_out:
-            yield from (f"  # {one.column!a} is left out: {one.because}." for one in self.left_out)
-            yield f"  - {{do: drop, columns: {yaml_list([one.column for one in self.left_out])}}}"
+        yield from self._dropped([one for one in self.left_out if one.column not in self.units])
         steps = list(self.coarser.items())
         for step in (step for i, (_, step) in enumerate(steps) if step not in [s for _, s in steps[:i]]):
             columns = [n for n, each in steps if each == step]
@@ -142,6 +145,16 @@ class Exchange:
         yield f"  # Each value becomes that of one of at least {group} similar records, so that nobody can say whose"
         yield "  # row it is, whatever they know. What belongs together has one donor."
         yield f"  - {{do: swap, {', '.join(parameters)}}}"
+
+    def _ids_left_out(self) -> Iterator[str]:
+        """Ids that leave do so last: until then they say which rows are masked as one."""
+        yield from self._dropped([one for one in self.left_out if one.column in self.units])
+
+    @staticmethod
+    def _dropped(columns: Sequence[LeftOut]) -> Iterator[str]:
+        if columns:
+            yield from (f"  # {one.column!a} is left out: {one.because}." for one in columns)
+            yield f"  - {{do: drop, columns: {yaml_list([one.column for one in columns])}}}"
 
     def _limits(self, purpose: Purpose) -> Iterator[str]:
         asked = ASKED[purpose]

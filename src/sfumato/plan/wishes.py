@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import ValidationError
 
 from sfumato.data.profile import Guess
-from sfumato.data.roles import NOT_LEARNT, Kind, Role
+from sfumato.data.roles import IDS, NOT_LEARNT, Kind, Role
 from sfumato.errors import DataError
 from sfumato.plan.unknown import OPEN, OTHERS, Unknown
 
@@ -19,9 +19,9 @@ __all__ = ["PURPOSES", "Purpose", "Wishes"]
 
 Purpose = Literal["scientific-use", "public-use"]
 PURPOSES: Final[tuple[Purpose, ...]] = ("scientific-use", "public-use")
-_ONE_OF = ("keys", "unknown", "record", "household", "outcome", "leave_out")
+_ONE_OF = ("keys", "unknown", "record", "person", "household", "outcome", "leave_out")
 """What a column can be said to be once: it may be sensitive, and kept, beside it."""
-_ALONE = ("record", "household")
+_ALONE = ("record", "person", "household")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Wishes:
         Why nobody knows what is unknown. It is published.
     sensitive
         Columns that nobody must learn.
-    record, household
-        Id of the record and of the household.
+    record, person, household
+        Id of the record, of whom several records are about, and of the household.
     outcome
         Columns that the release is meant to explain.
     keep
@@ -62,6 +62,7 @@ class Wishes:
     because: str | None = None
     sensitive: tuple[str, ...] = ()
     record: str | None = None
+    person: str | None = None
     household: str | None = None
     outcome: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -174,7 +175,7 @@ class Wishes:
         return (Unknown(columns=names, because=self.reason),) if names else ()
 
     def _ids(self) -> tuple[str, ...]:
-        return tuple(n for n in (self.record, self.household) if n is not None)
+        return tuple(n for n in (self.record, self.person, self.household) if n is not None)
 
     def _each(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each wish with its columns."""
@@ -236,7 +237,7 @@ class Wishes:
     def _role(self, guess: Guess) -> tuple[Role, str]:
         """What the role becomes, and why where it is another."""
         name, role = guess.name, guess.variable.role
-        for of, column in ((Role.RECORD, self.record), (Role.HOUSEHOLD, self.household)):
+        for of, column in zip(IDS, (self.record, self.person, self.household), strict=True):
             if name == column:
                 return of, f"named as the id of the {of}"
             if column is not None and role == of:

@@ -28,6 +28,8 @@ class Named:
         Sampling weights.
     household
         Id of the household.
+    person
+        Id of whom several records are about.
 
     Examples
     --------
@@ -39,6 +41,7 @@ class Named:
     sensitive: tuple[str, ...] = ()
     weight: str | None = None
     household: str | None = None
+    person: str | None = None
 
     def __bool__(self) -> bool:
         return any(self._roles().values())
@@ -49,6 +52,7 @@ class Named:
             Role.SENSITIVE: self.sensitive,
             Role.WEIGHT: (self.weight,) if self.weight is not None else (),
             Role.HOUSEHOLD: (self.household,) if self.household is not None else (),
+            Role.PERSON: (self.person,) if self.person is not None else (),
         }
 
     @property
@@ -78,7 +82,8 @@ class Named:
             )
         twice = {n for n in self.columns if self.columns.count(n) > 1} - set(both)
         if twice:
-            yield f"{_listed(sorted(twice))}: named twice among keys, sensitive, weight and household. Name it once."
+            roles = "keys, sensitive, weight, household and person"
+            yield f"{_listed(sorted(twice))}: named twice among {roles}. Name it once."
         if self.weight is not None and self.weight in schema and not schema[self.weight].is_numeric():
             yield f"Column {self.weight!r} is not numeric, so it holds no sampling weights."
 

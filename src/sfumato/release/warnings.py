@@ -13,8 +13,6 @@ import polars as pl
 from sfumato.data.dataset import Parted, rows
 from sfumato.data.hidden import leaving
 from sfumato.data.publishable import Publishable
-from sfumato.data.query import SIZE, Classes
-from sfumato.data.roles import Role
 from sfumato.draws import MAKE_SECRET
 from sfumato.engines.polars import PolarsDataset
 from sfumato.measures.saying import listed
@@ -50,7 +48,6 @@ def warnings_of(plan: Plan, before: Table, after: Table, secret: Secret, drawn: 
     """
     yield from _lost_secret(secret, drawn - {step.name for step in plan.steps if step.replaces})
     yield from _lost_pseudonyms(secret, [step for step in plan.steps if step.replaces and step.name in drawn])
-    yield from _one_household(plan, before)
     yield from _told_places(plan, before, after)
     yield from _told_by_dates(plan, after)
     yield from _told_by_derived(plan, after)
@@ -86,35 +83,6 @@ def _told_places(plan: Plan, before: Table, after: Table) -> Iterator[str]:
     if not any(isinstance(step, SwapHouseholds) for step in plan.steps):
         return
     yield from told_places(plan, *(PolarsDataset(rows(data), data.codebook) for data in (before, after)))
-
-
-def _several(data: Table, household: str) -> bool:
-    """Whether some household has several records."""
-    sizes = data.map(lambda batch: batch.select(household).drop_nulls()).ask(Classes((household,)))
-    return bool((sizes[SIZE] > 1).any())
-
-
-def _one_household(plan: Plan, before: Table) -> Iterator[str]:
-    """Say that thresholds of records are no thresholds of people where a household has several."""
-    household = before.codebook.the(Role.HOUSEHOLD)
-    steps = [step for step in plan.steps if step.counts_records]
-    if household is None or not steps or not _several(before, household):
-        return
-    named = [f"{name} ({listed(columns)})" for name, columns in _by_name(steps).items()]
-    yield Publishable(
-        f"{listed(named)} counts records, and several are of one household ({household}): what enough records share "
-        "may be one household's alone.",
-        "Take a threshold above the records that a household has, or protect a table with one record of each.",
-    )
-
-
-def _by_name(steps: Sequence[Method]) -> dict[str, list[str]]:
-    """The columns that steps look at, by the name of the steps."""
-    found: dict[str, list[str]] = {}
-    for step in steps:
-        columns = found.setdefault(step.name, [])
-        columns += [n for n in dict.fromkeys((*step.changes, *step.strata)) if n not in columns]
-    return found
 
 
 def _told_by_dates(plan: Plan, after: Table) -> Iterator[str]:

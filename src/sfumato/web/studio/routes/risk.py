@@ -22,6 +22,7 @@ def risk(
     sensitive: str | None = None,
     weight: str | None = None,
     household: str | None = None,
+    person: str | None = None,
     missing: str | None = None,
     fraction: float | None = None,
 ) -> dict[str, Any]:
@@ -36,6 +37,7 @@ def risk(
         sensitive=what or None,
         weight=weight,
         household=household,
+        person=person,
         missing=missing,
         fraction=fraction,
     )
