@@ -121,6 +121,7 @@ def test_what_varies_is_drawn_by_record():
 
 
 REFUSED = [
+    (Sample(fraction=0.5, by=("stage",)), "stage in `by` differ between the records of a person"),
     (Centroids(columns=("albumin",), k=3), "albumin differ .* would be averaged"),
     (Centroids(columns=("age", "albumin"), k=3), "albumin differ"),
     (Swap(columns=("stage",), random=True), "stage differ .* exchange a person's own records"),

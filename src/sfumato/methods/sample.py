@@ -48,7 +48,8 @@ def _as_it_is(batch: pl.DataFrame, state: object, draws: StepDraws) -> pl.DataFr
 class Sample(Method):
     """Keep a random sample of the records, so that nobody can be sure that somebody is in the release.
 
-    Where a column says which records are of a household, or of a person, these stay or go together.
+    Where a column says which records are of a household, or of a person, these stay or go together (members of a
+    household that stand in several combinations of `by` nearly always).
 
     Protects against an intruder who knows that somebody is in the original data: with chance 1 − `fraction` the record
     is not there, and who seems alone in the sample may have twins outside it. It does not protect whoever is sampled

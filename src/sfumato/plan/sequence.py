@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.roles import Role
 from sfumato.methods.base import Method
 
 __all__ = ["sequence_problems"]
@@ -76,7 +77,8 @@ def _unmasked(done: Sequence[Method], step: Method) -> Iterator[str]:
 
 def _unkeyed(done: Sequence[Method], step: Method, codebook: Codebook) -> Iterator[str]:
     """Ids that a step draws on and that an earlier one replaced: in each scope the same person would draw anew."""
-    for role in step.keyed_on:
+    persons = (Role.PERSON,) if Role.RECORD in step.keyed_on else ()  # what is the same for a person is keyed on them
+    for role in (*step.keyed_on, *persons):
         column = codebook.the(role)
         earlier = next((s for s in done if s.replaces and column in s.changes), None)
         if earlier is not None:

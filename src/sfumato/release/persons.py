@@ -47,6 +47,10 @@ _STRATA = (
     "{step}: {same} are the same in all records of a person ({person}), and the strata {strata} differ, so that they "
     "would be drawn several times for a person, and average out. Take columns for `by` that are the same, too"
 )
+_SPLIT = (
+    "sample: {columns} in `by` differ between the records of a person ({person}), which stay or go together. Take "
+    "columns for `by` that are the same for all of them, or leave `by` out"
+)
 _IN_MEMORY = (
     "{step} is done once for each person ({person}), for which all records must be in memory. Run it on a smaller "
     "table, or drop {person} before it"
@@ -113,6 +117,8 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
         Where it averages, exchanges or shifts a person's own records.
     """
     person = data.codebook.the(Role.PERSON)
+    if step.name == "sample" and (differ := varying(data, step.strata)):
+        raise DataError(_SPLIT.format(columns=", ".join(differ), person=person))
     drawn, whole = hasattr(step, "draw_by") and step.draws_by_id, step.name in _WHOLE
     if person is None or not (drawn or whole) or not (step.masks or step.coarsens):
         return ((step, False),)
