@@ -19,7 +19,7 @@ def test_ids_names_and_weights_are_not_changed():
 
 
 def test_strata_need_categories():
-    assert strata_problems(BOOK, ["sex", "home", "nobody"]) == []
-    problems = strata_problems(BOOK, ["id", "name", "bmi"])
-    assert len(problems) == 3
-    assert "recode" in problems[2]
+    assert strata_problems(BOOK, ["sex", "nobody"]) == []
+    problems = strata_problems(BOOK, ["id", "home", "name", "bmi"])
+    assert ["role" in problem for problem in problems] == [True, True, True, False]
+    assert "recode" in problems[3]

@@ -60,14 +60,12 @@ def plan():
 
 LEAVES = (
     "No secret was given, so one was drawn for this run alone, and pram cannot be repeated",
-    "merge_rare (town) counts records, and several are of one household (home)",
     "merge_rare: all categories of town became one, for too few records have any other (min_count 50).",
     "The release is open to everybody (access: open) and holds ill (sensitive)",
 )
 STAYS = ("often was computed from visits before top_code changed it",)
 ADVICE = (
     "Make a secret once",
-    "Take a threshold above",
     "Leave the column out",
     "restrict access",
     "What to try",

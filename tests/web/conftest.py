@@ -3,7 +3,7 @@
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def drafts_tried_once():
     """Pages show a draft, sure or not: small files are tried once, and not ten times."""
     from sfumato.tuning import drafting
