@@ -58,6 +58,16 @@ def cheap_argon2(monkeypatch):
     monkeypatch.setattr(passwords, "_nobody", nobodys_hash)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobody_leaves_unasked():
+    """Steps are run again without one person only where a test asks for that: nearly every test protects something."""
+    from sfumato.release import leaving
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(leaving, "UNASKED", False)
+        yield
+
+
 @pytest.fixture
 def one_draw(monkeypatch):
     """A draft of a small file is tried once, and not ten times: for tests that need a draft, but not a sure one."""

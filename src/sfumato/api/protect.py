@@ -38,6 +38,7 @@ Earlier = str | PathLike[str] | Sequence[str | PathLike[str]] | None
 class _Options(TypedDict, total=False):
     secret: bytes | Secret | None
     earlier: Earlier
+    leaver: bool | None
     model: str | None
     family: Family | None
     w1: float
@@ -57,6 +58,7 @@ def protect(
     *,
     secret: bytes | Secret | None = None,
     earlier: Earlier = None,
+    leaver: bool | None = None,
     model: str | None = None,
     family: Family | None = None,
     w1: float = 0.01,
@@ -79,6 +81,10 @@ def protect(
         Earlier releases of the same people, newest first: a release folder or its data file, or several. What their
         steps disclosed is taken over where the plan has the same step, so that values that did not change keep their
         draws, and the documentation says so; it needs the same secret. They come before those that the plan names.
+    leaver
+        Whether the steps are run twice more, without one person, so that it is told how many others would be drawn anew
+        in the next release (`redrawn`) and how nearly it would tell who left (`leaver`). None: where that is little
+        work, which hangs on records, columns and steps alone.
     model, family
         The user's model, for instance `"asthma ~ bmi + C(sex)"` and `"logistic"`. By default the first outcome is
         explained by all other variables.
@@ -122,9 +128,19 @@ def protect(
 
         tables = {name: read_whole(table, *_SEVERAL) for name, table in data.items()}
         told = {name: published(plan.table(name), earlier, name) for name in plan.tables} if earlier else {}
-        return protect_tables(plan, tables, secret, how=how, renderer=render, published=told, progress=progress)
+        return protect_tables(
+            plan, tables, secret, how=how, renderer=render, published=told, leaver=leaver, progress=progress
+        )
     past, told_before = partial(of_plan, plan), published(plan, earlier)
     table = read_or_open(data)
     return run_plan(
-        plan, table, secret, how=how, renderer=render, earlier=past, published=told_before, progress=progress
+        plan,
+        table,
+        secret,
+        how=how,
+        renderer=render,
+        earlier=past,
+        published=told_before,
+        leaver=leaver,
+        progress=progress,
     )

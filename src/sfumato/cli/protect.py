@@ -52,6 +52,14 @@ def protect(
             "values that did not change keep their draws. Repeat it for more."
         ),
     ] = None,
+    leaver: Annotated[
+        bool | None,
+        typer.Option(
+            "--leaver/--no-leaver",
+            help="Run the steps twice more, without one person: how many others would be drawn anew in the next "
+            "release, and how nearly it would tell who left. Done unasked where that is little work.",
+        ),
+    ] = None,
     internal_report: Annotated[
         Path | None, typer.Option(help="Where to write the custodian's report, which shows confidential values.")
     ] = None,
@@ -119,6 +127,7 @@ def protect(
                 tables,
                 secret=secret,
                 earlier=earlier,
+                leaver=leaver,
                 model=model,
                 family=family,
                 w1=w1,

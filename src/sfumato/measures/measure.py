@@ -48,12 +48,13 @@ Need = Literal[
     "control",
     "guesses",
     "outsider",
+    "leaving",
 ]
 """What a measure looks at: one table; two tables; the table as it was read; numbers that were masked; classes of keys,
 of strata (either will do); columns that nobody must learn; what the release discloses; what steps took out; the values
 in cells that they emptied; the user's model; earlier releases; what intruders know of the people; people of the same
 kind who are not in the release; what nobody must learn, beside such people or values drawn within groups; somebody who
-knows all that leaves and true values of what was masked."""
+knows all that leaves and true values of what was masked; the same release without one person."""
 Form = Literal["share", "count", "number"]
 """A share between 0 and 1, a count of records or values, or a plain number."""
 Way = Literal["memory", "folded", "people", "strata", "sample"]

@@ -22,6 +22,7 @@ from sfumato.errors import DataError
 from sfumato.measures.copies import Copies
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.known import Known
+from sfumato.measures.leaving import Leaving
 from sfumato.measures.measuring import Measuring
 from sfumato.progress import Progress, quiet
 
@@ -152,6 +153,8 @@ class Subject:
     result
         The released records as measures of what was lost ask them: with all columns, hidden ones among them; None where
         `after` is that.
+    leaving
+        The release beside the same one without one person, where the steps were run again for it.
     noted
         Whether `result` holds what was noted of its gaps (`sfumato.data.hidden.GAP`): a column without is as it was.
     progress
@@ -182,6 +185,7 @@ class Subject:
     knowing: tuple[Outsider, ...] = ()
     entering: Dataset | None = field(default=None, repr=False)
     result: Dataset | None = field(default=None, repr=False)
+    leaving: tuple[Leaving, ...] = field(default=(), repr=False)
     noted: bool = False
     progress: Progress = field(default=quiet, repr=False, compare=False)
 
@@ -260,6 +264,7 @@ class Subject:
             "control": self.outsiders is not None,
             "guesses": self._guessing,
             "outsider": bool(self.knowing),
+            "leaving": bool(self.leaving),
         }
         return frozenset(name for name, there in has.items() if there)
 

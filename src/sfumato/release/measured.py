@@ -22,6 +22,7 @@ from sfumato.kernels.glm import Family
 from sfumato.measures.copies import Copies
 from sfumato.measures.intruding import PAIRS_OF_RELEASES
 from sfumato.measures.known import Known
+from sfumato.measures.leaving import Leaving
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.risk.scenarios.copies import by_all_copies
 from sfumato.measures.subject import RELEASED, Classes, Subject
@@ -82,6 +83,7 @@ def measure_run(
     only: Set[str] | None = None,
     earlier: Before | None = None,
     rehearsed: Rehearsed | None = None,
+    leaving: tuple[Leaving, ...] = (),
 ) -> Measured:
     """Measure what a run left behind; with `only`, no more than what these measures need.
 
@@ -89,7 +91,7 @@ def measure_run(
     """
     told = ran.disclosure.synthetic
     if told is None:
-        return _measure_one(plan, ran, pair_of(plan, ran), None, progress, how, only, earlier, rehearsed)
+        return _measure_one(plan, ran, pair_of(plan, ran), None, progress, how, only, earlier, rehearsed, leaving)
     measured: list[Measured] = []
     each = _copies(ran)
     copies = Copies(tuple(pair_of(plan, copy) for copy in each), told.kind == "partial")
@@ -125,6 +127,7 @@ def _measure_one(
     only: Set[str] | None,
     earlier: Before | None,
     rehearsed: Rehearsed | None,
+    leaving: tuple[Leaving, ...] = (),
 ) -> Measured:
     seen = exposed(plan, ran.after.codebook.without(ROW), pair)
     emptied, not_guessed = _emptied(plan, ran)
@@ -134,6 +137,7 @@ def _measure_one(
         rehearsal=None if rehearsed is None else rehearsed.known,
         copies=copies,
         emptied=emptied,
+        leaving=leaving,
     )
     notes = (*seen.notes, *not_guessed, *(() if rehearsed is None else rehearsed.notes))
     found = Findings(notes=notes) + measure(subject, progress, only=only)

@@ -11,7 +11,7 @@ from typing import cast
 from sfumato.data.dataset import Parted
 from sfumato.data.finding import Findings
 from sfumato.data.hidden import ROW, leaving
-from sfumato.draws import Watched
+from sfumato.draws import Draws, Watched
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.measures.measuring import Measuring
 from sfumato.plan.binding import entered, guesses
@@ -22,6 +22,7 @@ from sfumato.release.classes import assumed, refusals
 from sfumato.release.crosswalk import crosswalk_of
 from sfumato.release.earlier import Before
 from sfumato.release.large import measure_off_memory
+from sfumato.release.leaving import without_a_person
 from sfumato.release.measure import EFFORT
 from sfumato.release.measured import Measured, measure_run
 from sfumato.release.order import in_release_order
@@ -52,6 +53,7 @@ def protect(
     renderer: Renderer | None = None,
     earlier: Callable[[], Before | None] = lambda: None,
     published: Sequence[Published] = (),
+    leaver: bool | None = None,
     progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
@@ -77,6 +79,8 @@ def protect(
         refused.
     published
         What earlier releases say of themselves, newest first: what their steps disclosed is taken over.
+    leaver
+        Whether the steps are run twice more, without one person; None: where that is little work.
     progress
         Called with what is being done, and the share of the work that is done.
 
@@ -103,7 +107,9 @@ def protect(
     if held(entering):
         rehearsed = rehearse(plan, plan.steps, entering, draws) if asks_for_rehearsal(plan.limits) else None
         frames = cast(Ran[PolarsDataset], ran)
-        measured = measure_run(plan, frames, how, measuring, earlier=past, rehearsed=rehearsed)
+        leavers, said = without_a_person(plan, entering, frames, Draws(secret.value), taking, leaver)
+        measured = measure_run(plan, frames, how, measuring, earlier=past, rehearsed=rehearsed, leaving=leavers)
+        measured = replace(measured, findings=Findings(notes=said) + measured.findings)
     else:
         parts = cast(Ran[Parted], replace(ran, after=after))
         measured = measure_off_memory(plan, parts, how, measuring, earlier)

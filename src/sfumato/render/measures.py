@@ -52,6 +52,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
         "control": "people who are not in the release",
         "guesses": "what nobody must learn, and people who are not in the release or values drawn within groups",
         "outsider": "columns that leave, with true values of some of them",
+        "leaving": "the same release without one person",
     }
 )
 _BASELINES: Mapping[str, str] = MappingProxyType(

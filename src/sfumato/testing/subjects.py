@@ -27,6 +27,7 @@ from sfumato.measures.attacking import Attacking
 from sfumato.measures.earlier import Earlier
 from sfumato.measures.intruding import SCENARIOS, Intruding, Knowledge
 from sfumato.measures.known import Known
+from sfumato.measures.leaving import Leaving
 from sfumato.measures.measure import Measure, Need
 from sfumato.measures.measuring import Measuring
 from sfumato.measures.subject import KEYS, RELEASED, STRATA, Classes, Outsider, Subject
@@ -254,7 +255,27 @@ class Again:
             shuffled = (f.sample(fraction=1, shuffle=True, seed=seed) for f in (gone, truth, old, old_truth))
             gone, truth, old, old_truth = shuffled
         past = replace(before, table=old, truth=old_truth)
-        return Subject(engine(gone, made.codebook), disclosure=made.disclosure, how=HOW, earlier=(past,), truth=truth)
+        return Subject(
+            engine(gone, made.codebook),
+            disclosure=made.disclosure,
+            how=HOW,
+            earlier=(past,),
+            truth=truth,
+            leaving=(self._leaving(seed),),
+        )
+
+    @staticmethod
+    def _leaving(seed: int | None) -> Leaving:
+        """The release beside the earlier one's values, without a person whose value is none of those looked for."""
+        made, names = noisy(), ["x", "y"]
+        both = made.after.select("id", *names).join(people().select("id", *names), on="id", suffix=" true")
+        if seed is not None:
+            both = both.sample(fraction=1, shuffle=True, seed=seed)
+        true = both.select(pl.col(f"{n} true").alias(n) for n in names)
+        gone = (both["id"] == "R040").rename("gone")
+        now = both.select(pl.when(~gone).then(pl.col(n) + 1.0).alias(n) for n in names)
+        told = (made.disclosure, made.disclosure)
+        return Leaving("random", true, both.select(names), now, gone, made.codebook, told)
 
 
 SUBJECTS: Mapping[str, Callable[[], HasSubject]] = {
@@ -280,7 +301,7 @@ PROVIDES: Mapping[str, frozenset[Need]] = {
     "exchanged": TWO - {"strata"} | {"outsider"},
     "alone": ONE,
     "wildcards": ONE,
-    "again": ANY | {"earlier"},
+    "again": ANY | {"earlier", "leaving"},
 }
 """What each has, in words, so that no subject is made while tests are collected."""
 

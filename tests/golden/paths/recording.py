@@ -41,7 +41,7 @@ def outcome(name, data, most=MOST):
     """Run a plan on data that an engine holds, and tell everything that came of it."""
     plan, how = plan_of(name), Measuring(most=most)
     try:
-        release = protect(plan, data, SECRET, how=how)
+        release = protect(plan, data, SECRET, how=how, leaver=False)
         with tempfile.TemporaryDirectory() as folder:
             release.write(Path(folder) / "r", force=True)
             return _told(release.report, Path(folder) / "r")

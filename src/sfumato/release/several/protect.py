@@ -42,6 +42,7 @@ def protect_tables(
     how: Measuring | None = None,
     renderer: Renderer | None = None,
     published: Mapping[str, Sequence[Published]] | None = None,
+    leaver: bool | None = None,
     progress: Progress = quiet,
 ) -> TablesRelease:
     """Run a plan of several tables, measure what came of each, and look for links between them.
@@ -52,7 +53,7 @@ def protect_tables(
         A plan with `tables`.
     data
         Each table of the plan, by name; they are left as they were.
-    secret, how, renderer, progress
+    secret, how, renderer, leaver, progress
         As in `sfumato.release.protect.protect`.
     published
         Of each table what earlier releases say of it, newest first.
@@ -73,7 +74,14 @@ def protect_tables(
         try:
             told = (published or {}).get(name, ())
             releases[name] = protect(
-                plan.table(name), data[name], secret, how=how, renderer=renderer, published=told, progress=one
+                plan.table(name),
+                data[name],
+                secret,
+                how=how,
+                renderer=renderer,
+                published=told,
+                leaver=leaver,
+                progress=one,
             )
         except DataError as error:
             error.args = (f"Table {name}: {error}",)
