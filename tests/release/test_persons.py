@@ -141,6 +141,17 @@ def test_a_persons_own_records_are_neither_averaged_nor_exchanged_nor_shifted(st
         ran([step])
 
 
+def test_strata_whose_figures_are_disclosed_have_enough_persons():
+    """Twelve records of two persons are two persons."""
+    frame = visits().with_columns(pl.when(pl.col("who") < 4).then(pl.lit("x")).otherwise("sex").alias("sex"))
+    assert frame.filter(pl.col("sex") == "x").height > 10
+    with pytest.raises(DataError, match=r"fewer than min_stratum \(10\) different persons"):
+        ran([Noise(columns=("age",), share=0.1, by=("sex",))], frame)
+    with pytest.raises(DataError, match="different persons"):
+        ran([Pram(columns=("stage",), invariant=True, retention=0.8, by=("sex",))], frame)
+    ran([Noise(columns=("age",), share=0.1, by=("sex",), min_stratum=4)], frame)
+
+
 def test_off_memory_what_needs_all_persons_together_is_refused():
     with pytest.raises(DataError, match="once for each person .* in memory"):
         ran([Centroids(columns=("age",), k=3)], engine=DuckDBDataset.of)

@@ -43,6 +43,10 @@ _WRITE_TWO = (
     "{step}: {same} are the same in all records of a person ({person}), and {differ} differ. Noise that hangs together "
     "cannot be drawn once for the ones and by record for the others: write two steps"
 )
+_FEW = (
+    "{step}: some combinations of {by} hold the records of fewer than min_stratum ({fewest}) different persons "
+    "({person}), and what is disclosed of them would be theirs. Use fewer or broader columns in `by`"
+)
 _STRATA = (
     "{step}: {same} are the same in all records of a person ({person}), and the strata {strata} differ, so that they "
     "would be drawn several times for a person, and average out. Take columns for `by` that are the same, too"
@@ -122,8 +126,8 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
     drawn, whole = hasattr(step, "draw_by") and step.draws_by_id, step.name in _WHOLE
     if person is None or not (drawn or whole) or not (step.masks or step.coarsens):
         return ((step, False),)
-    touched = (*step.changes, *step.strata)
-    differ = varying(data, touched)
+    _refuse_few(step, data, person)
+    differ = varying(data, (*step.changes, *step.strata))
     if not differ:
         return ((step.model_copy(update={"draw_by": "person"}), False),) if drawn else ((step, True),)
     by = getattr(step, "draw_by", None)
@@ -135,6 +139,16 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
         raise DataError(needs_unit(step.name, "record"))
     same = tuple(n for n in step.changes if n not in differ)
     return _divided(step, same, tuple(n for n in step.changes if n in differ), person, set(step.strata) & set(differ))
+
+
+def _refuse_few(step: Method, data: Dataset, person: str) -> None:
+    """Refuse strata whose figures would be disclosed and are those of too few persons, however many their records."""
+    fewest = getattr(step, "min_stratum", None)
+    if step.draws_by_id and step.strata and fewest is not None and getattr(step, "on_small", None) is None:
+        persons = counted(data, step.strata)[PERSONS]
+        if persons.len() and int(persons.min()) < fewest:  # type: ignore[arg-type]
+            told = {"step": step.name, "by": ", ".join(step.strata), "person": person, "fewest": fewest}
+            raise DataError(_FEW.format(**told))
 
 
 def _refuse(step: Method, why: str, columns: Sequence[str], person: str) -> None:

@@ -142,6 +142,11 @@ class Pram(Method):
         """The categories given for a column."""
         return self.levels.get(column) if isinstance(self.levels, dict) else self.levels
 
+    @property
+    def counts_records(self) -> bool:
+        """Categories need so many, where shares are kept."""
+        return self.invariant
+
     def check(self, codebook: Codebook) -> list[str]:
         """Categories in `columns` and in `by`, and ids to key the draws on."""
         problems = super().check(codebook) + unit_problems(self.name, codebook, self.draw_by)
