@@ -14,7 +14,7 @@ from tests.methods.tables import PEOPLE_BOOK, lawful, people
 from tests.parts import needs
 
 SECRET = bytes(range(32))
-TABLE = people(60)
+TABLE = people(150)
 
 
 def sent(what):

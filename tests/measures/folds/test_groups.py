@@ -37,7 +37,11 @@ SOME = {"do": "synthesise", "columns": ["x", "town"], "where": "x > 9"}
 STEPS = {
     "nothing": [],
     "noise": [NOISE],
-    "rows left out": [NOISE, {"do": "suppress_strata", "by": ["h", "area"], "min_count": 45, "max_suppressed": 0.9}],
+    "rows left out": [
+        NOISE,
+        ALONE,
+        {"do": "suppress_strata", "by": ["h", "area"], "min_count": 45, "max_suppressed": 0.9},
+    ],
     "pram, cells": [
         {"do": "pram", "columns": ["town"], "retention": 0.8},
         {"do": "suppress_cells", "keys": ["g", "h"], "k": 40},
