@@ -137,7 +137,8 @@ def protect(
             writing("writing the release", 0)
             notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
     again = {
-        "secret_file": secret_file, "earlier": earlier, "internal_report": internal_report, "crosswalk": crosswalk,
+        "secret_file": secret_file, "earlier": earlier, "leaver": leaver or None, "no_leaver": leaver is False,
+        "internal_report": internal_report, "crosswalk": crosswalk,
         "overwrite": overwrite, "model": model, "family": family, "w1": None if w1 == 0.01 else w1,
         "w2": None if w2 == 0.05 else w2,
     }  # fmt: skip

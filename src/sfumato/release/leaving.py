@@ -19,7 +19,7 @@ from sfumato.plan.plan import Plan
 from sfumato.release.run import Ran, run_plan
 from sfumato.release.taking import Taking
 
-__all__ = ["NOT_RUN", "without_a_person"]
+__all__ = ["NOT_IN_MEMORY", "NOT_RUN", "without_a_person"]
 
 Bools = NDArray[np.bool_]
 
@@ -29,6 +29,9 @@ MOST_RECORDS = 100_000
 MOST_WORK = 400_000.0
 """Records times columns times effort of the steps that are run again unasked: about a second each time."""
 NOT_RUN = "The steps were not run again without one person, which would take long: --leaver does it."
+NOT_IN_MEMORY = (
+    "The steps are run again without one person on tables in memory alone: redrawn and leaver were not measured."
+)
 _FEWEST = 10
 
 
@@ -37,8 +40,8 @@ def without_a_person(
     entering: PolarsDataset,
     ran: Ran[PolarsDataset],
     draws: Draws,
-    taking: Taking | None,
-    wanted: bool | None,
+    taking: Taking | None = None,
+    wanted: bool | None = None,
 ) -> tuple[tuple[Leaving, ...], tuple[str, ...]]:
     """Run the steps without a random person, chosen by a keyed draw, and without the one farthest out.
 

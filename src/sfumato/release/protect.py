@@ -22,7 +22,7 @@ from sfumato.release.classes import assumed, refusals
 from sfumato.release.crosswalk import crosswalk_of
 from sfumato.release.earlier import Before
 from sfumato.release.large import measure_off_memory
-from sfumato.release.leaving import without_a_person
+from sfumato.release.leaving import NOT_IN_MEMORY, without_a_person
 from sfumato.release.measure import EFFORT
 from sfumato.release.measured import Measured, measure_run
 from sfumato.release.order import in_release_order
@@ -113,6 +113,8 @@ def protect(
     else:
         parts = cast(Ran[Parted], replace(ran, after=after))
         measured = measure_off_memory(plan, parts, how, measuring, earlier)
+        said = (NOT_IN_MEMORY,) if leaver else ()
+        measured = replace(measured, findings=Findings(notes=said) + measured.findings)
     if pictures:
         drawing("drawing pictures", 0)
     report = _report(plan, secret, ran, entering, after, measured, drawn, pictures)

@@ -171,7 +171,10 @@ _PERTURB = _Change(
     lambda k: any(part.perturb for part in k.parts if isinstance(part, Swapped)),
     set=("perturb", 0.02),
 )
-_ONE_STRENGTH = _Change("release the same people with one strength and one secret only")
+_ONE_STRENGTH = _Change(
+    "release the same people with one strength and one secret only: name the earlier release (`--earlier`), or say the "
+    "strength (`variance` or `sd` in place of `share`)"
+)
 _NOT_AGAIN = _Change("do not release the same people again in this way")
 _SMALLER_K = _Change("take a smaller `k`", set=("k", _less))
 _FEWER_STRATA = _Change(

@@ -2,10 +2,14 @@
 
 import numpy as np
 import polars as pl
-import pytest
 
 import sfumato as sf
+from sfumato.data.codebook import Codebook, Variable
+from sfumato.data.hidden import ROW
+from sfumato.draws import Draws
+from sfumato.engines.polars import PolarsDataset
 from sfumato.release import leaving
+from sfumato.release.run import run_plan
 from sfumato.report.advice import advice
 
 N = 120
@@ -70,12 +74,18 @@ def test_steps_that_learn_nothing_of_others_are_not_run_again():
 
 def test_a_person_leaves_with_all_records():
     visits = pl.concat([PEOPLE.with_columns(who=pl.col("id"), id=pl.col("id") + N * i) for i in range(2)])
-    plan = sf.Plan(
-        variables=VARIABLES | {"who": {"role": "person"}}, steps=[{"do": "noise", "columns": ["pay"], "share": 0.1}]
+    entering = PolarsDataset(
+        visits.with_row_index(ROW), Codebook({"id": Variable(role="record"), "who": Variable(role="person")})
     )
-    release = sf.protect(plan, visits, secret=bytes(range(32)), leaver=True)
-    (line,) = [f for f in release.report.findings.select("leaver") if f.attack == "extreme"]
-    assert line.value == pytest.approx(line.baseline, abs=1e-12) or line.value < line.baseline
+    plan = sf.Plan(steps=[sf.steps.Noise(columns=["pay"], sd=10)])
+    book = entering.codebook.replace(pay=Variable(kind="continuous"))
+    entering = PolarsDataset(entering.frame, Codebook({**{n: Variable() for n in visits.columns}, **book}))
+    ran = run_plan(plan, entering, Draws(bytes(32)))
+    (random, extreme), _ = leaving.without_a_person(plan, entering, ran, Draws(bytes(32)), wanted=True)
+    for one in (random, extreme):
+        assert visits.filter(one.gone)["who"].n_unique() == 1
+        assert one.gone.sum() == 2
+    assert set(visits.filter(extreme.gone)["who"]) == {7}
 
 
 def test_it_is_little_work_or_said_and_never_done_where_it_is_not_wanted(monkeypatch):
