@@ -113,6 +113,21 @@ def test_the_mean_of_a_persons_records_tells_no_more_than_one_of_them():
     assert [part.draw_by for part in done.disclosure] == ["person", "record"]
 
 
+def test_a_slip_in_a_few_records_draws_nobody_else_anew():
+    """Somebody's age was written wrongly once: all others keep their draws, and one draw each."""
+    frame = visits()
+    slip = frame.with_columns(pl.when(pl.col("visit") == 0).then(99).otherwise("age").alias("age"))
+    (plain, _), (after, done) = (ran([Noise(columns=("age",), sd=5)], table) for table in (frame, slip))
+    whose = frame.filter(pl.col("visit") == 0)["who"].item()
+    others = pl.col("who") != whose
+    assert done.disclosure.parts[0].draw_by == "person"
+    assert after.filter(others).equals(plain.filter(others))
+    own = after.join(slip.select("visit", true="age"), on="visit").filter(~others)
+    assert (own["age"] - own["true"]).round(6).n_unique() == 2, (
+        "another value has a draw of its own: nothing is shifted"
+    )
+
+
 def test_what_varies_is_drawn_by_record():
     frame = visits().with_columns(pl.lit(3.5).alias("albumin"), pl.col("visit").cast(pl.Float64).alias("age"))
     after, _ = ran([Noise(columns=("age",), sd=5)], frame.drop("albumin"))

@@ -59,10 +59,12 @@ _IN_MEMORY = (
     "{step} is done once for each person ({person}), for which all records must be in memory. Run it on a smaller "
     "table, or drop {person} before it"
 )
+_FEW_DIFFER = 0.5
+"""Draws are by person where a column differs between the records of at most this share of the persons."""
 _WHOLE = frozenset(_WHY) - {"draw_by"}
 
 
-def varying(data: Dataset, columns: Sequence[str]) -> tuple[str, ...]:
+def varying(data: Dataset, columns: Sequence[str], share: float = 0.0) -> tuple[str, ...]:
     """Those of some columns whose known values differ between the records of some person.
 
     Parameters
@@ -71,6 +73,8 @@ def varying(data: Dataset, columns: Sequence[str]) -> tuple[str, ...]:
         A table whose codebook says which column holds the person.
     columns
         The columns.
+    share
+        They differ for more than this share of the persons who have several records.
     """
     person = data.codebook.the(Role.PERSON)
     named = tuple(n for n in dict.fromkeys(columns) if n in data.codebook and n != person)
@@ -81,15 +85,15 @@ def varying(data: Dataset, columns: Sequence[str]) -> tuple[str, ...]:
         known = [~data.codebook.missing(n, batch.schema[n]) for n in named]
         told = [pl.when(k).then(_word(pl.col(n), batch.schema[n])) for n, k in zip(named, known, strict=True)]
         sides = [(x.min().alias(f"low {i}"), x.max().alias(f"high {i}")) for i, x in enumerate(told)]
-        return batch.group_by(person).agg(x for side in sides for x in side)
+        return batch.group_by(person).agg(pl.len().alias("n"), *(x for side in sides for x in side))
 
     def merge(frames: pl.DataFrame) -> pl.DataFrame:
         sides = [(pl.col(f"low {i}").min(), pl.col(f"high {i}").max()) for i in range(len(named))]
-        return frames.group_by(person).agg(x for side in sides for x in side)
+        return frames.group_by(person).agg(pl.col("n").sum(), *(x for side in sides for x in side))
 
-    found = data.ask(Folded((person, *named), f, merge))
-    differ = found.select((pl.col(f"low {i}") != pl.col(f"high {i}")).any().alias(n) for i, n in enumerate(named))
-    return tuple(n for n in named if differ[n].item())
+    found = data.ask(Folded((person, *named), f, merge)).filter(pl.col("n") > 1)
+    differ = found.select((pl.col(f"low {i}") != pl.col(f"high {i}")).sum().alias(n) for i, n in enumerate(named))
+    return tuple(n for n in named if differ[n].item() > share * found.height)
 
 
 def _word(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -127,7 +131,8 @@ def in_parts(step: Method, data: Dataset) -> tuple[tuple[Method, bool], ...]:
     if person is None or not (drawn or whole) or not (step.masks or step.coarsens):
         return ((step, False),)
     _refuse_few(step, data, person)
-    differ = varying(data, (*step.changes, *step.strata))
+    # a draw for a person hangs on the value, too: a slip in few records moves neither the others nor these together
+    differ = varying(data, (*step.changes, *step.strata), _FEW_DIFFER if drawn else 0.0)
     if not differ:
         return ((step.model_copy(update={"draw_by": "person"}), False),) if drawn else ((step, True),)
     by = getattr(step, "draw_by", None)
