@@ -47,7 +47,7 @@ from sfumato.plan.limits import Limit, no_measure
 from sfumato.plan.reading import read
 from sfumato.plan.sequence import sequence_problems
 from sfumato.plan.step import AnyStep, step_words
-from sfumato.plan.tables import Access, DeclaredLink, TablePlan, refuse_names
+from sfumato.plan.tables import Access, DeclaredLink, TablePlan, about_persons, refuse_names
 from sfumato.plan.traces import traces_of
 from sfumato.plan.unknown import BETRAYS, Unknown, betrayed, unknown_problems
 
@@ -89,7 +89,8 @@ class Plan(Described):
     tables
         In place of `variables`, `steps`, `limits`, `knows` and `unknown`: for each table its file and these.
     links
-        Links between tables that the release keeps; every other one that is found stops it.
+        Links between tables that the release keeps; every other one that is found stops it. A column that links records
+        to persons is the `person`, see `about_persons`.
     access
         How the release is accessed: `open`, `safeguarded` (registered users) or `controlled` (a safe room).
     consent
@@ -138,9 +139,9 @@ class Plan(Described):
         known = f"tables: {', '.join(self.tables) or 'none'}"
         for link in self.links:
             if strange := sorted(link.tables - self.tables.keys()):
-                raise ValueError(
-                    f"`links` names {', '.join(map(repr, strange))}, which is no table of the plan; {known}"
-                )
+                named = ", ".join(map(repr, strange))
+                raise ValueError(f"`links` names {named}, which is no table of the plan; {known}")
+        self.tables.update(about_persons(self.tables, self.links))
         return self
 
     def __eq__(self, other: object) -> bool:
@@ -194,8 +195,7 @@ class Plan(Described):
     def to_plain(self) -> dict[str, Any]:
         """Plain values, every parameter written out; without `earlier`, which says where the custodian keeps files."""
         values: dict[str, Any] = {"sfumato": self.sfumato, "title": self.title}
-        if self.description:
-            values["description"] = self.description
+        values |= {"description": self.description} if self.description else {}
         if self.tables:
             values["tables"] = {
                 name: {"file": t.file, **self.table(name)._own(), **({"access": t.access} if t.access else {})}

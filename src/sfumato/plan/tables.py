@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, SerializeAsAny, field_validator, model_validator
 
 from sfumato.data.codebook import Variable
 from sfumato.data.described import Described
+from sfumato.data.roles import Role
 from sfumato.measures.intruding import Scenario
 from sfumato.plan.knows import Knows
 from sfumato.plan.limits import Limit
 from sfumato.plan.step import AnyStep
 from sfumato.plan.unknown import Unknown
 
-__all__ = ["ACCESS", "MOST_TABLES", "TAKEN", "Access", "DeclaredLink", "TablePlan", "refuse_names"]
+__all__ = ["ACCESS", "MOST_TABLES", "TAKEN", "Access", "DeclaredLink", "TablePlan", "about_persons", "refuse_names"]
 
 MOST_TABLES = 100
 """Most tables of a plan: every two are searched for links."""
@@ -106,6 +108,38 @@ class DeclaredLink(Described):
     def tables(self) -> frozenset[str]:
         """Both tables."""
         return frozenset((self.from_, self.to))
+
+
+def about_persons(tables: Mapping[str, TablePlan], links: Sequence[DeclaredLink]) -> dict[str, TablePlan]:
+    """Tables whose records a declared link makes those of persons: limits then count persons, not records.
+
+    A column that belongs to a record or person of the other table, and that has no role, is the `person` where there is
+    none yet.
+
+    Parameters
+    ----------
+    tables
+        The tables by name.
+    links
+        The declared links; the tables that they name are there.
+
+    Examples
+    --------
+    >>> ward = TablePlan(file="ward.csv", variables={"id": Variable(role="record")})
+    >>> link = DeclaredLink(from_="visits", to="ward", on=("id",))
+    >>> about_persons({"ward": ward, "visits": TablePlan(file="visits.csv")}, [link])["visits"].variables["id"].role
+    <Role.PERSON: 'person'>
+    """
+    found: dict[str, TablePlan] = {}
+    for link in links:
+        own, theirs = found.get(link.from_, tables[link.from_]).variables, tables[link.to].variables
+        (first, *more) = link.on
+        whose, now = theirs.get(first, Variable()).role, own.get(first, Variable())
+        taken = any(variable.role == Role.PERSON for variable in own.values())
+        if not more and not taken and now.role == Role.OTHER and whose in (Role.RECORD, Role.PERSON):
+            variables = {**own, first: now.model_copy(update={"role": Role.PERSON})}
+            found[link.from_] = tables[link.from_].model_copy(update={"variables": variables})
+    return found
 
 
 def refuse_names(tables: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -93,7 +93,7 @@ def draft_tables(tables: Mapping[str, Drafted], title: str, progress: Progress =
     lines = [*head(title), "tables:"]
     for name, table in tables.items():
         own = [n for n in shared if n in table.frame.columns]
-        guesses = _with_ids(table.guesses, own)
+        guesses = _with_ids(table.guesses, {n: shared[n] for n in own})
         lines += [f"  {name}:", f"    file: {json.dumps(table.file, ensure_ascii=False)}"]
         tried = try_groups(table.frame, table.codebook, guesses, wishes, progress)
         lines += [f"    {line}" for line in tried.chosen.lines(tried.group, wishes.purpose, own)]
@@ -101,26 +101,30 @@ def draft_tables(tables: Mapping[str, Drafted], title: str, progress: Progress =
     return "\n".join(lines) + "\n"
 
 
-def _shared_ids(tables: Mapping[str, Drafted]) -> list[str]:
-    """Columns that are an id in one table and stand in another one too."""
-    ids = dict.fromkeys(g.name for table in tables.values() for g in table.guesses if g.variable.role in IDS)
-    return [n for n in ids if sum(n in table.frame.columns for table in tables.values()) > 1]
+def _shared_ids(tables: Mapping[str, Drafted]) -> dict[str, Role]:
+    """Columns that are an id in one table and stand in another one too, each with what it is of there."""
+    ids: dict[str, Role] = {}
+    for guess in (g for table in tables.values() for g in table.guesses if g.variable.role in IDS):
+        ids.setdefault(guess.name, guess.variable.role)
+    return {n: role for n, role in ids.items() if sum(n in table.frame.columns for table in tables.values()) > 1}
 
 
-def _with_ids(guesses: Sequence[Guess], shared: Sequence[str]) -> list[Guess]:
-    """The guesses, with ids of another table's records as those of who belongs together."""
-    free = not any(g.variable.role == Role.HOUSEHOLD for g in guesses)
+def _with_ids(guesses: Sequence[Guess], shared: Mapping[str, Role]) -> list[Guess]:
+    """The guesses, with ids of another table's records as those of the persons or households that several are about."""
+    taken = {g.variable.role for g in guesses}
     found = []
     for guess in guesses:
-        if guess.name in shared and guess.variable.role not in IDS and free:
-            variable = guess.variable.model_copy(update={"role": Role.HOUSEHOLD, "range": None})
-            guess = replace(guess, variable=variable, leaves=False, reason="an id of another table's records")
-            free = False
+        if guess.name in shared and guess.variable.role not in IDS:
+            role = Role.HOUSEHOLD if shared[guess.name] == Role.HOUSEHOLD else Role.PERSON
+            if role not in taken:
+                taken.add(role)
+                variable = guess.variable.model_copy(update={"role": role, "range": None})
+                guess = replace(guess, variable=variable, leaves=False, reason="an id of another table's records")
         found.append(guess)
     return found
 
 
-def _links(shared: Sequence[str], tables: Mapping[str, Drafted]) -> Iterator[str]:
+def _links(shared: Iterable[str], tables: Mapping[str, Drafted]) -> Iterator[str]:
     """How the tables could be joined, as a comment."""
     for n in shared:
         having = {name: table for name, table in tables.items() if n in table.frame.columns}

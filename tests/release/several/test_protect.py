@@ -88,6 +88,25 @@ def test_each_table_is_a_release_as_a_plan_of_it_alone_makes_it():
 
 
 @pytest.mark.usefixtures("few_measures")
+def test_records_of_a_declared_link_are_counted_as_the_persons_that_they_belong_to():
+    """Farm 0 was visited six times in winter, and is alone there, however many its visits."""
+    data = tables()
+    farm = data["farmers"]["farm"].to_list()
+    rows = [(farm[0], "winter")] * 6 + [(f, "summer") for f in farm[1:60]]
+    data["visits"] = pl.DataFrame(rows, schema=["farm", "season"], orient="row").with_row_index("visit")
+    variables = {"visit": {"role": "record"}, "season": {"role": "key", "kind": "categorical"}}
+    visits = {**VISITS, "variables": variables, "steps": [], "limits": [{"measure": "k_anonymity", "at_least": 5}]}
+    found = {}
+    for role in (None, "household"):
+        said = variables if role is None else {**variables, "farm": {"role": role}}
+        whole = plan(visits={**visits, "variables": said})
+        release = sf.protect(whole, data, secret=SECRET)
+        assert sf.Plan.from_yaml(whole.to_yaml()) == whole
+        found[role] = release.tables["visits"].report.findings.of("k_anonymity", group="keys").value
+    assert found == {None: 1, "household": 6}  # of a household every record is somebody
+
+
+@pytest.mark.usefixtures("few_measures")
 def test_a_link_that_the_plan_does_not_declare_stops_the_release(tmp_path):
     release = sf.protect(plan(links=()), tables(), secret=SECRET)
     assert all(one.ok for one in release.tables.values())
