@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato import examples as examples
     from sfumato import steps as steps
     from sfumato import tables as tables
+    from sfumato.api.advise import advise as advise
     from sfumato.api.anonymise import anonymise as anonymise
     from sfumato.api.card import card as card
     from sfumato.api.check_links import check_links as check_links
@@ -83,6 +84,7 @@ _HOMES = {
     "Role": "sfumato.data.roles",
     "Tuned": "sfumato.tuning.tune",
     "Variable": "sfumato.data.codebook",
+    "advise": "sfumato.api.advise",
     "anonymise": "sfumato.api.anonymise",
     "card": "sfumato.api.card",
     "check_links": "sfumato.api.check_links",

@@ -68,7 +68,7 @@ def ward(sfumato, tmp_path, monkeypatch):
     [
         (KNOWN, "HOLDS  Ward 7: the size of the smallest group is 30", "open release/report.html", 0),
         (KEPT, "UNDECIDED  Ward 7: holds only if nobody knows town.", "--out plan2.yaml", 1),
-        (BROKEN, "EXCEEDED  Ward 7: the size of the smallest group is 30", " ".join(("sfumato", *COMMAND)), 1),
+        (BROKEN, "EXCEEDED  Ward 7: the size of the smallest group is 30", "--advise --out-plan plan2.yaml", 1),
     ],
 )
 def test_the_screen_is_the_result_and_stderr_repeats_none_of_it(ward, tmp_path, plan, first, last, status):
@@ -102,7 +102,7 @@ def test_what_was_asked_for_is_repeated_by_the_command(ward):
     assert len(told) == 1
     words = shlex.split(told[0])
     assert words[:8] == ["sfumato", *COMMAND]
-    assert sorted(words[8:]) == sorted(more)
+    assert sorted(words[8:]) == sorted((*more, "--advise", "--out-plan", "plan2.yaml"))
 
 
 @pytest.mark.parametrize(("plan", "verdict"), [(KNOWN, "holds"), (KEPT, "undecided"), (BROKEN, "exceeded")])
@@ -148,3 +148,61 @@ def test_signs_that_steer_a_terminal_come_out_harmless(ward):
     done = ward(KNOWN.replace("Ward 7", '"Ward \\e[31m 7"'))
     assert "\x1b" not in done.stdout
     assert done.stdout.startswith("HOLDS  Ward ")
+
+
+FEW = KNOWN.replace("{do: centroids", "{do: suppress_cells, keys: [sex, town], k: 2}\n  - {do: centroids").replace(
+    "town: {role: other", "town: {role: key"
+)
+FEW = FEW.replace('unknown:\n  - {columns: [town], because: "asked by us alone, and never told"}\n', "")
+
+
+def test_advice_is_a_plan_that_holds_and_the_command_that_runs_it(ward, sfumato, tmp_path):
+    done = ward(FEW, "--advise", "--out-plan", "plan2.yaml")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert not (tmp_path / "release").exists()
+    assert lines[0].startswith("EXCEEDED  Ward 7: ")
+    assert any(line.startswith("ADVICE  one edit holds: ") for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 24
+    command = shlex.split(lines[-1])
+    assert command[:3] == ["sfumato", "protect", "plan2.yaml"]
+    again = sfumato(*command[1:])
+    assert again.returncode == 0, again.stderr
+    gone, new = ([line for line in lines if line.startswith(sign)] for sign in "-+")
+    assert len(gone) == len(new) == 1
+    k = re.search(r"k (\d+) in step 1", done.stdout)[1]
+    assert (tmp_path / "plan2.yaml").read_text() == FEW.replace("k: 2}", f"k: {k}}}")
+
+
+def test_advice_as_json(ward, tmp_path):
+    told = json.loads(ward(FEW, "--advise", "--json").stdout)
+    k = re.search(r"k (\d+) in step 1", told["advice"]["edits"][0])[1]
+    assert told["advice"] == {
+        "edits": [f"k {k} in step 1 (suppress_cells)"],
+        "plan": FEW.replace("k: 2}", f"k: {k}}}"),
+        "holds": True,
+    }
+    assert told["next"][0].endswith("--advise --out-plan plan2.yaml")
+    none = json.loads(ward(FEW.replace("at_least: 5", "at_least: 5000"), "--advise", "--json").stdout)
+    assert none["advice"].keys() == {"holds", "because"}
+    assert not none["advice"]["holds"]
+    assert "advice" not in json.loads(ward(KNOWN, "--advise", "--json").stdout)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--out-plan", "plan2.yaml"), "give both"),
+        (("--advise", "--out-plan", "plan.yaml"), "plan.yaml"),
+        (("--advise", "--out-plan", "people.csv"), "people.csv"),
+        (("--advise", "--out-plan", "there.yaml"), "is there already"),
+    ],
+)
+def test_advice_that_could_be_written_nowhere_is_refused(ward, tmp_path, more, says):
+    (tmp_path / "there.yaml").write_text("mine")
+    done = ward(FEW, *more)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert (tmp_path / "there.yaml").read_text() == "mine"
+    assert (tmp_path / "people.csv").read_text() == PEOPLE

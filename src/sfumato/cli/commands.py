@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def options(**given: Any) -> Command:
 
 
 def next_plan(plan: Path) -> Path:
-    """Where the next version of a plan could be written.
+    """Where the next version of a plan could be written: no file has that name.
 
     Examples
     --------
@@ -57,4 +58,6 @@ def next_plan(plan: Path) -> Path:
     ('plan2.yaml', 'study/plan3.yaml')
     """
     stem = plan.stem.rstrip("0123456789")
-    return plan.with_name(f"{stem}{int(plan.stem[len(stem) :] or 1) + 1}{plan.suffix}")
+    first = int(plan.stem[len(stem) :] or 1) + 1
+    names = (plan.with_name(f"{stem}{number}{plan.suffix}") for number in count(first))
+    return next(path for path in names if not path.exists())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,6 +67,16 @@ def protect(
         Path | None,
         typer.Option(help="Where to write ids before and after they were replaced, for the custodian alone."),
     ] = None,
+    advise: Annotated[
+        bool,
+        typer.Option(
+            "--advise",
+            help="Where the plan stops, look for the first edit of it that holds, at most 12 tries; limits stay.",
+        ),
+    ] = False,
+    out_plan: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --advise: where to write the plan that holds.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing release.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although a limit is exceeded.")] = False,
     dry_run: Annotated[
@@ -99,6 +109,7 @@ def protect(
     written in parts.
     """
     from sfumato.api.protect import protect as run
+    from sfumato.cli.advising import advised_on, refuse_advice
     from sfumato.cli.protecting import Typed, closing_all, open_tables, rehearsed, tell, written
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
@@ -111,8 +122,9 @@ def protect(
 
     steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
     refuse_target(out, overwrite)
-    for path in (internal_report, crosswalk):
+    for path in (internal_report, crosswalk, out_plan):
         refuse_same(path, path_of(data), plan, secret_file)
+    refuse_advice(steps, out_plan, advise=advise, overwrite=overwrite)
     refuse_crosswalk(crosswalk, Path(out), overwrite=overwrite)
     reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
     with closing_all(open_tables(steps, plan, data, reading)) as tables:
@@ -121,21 +133,16 @@ def protect(
             rehearsed(steps, tables, name, max_stratum, json)
             return
         with telling_unlisted(internal_report), working() as progress:
-            running, writing = split(progress, (9, 1))
-            release = run(
-                steps,
-                tables,
-                secret=secret,
-                earlier=earlier,
-                leaver=leaver,
-                model=model,
-                family=family,
-                w1=w1,
-                w2=w2,
-                progress=running,
-            )
+            running, writing, advising = split(progress, (9, 1, 9 if advise else 0))
+            how: dict[str, Any] = {
+                "secret": secret, "earlier": earlier, "model": model, "family": family, "w1": w1, "w2": w2,
+            }  # fmt: skip
+            release = run(steps, tables, leaver=leaver, progress=running, **how)
             writing("writing the release", 0)
             notes, parts = written(release, out, overwrite, force, internal_report, crosswalk)
+            advice = None
+            if advise and not parts:
+                advice = advised_on(plan, tables, release, out_plan, progress=advising, **how)
     again = {
         "secret_file": secret_file, "earlier": earlier, "leaver": leaver or None, "no_leaver": leaver is False,
         "internal_report": internal_report, "crosswalk": crosswalk,
@@ -143,6 +150,6 @@ def protect(
         "w2": None if w2 == 0.05 else w2,
     }  # fmt: skip
     typed = Typed(plan, data, out, again | reading.typed())
-    tell(release, typed, notes, json, name, parts, verbose=verbose)
+    tell(release, typed, notes, json, name, parts, advice, verbose=verbose)
     if not parts:
         raise typer.Exit(1)

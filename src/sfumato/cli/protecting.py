@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from sfumato.cli.advising import Advice
 from sfumato.cli.commands import command, next_plan, options
 from sfumato.cli.options import Reading, path_of
 from sfumato.cli.talk import open_source, open_table, print_json, print_screen, say
@@ -180,6 +181,7 @@ def tell(
     as_json: bool,
     engine: str,
     parts: int,
+    advice: Advice | None = None,
     *,
     verbose: bool = False,
 ) -> None:
@@ -199,14 +201,17 @@ def tell(
         Where rows were processed.
     parts
         In how many files the release was written; none: it was not.
+    advice
+        What to change in a plan that stops, where it was asked for.
     verbose
         Whether to tell of all steps, warnings and notes.
     """
-    from sfumato.render.screen import details, screen, screen_of_tables, warned
+    from sfumato.render.advised import screen_of_advice
+    from sfumato.render.screen import details, screen, screen_of_tables, verdict_lines, warned
 
     report, written = release.report, parts > 0
     asked = _to_copy(release)
-    following = Following(_commands(release, typed, written), () if written else tuple(asked.get("", ())))
+    following = Following(_commands(release, typed, written, advice), () if written else tuple(asked.get("", ())))
     say(release.guesses if isinstance(release, Release) else ())
     say([*warned(report, every=verbose), *notes])
     if verbose:
@@ -215,6 +220,11 @@ def tell(
         lines = screen_of_tables(report, following, {} if written else asked, written=written)
     else:
         lines = screen(report, following, written=written)
+        if advice is not None:
+            told = Following(following.commands)
+            lines = screen_of_advice(
+                advice.found, verdict_lines(report, written=written), told, str(advice.written or "")
+            )
     if not as_json:
         print_screen(lines)
         return
@@ -223,7 +233,8 @@ def tell(
         say([*said, *(line for each in asked.values() for line in each)])
     place = {"release": typed.out if written else None, "ok": release.ok, "engine": engine, "parts": parts}
     found = _tables(release) if isinstance(release, TablesRelease) else release.report.to_plain()
-    print_json({**place, **found, "next": following.plain})
+    more = {} if advice is None else {"advice": advice.found.to_plain()}
+    print_json({**place, **found, **more, "next": following.plain})
 
 
 def _to_copy(release: Release | TablesRelease) -> dict[str, tuple[str, ...]]:
@@ -233,17 +244,34 @@ def _to_copy(release: Release | TablesRelease) -> dict[str, tuple[str, ...]]:
     return {name: to_copy(one.report, one.plan, release.linked(name)) for name, one in release.tables.items()}
 
 
-def _commands(release: Release | TablesRelease, typed: Typed, written: bool) -> tuple[Command, ...]:
-    """What leads on: to read the report, to draft the plan again with the reason, or to try once more."""
+def _commands(
+    release: Release | TablesRelease, typed: Typed, written: bool, advice: Advice | None
+) -> tuple[Command, ...]:
+    """What leads on: to read the report, to draft the plan again with the reason, to ask for advice, or to take it."""
     if written:
         folders = [typed.out.rstrip("/")]
         if isinstance(release, TablesRelease):
             folders = [str(folder) for folder in release.folders(typed.out)]
         return tuple(("open", shlex.quote(f"{folder}/report.html")) for folder in folders)
+    if advice is not None:
+        return (_after(advice, typed),)
     if isinstance(release, Release) and "unknown:" in to_copy(release.report, release.plan):
         drafted = command("init", typed.data, roles=typed.plan)
         return ((*drafted, '--because "..."', *options(out=next_plan(typed.plan))),)
-    return (command("protect", typed.plan, typed.data, out=typed.out, **typed.options),)
+    asked = {}
+    if isinstance(release, Release) and held(release.data):
+        asked = {"advise": True, "out_plan": next_plan(typed.plan)}
+    return (command("protect", typed.plan, typed.data, out=typed.out, **typed.options, **asked),)
+
+
+def _after(advice: Advice, typed: Typed) -> Command:
+    """What follows advice: the plan that holds, to write it first, or to say what others know."""
+    if advice.found.text is None:
+        return command("init", typed.data, ask=True, out=next_plan(typed.plan))
+    if advice.written is None:
+        asked = {"advise": True, "out_plan": next_plan(typed.plan)}
+        return command("protect", typed.plan, typed.data, out=typed.out, **typed.options, **asked)
+    return command("protect", advice.written, typed.data, out=typed.out, **typed.options)
 
 
 def _tables(release: TablesRelease) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def protect(
     earlier: Callable[[], Before | None] = lambda: None,
     published: Sequence[Published] = (),
     leaver: bool | None = None,
+    only: Set[str] | None = None,
     progress: Progress = quiet,
 ) -> Release:
     """Run a plan over a table and measure what came of it.
@@ -81,6 +82,8 @@ def protect(
         What earlier releases say of themselves, newest first: what their steps disclosed is taken over.
     leaver
         Whether the steps are run twice more, without one person; None: where that is little work.
+    only
+        The figures that are asked for, in memory; None: all.
     progress
         Called with what is being done, and the share of the work that is done.
 
@@ -108,7 +111,9 @@ def protect(
         rehearsed = rehearse(plan, plan.steps, entering, draws) if asks_for_rehearsal(plan.limits) else None
         frames = cast(Ran[PolarsDataset], ran)
         leavers, said = without_a_person(plan, entering, frames, Draws(secret.value), taking, leaver)
-        measured = measure_run(plan, frames, how, measuring, earlier=past, rehearsed=rehearsed, leaving=leavers)
+        measured = measure_run(
+            plan, frames, how, measuring, only=only, earlier=past, rehearsed=rehearsed, leaving=leavers
+        )
         measured = replace(measured, findings=Findings(notes=said) + measured.findings)
     else:
         parts = cast(Ran[Parted], replace(ran, after=after))

@@ -125,8 +125,15 @@ def table(findings: Sequence[Finding], most: int = ROWS) -> list[str]:
     return lines if len(shown) == len(findings) else [*lines, f" … and {len(findings) - len(shown)} more (--json)"]
 
 
-def lost_lines(findings: Findings) -> list[str]:
+def lost_lines(findings: Findings, head: str = "Lost") -> list[str]:
     """What was lost, on at most five lines: what the measures say that look at the file as it was read.
+
+    Parameters
+    ----------
+    findings
+        All that was measured.
+    head
+        The first word.
 
     Examples
     --------
@@ -134,7 +141,8 @@ def lost_lines(findings: Findings) -> list[str]:
     []
     """
     said = [one for m in measures().values() if m.family == LOST and (one := m.say(findings, 1.0))]
-    lines = paragraph(f"Lost: {' '.join(cut(one, _SENTENCE) for one in said)}", " " * 6) if said else []
+    told = f"{head}: {' '.join(cut(one, _SENTENCE) for one in said)}"
+    lines = paragraph(told, " " * (len(head) + 2)) if said else []
     return lines if len(lines) <= _LOST else [*lines[: _LOST - 1], cut(f"{lines[_LOST - 1]} …", WIDTH)]
 
 

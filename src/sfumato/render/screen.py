@@ -27,7 +27,7 @@ from sfumato.render.words import badness, word_of
 from sfumato.report.advice import advice_on
 from sfumato.report.report import Report, TablesReport
 
-__all__ = ["clause", "details", "screen", "screen_of_tables", "warned"]
+__all__ = ["clause", "details", "screen", "screen_of_tables", "verdict_lines", "warned"]
 
 _REFUSALS, _WARNINGS = 3, 3
 _NAME, _MOST_NAMED = 20, 3
@@ -61,8 +61,7 @@ def screen(report: Report, following: Following, *, written: bool) -> list[str]:
     Next:
       open release/report.html
     """
-    head = [*headline(report.verdict, report.title, f"{_said(report)}{_fate(report.verdict, written)}")]
-    head += _beside(report)
+    head = [*verdict_lines(report, written=written), *_beside(report)]
     tail = next_lines(following, "" if written else _first_advice(report))
     missing = lost_lines(report.findings)
     room = HEIGHT - len(head) - len(tail) - 3  # two blank lines and the heads of the columns
@@ -70,6 +69,11 @@ def screen(report: Report, following: Following, *, written: bool) -> list[str]:
         missing = missing[: max(room - 1, 0)]
     rows = table(to_show(report.findings), min(ROWS, max(room - len(missing), 1)))
     return [*head, *(["", *rows] if rows else []), "", *missing, *tail]
+
+
+def verdict_lines(report: Report, *, written: bool) -> list[str]:
+    """Give the line of the verdict with the figure that decides; parameters as of `screen`."""
+    return headline(report.verdict, report.title, f"{_said(report)}{_fate(report.verdict, written)}")
 
 
 def screen_of_tables(
