@@ -46,9 +46,10 @@ def _checks(run: Run) -> None:
     run.step("style", [tools / "ruff", "check", *code], together=True)
     run.step("format", [tools / "ruff", "format", "--check", *code], together=True)
     run.step("layers", [tools / "lint-imports"], together=True)
-    types = cache_folder() / "types"
+    # a folder for each: with other options mypy begins anew, and would take a minute in every run
+    types, pages = cache_folder() / "types", cache_folder() / "types-docs"
     run.step("types", [tools / "mypy", "--cache-dir", types], together=True)
-    run.step("types of the documentation", [run.python, "-m", "tests.docs.typed", types], together=True)
+    run.step("types of the documentation", [run.python, "-m", "tests.docs.typed", pages], together=True)
 
 
 def _portable(run: Run) -> None:

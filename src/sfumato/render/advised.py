@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from sfumato.render.attacks import attack, deciding
-from sfumato.render.layout import WIDTH, Following, cut, lost_lines, next_lines, paragraph
+from sfumato.render.layout import HEIGHT, WIDTH, Following, cut, lost_lines, next_lines, paragraph
 from sfumato.render.screen import clause
 from sfumato.tuning.advising import Advised
 
 __all__ = ["screen_of_advice"]
 
-_MOST_CHANGED = 9
+_FEWEST_CHANGED, _MOST_EDITS = 3, 3
 _INDENT = " " * 8
 _KEPT, _BEFORE = 30, 20
 """Of a long line its beginning, and what stands before the place where it differs."""
@@ -53,10 +53,12 @@ def screen_of_advice(advised: Advised, verdict: Sequence[str], following: Follow
     limit = "" if first is None else f" (limit {attack(first).limit})"
     head = paragraph(f"ADVICE  {held}{figure}{limit}.{f' {written} is written.' if written else ''}", _INDENT)
     edits = [line for words in advised.edits for line in paragraph(f"{_INDENT}{words}", _INDENT)]
-    changed = _changed(advised.diff)
-    if len(changed) > _MOST_CHANGED:
-        changed = [*changed[: _MOST_CHANGED - 1], f"… and {len(changed) - _MOST_CHANGED + 1} more lines"]
-    return [*verdict, "", *head, *edits[:3], "", *changed, *lost_lines(advised.report.findings, "Costs"), *tail]
+    above = [*verdict, "", *head, *edits[:_MOST_EDITS], ""]
+    below = [*lost_lines(advised.report.findings, "Costs"), *tail]
+    changed, room = _changed(advised.diff), max(HEIGHT - len(above) - len(below), _FEWEST_CHANGED)
+    if len(changed) > room:
+        changed = [*changed[: room - 1], f"… and {len(changed) - room + 1} more lines"]
+    return [*above, *changed, *below]
 
 
 def _changed(diff: Sequence[str]) -> list[str]:

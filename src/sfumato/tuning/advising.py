@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,15 @@ from typing import Any
 from sfumato.data.finding import Finding
 from sfumato.data.hidden import ROW
 from sfumato.data.profile import profile
-from sfumato.data.roles import NOT_LEARNT
+from sfumato.data.roles import NOT_LEARNT, Role
+from sfumato.data.yaml import load_yaml
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
-from sfumato.measures.registry import figure
+from sfumato.measures.registry import figure, measure_of
 from sfumato.measures.saying import percent
 from sfumato.plan.binding import entered
+from sfumato.plan.by_groups import GROUPS
+from sfumato.plan.drafted import DraftedPlan
 from sfumato.plan.edited import Edited
 from sfumato.plan.editing.differing import differing
 from sfumato.plan.editing.edits import add, set_value
@@ -35,7 +38,10 @@ _IDLE = 2
 """So many versions of a ladder that do not help, one after the other, end it: the smallest group grows by jumps."""
 _WORST = 100.0
 """How far above its limit a figure counts at most, and what a refusal counts."""
+_FOR_DRAFTS = 4
+"""Runs that are kept for drafts."""
 _DRAFT = "a draft from the plan's roles: {what}"
+_EXCHANGED = "values exchanged in groups of {size}"
 COSTS = frozenset({"columns_kept", "records_kept", "relations_shift", "cells_deleted", "uniques_sample"})
 """What is measured beside limits: what an edit costs, and whether what leaves singles somebody out."""
 Run = Callable[[Plan], Report]
@@ -95,7 +101,8 @@ def advise(
     """Look for the cheapest edit of a plan that holds: its steps and what its limits need are run each time.
 
     Kinds of edits come in a fixed order: new ids for those that leave, larger groups, wider bands, merged categories,
-    fewer strata, more noise, a column left out, and last a draft from the plan's roles that keeps all its limits. An
+    fewer strata, more noise, what leaves open exchanged among similar records, a column left out, and last drafts from
+    the plan's roles that keep all its limits. An
     edit that helps and does not suffice stays while the next kind is tried. At most 12 runs are made, and none is begun
     after 60 seconds of CPU.
 
@@ -123,6 +130,10 @@ def advise(
     the plan does not say.
     """
     return _Search(text, folder, data, report, run, progress).found()
+
+
+class _NothingDrafted(Exception):
+    """Why nothing could be drafted."""
 
 
 class _Search:
@@ -155,7 +166,7 @@ class _Search:
             best: tuple[Version, Ground] | None = None
             ground, idle = self.ground, 0
             for version in kind.versions(ground):
-                if self.runs >= _MOST_RUNS - 1 or time.process_time() - self.started > _MOST_SECONDS:
+                if self.runs >= _MOST_RUNS - _FOR_DRAFTS or time.process_time() - self.started > _MOST_SECONDS:
                     return
                 report = self._tried(version)
                 if report is None:
@@ -189,32 +200,88 @@ class _Search:
         return Ground(text, plan, report, rows)
 
     def _drafted(self) -> Advised | str:
-        """A draft from the plan's roles, if it holds; else why not."""
-        frame, book = self.data.frame, self.data.codebook
-        try:
-            guesses = profile(frame, book)
-            drafted, _ = draft_for(frame, book, guesses, self.plan.title, edited=Edited(self.plan))
-            if drafted.because is not None:
-                return drafted.because
-            version = Version(_DRAFT.format(what=_happens(drafted.method, drafted.group)), self._bound(drafted.text))
-        except SfumatoError:
-            return ""
-        report = self._tried(version)
-        if report is None or report.verdict != "holds":
-            return ""
-        return Advised((version.words,), self.before, version.text, report, runs=self.runs)
+        """The first draft from the plan's roles that holds; else why not."""
+        told = ""
+        for drafts in (self._of_groups, self._within_keys):
+            try:
+                for version in drafts():
+                    if self.runs >= _MOST_RUNS:
+                        return told
+                    report = self._tried(version)
+                    if report is not None and report.verdict == "holds":
+                        return Advised((version.words,), self.before, version.text, report, runs=self.runs)
+            except _NothingDrafted as nothing:
+                told = str(nothing)
+            except SfumatoError:
+                continue
+        return told
 
-    def _bound(self, text: str) -> str:
-        """A draft with all limits of the plan, the stricter of two that speak of the same, and what intruders know."""
-        for limit in self.plan.limits:
-            said = limit.model_dump(exclude_none=True)
-            place = next((i for i, own in enumerate(self._plan(text).limits) if _same(own, limit)), None)
-            if place is None:
+    def _of_groups(self) -> Iterator[Version]:
+        """Values exchanged in groups, of the size that a draft has, and larger ones."""
+        drafted = self._draft()
+        text = self._drafted_into(drafted)
+        place = next((i for i, step in enumerate(self._plan(text).steps) if step.name == "swap"), None)
+        if place is None:  # the plan says itself what nobody knows
+            yield Version(_DRAFT.format(what=f"keys made coarser, {drafted.group} or more alike"), text)
+        elif not any(_of_classes(limit.measure) for limit in self.plan.limits):  # else no column is left that they bind
+            for size in (drafted.group or 0, *(size for size in GROUPS if size > (drafted.group or 0))):
+                version = set_value(text, ["steps", place, "group"], size)
+                yield Version(_DRAFT.format(what=_EXCHANGED.format(size=size)), version)
+
+    def _within_keys(self) -> Iterator[Version]:
+        """Values exchanged within groups of some keys, which stay as they are: limits on classes speak of these."""
+        drafted = self._draft()
+        text = self._drafted_into(drafted)
+        steps = self._plan(text).steps
+        place = next((i for i, step in enumerate(steps) if step.name == "swap"), None)
+        if place is None:
+            return
+        columns, sets = steps[place].changes, getattr(steps[place], "together", None)
+        for size in (drafted.group or GROUPS[0], *(size for size in GROUPS if size > (drafted.group or 0))):
+            by = self._large_classes(columns, size)
+            rest = [n for n in columns if n not in by]
+            if not by or not rest:
+                return
+            version = set_value(text, ["steps", place, "columns"], rest)
+            version = set_value(version, ["steps", place, "by"], by)
+            version = set_value(version, ["steps", place, "group"], size)
+            if isinstance(sets, tuple) and sets:
+                fewer = [[n for n in each if n in rest] for each in sets]
+                version = set_value(version, ["steps", place, "together"], [each for each in fewer if len(each) > 1])
+            what = f"{_EXCHANGED.format(size=size)} within {', '.join(by)}"
+            yield Version(_DRAFT.format(what=what), version)
+
+    def _large_classes(self, columns: Collection[str], size: int) -> list[str]:
+        """Keys with few values whose combinations are shared by enough records, also for three groups of this size."""
+        table, limits = self.ground.table, self.plan.limits
+        least = max([3 * size, *(x.at_least for x in limits if x.at_least is not None and _of_classes(x.measure))])
+        book = table.codebook
+        free = [n for n in table.columns if n in columns and book[n].role == Role.KEY and not book[n].numeric]
+        by: list[str] = []
+        for n in sorted(free, key=lambda n: table.frame[n].n_unique()):
+            if int(table.frame.group_by([*by, n]).len()["len"].min()) >= least:  # type: ignore[arg-type]
+                by.append(n)
+        return by
+
+    def _draft(self) -> DraftedPlan:
+        frame, book = self.data.frame, self.data.codebook
+        drafted, _ = draft_for(frame, book, profile(frame, book), self.plan.title, edited=Edited(self.plan))
+        if drafted.because is not None:
+            raise _NothingDrafted(drafted.because)
+        return drafted
+
+    def _drafted_into(self, drafted: DraftedPlan) -> str:
+        """The plan with a draft's steps, with what it knows of other variables, and with limits that it lacks."""
+        plan, (value, _) = self._plan(drafted.text), load_yaml(drafted.text)
+        text = self.before
+        for name in plan.variables:
+            if name not in self.plan.variables:
+                text = set_value(text, ["variables", name], value["variables"][name])
+        text = set_value(text, ["steps"], value["steps"])
+        for limit, said in zip(plan.limits, value["limits"], strict=True):
+            if not any(_same(own, limit) for own in self.plan.limits):
                 text = add(text, ["limits"], None, said)
-            elif _stricter(limit, self._plan(text).limits[place]):
-                text = set_value(text, ["limits", place], said)
-        known = self.plan.to_plain().get("knows")
-        return text if known is None else set_value(text, ["knows"], known)
+        return text
 
     def _nearest(self, why: str) -> str:
         """The best that was reached, with the column that its figure is of, or that tells most people apart."""
@@ -237,18 +304,16 @@ class _Search:
         return "" if most is None else f"; {most}, with {frame[most].n_unique():,} values, tells most records apart"
 
 
-def _happens(method: str, group: int | None) -> str:
-    return f"values exchanged in groups of {group}" if method == "swap" else f"keys made coarser, {group} or more alike"
+def _of_classes(measure: str) -> bool:
+    """Whether a figure is one of groups of records that are alike, so that something must leave as it was."""
+    found = measure_of(measure)
+    return found is not None and found.family == "groups"
 
 
 def _same(one: Any, other: Any) -> bool:
     """Whether two limits speak of the same figures, from the same side."""
     named = ("measure", "variable", "group", "at", "attack")
     return all(getattr(one, n) == getattr(other, n) for n in named) and (one.at_most is None) == (other.at_most is None)
-
-
-def _stricter(one: Any, other: Any) -> bool:
-    return bool(one.bound < other.bound if one.at_most is not None else one.bound > other.bound)
 
 
 def _too_much(report: Report) -> float:
