@@ -2,7 +2,7 @@ import pytest
 
 from sfumato.methods.registry import methods, methods_told
 from sfumato.render.methods import show_method, show_methods
-from tests.render.test_text import printed
+from tests.render.test_measures import printed
 
 
 @pytest.mark.parametrize("told", methods_told(), ids=list(methods()))

@@ -41,7 +41,6 @@ def screen_of_advice(advised: Advised, verdict: Sequence[str], following: Follow
     This cannot be released because none of 3 edits helps: 33% of the people are
       found; the limit is 20%.
     <BLANKLINE>
-    Next:
     """
     tail = ["", *next_lines(following)]
     if advised.report is None:

@@ -69,7 +69,8 @@ def attack(line: Finding) -> Attack:
 def _who(line: Finding, said: Figure) -> str:
     """The attacker, with the variable that is learnt; of a figure that is no attack its title."""
     if not said.attacker:
-        return said.title
+        hidden = line.variable and line.group in said.knows  # else it is said what the line is of
+        return f"{said.title}: {line.variable}" if hidden else said.title
     return f"{said.attacker}: {line.variable}" if line.variable else said.attacker
 
 

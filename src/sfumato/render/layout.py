@@ -174,6 +174,8 @@ def next_lines(following: Following, advice: str = "") -> list[str]:
     Next: Take a larger k.
       sfumato init a.csv
     """
+    if not (following.commands or following.lines or advice):
+        return []
     condition = " (if nobody knows them, write why)" if _UNKNOWN in following.lines else ""
     lines = paragraph(f"Next{condition}:{f' {advice}' if advice else ''}", _INDENT)
     if len(lines) > _ADVICE:

@@ -25,7 +25,7 @@ from sfumato.render.layout import (
     table,
 )
 from sfumato.render.screen import clause, guessed, limit_of
-from sfumato.render.words import of_what, plain_number, word_of
+from sfumato.render.words import badness, of_what, plain_number, word_of
 
 __all__ = ["screen_of_loss", "screen_of_risk"]
 
@@ -35,6 +35,11 @@ _FEW_LINES = 2
 _WHAT, _OF = 30, 26
 _SHIFT, _APART = 0.1, 0.25
 """Where correlations count as lost, and where a model always tells tables apart."""
+_ASKED = (
+    *("special_uniques", "suda_contribution", "dis_suda"),
+    *("uniques_population_loglinear", "matches_population_loglinear", "loglinear_fit"),
+)
+"""Figures that are costly, so that only whoever asks gets them."""
 _NOT_GUESSED = "What can be guessed was not measured: nothing is sensitive or an outcome."
 _BESIDE_OTHERS = "What can be guessed was not measured: --control FILE names people to compare with."
 
@@ -77,8 +82,15 @@ def screen_of_risk(findings: Findings, title: str, following: Following, *, alon
         head += paragraph(f"{indent}{said}", indent)
     tail = next_lines(following)
     only = "" if not alone else "Before" if verdict is None else "Figure"
-    rows = table(to_show(findings), min(ROWS, HEIGHT - len(head) - len(tail) - 3), only)
+    shown = [*to_show(findings), *_asked_besides(findings)]
+    rows = table(shown, min(ROWS, HEIGHT - len(head) - len(tail) - 3), only)
     return [*head, *(["", *rows] if rows else []), "", *tail]
+
+
+def _asked_besides(findings: Findings) -> Iterator[Finding]:
+    """Figures of measures that are done only where somebody asks for them; of each the worst few."""
+    for name in _ASKED:
+        yield from sorted(findings.select(name), key=badness, reverse=True)[:_MOST_NAMED]
 
 
 def _judged(first: Finding, findings: Findings) -> str:
@@ -224,12 +236,16 @@ def _moves(findings: Findings, most: int) -> list[str]:
 
 def _move(line: Finding) -> tuple[str, str, str, str]:
     digits = 2 if line.measure == "correlation" else 4
+    if line.measure == "standardised_difference":
+        return "Coefficient, in SE", cut(of_what(line), _OF), "", plain_number(line.value or 0.0, 2)
     before, after = (plain_number(value or 0.0, digits) for value in (line.baseline, line.value))
     return cut(word_of(line).title, _WHAT), cut(of_what(line), _OF), before, after
 
 
 def _size(line: Finding, findings: Findings) -> float:
-    """How far a figure moved: in standard deviations where it is in units of its column, else as a share."""
+    """How far a figure moved: in standard errors or deviations where it has units, else as a share."""
+    if line.measure == "standardised_difference":
+        return line.value or 0.0
     if line.value is None or line.baseline is None:
         return 0.0
     change, spread = abs(line.value - line.baseline), line.baseline
