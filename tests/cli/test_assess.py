@@ -44,13 +44,50 @@ def test_everything_named(folder, sfumato, file):
 
 
 def test_for_a_person(folder, sfumato):
-    """Details are named and not shown; a sentence says what an intruder finds."""
-    done = sfumato("risk", "people.csv", "--keys", "sex,area", "--sensitive", "ill")
+    """The screen says the one thing first; all figures are for `--verbose`, notes for stderr."""
+    asked = ("risk", "people.csv", "--keys", "sex,area", "--sensitive", "ill")
+    done = sfumato(*asked)
     assert done.returncode == 0, done.stderr
-    printed = " ".join(done.stdout.split())
-    assert "Measured as well (--json shows them): risk_highest" in printed
-    assert "alpha ill" not in printed
-    assert "finds 67% of the people" in printed
+    lines = done.stdout.splitlines()
+    assert lines[0] == "RISK  33% of the people stand alone by sex and area."
+    assert lines[-1] == "  sfumato init people.csv --out plan.yaml"
+    assert len(lines) <= 24
+    assert "alpha" not in done.stdout
+    assert "Sizes of groups" in done.stderr
+    assert "Sizes of groups" not in done.stdout
+    assert "alpha" in sfumato(*asked, "--verbose").stdout
+
+
+def test_what_leads_on_from_risk(folder, sfumato):
+    told = json.loads(sfumato("risk", "people.csv", "--keys", "sex", "--json").stdout)
+    assert told["next"] == ["sfumato init people.csv --out plan.yaml"]
+    (folder / "plan.yaml").write_text("sfumato: 1\nlimits:\n  - {measure: k_anonymity, at_least: 5}\n")
+    told = json.loads(sfumato("risk", "people.csv", "--keys", "sex", "--json").stdout)
+    assert told["next"] == ["sfumato init people.csv --out plan2.yaml"], "a plan that is there is not written over"
+    done = sfumato("risk", "people.csv", "--keys", "sex", "--plan", "plan.yaml")
+    assert done.returncode == 1
+    assert done.stdout.startswith("EXCEEDED  people: ")
+    assert done.stdout.endswith("  sfumato protect plan.yaml people.csv --out release --secret-file key\n")
+    joined = ("--protected", "people.parquet", "--align", "row-order")
+    told = json.loads(sfumato("risk", "people.csv", *joined, "--json").stdout)
+    assert told["next"] == ["sfumato compare people.csv people.parquet --align row-order"]
+    done = sfumato("risk", "people.csv", *joined, "--plan", "plan.yaml", "--json")
+    (advice,) = json.loads(done.stdout)["next"]
+    assert advice == "sfumato protect plan.yaml people.csv --out release --advise --out-plan plan2.yaml"
+
+
+def test_compare_says_what_was_lost_and_leads_on(folder, sfumato):
+    FRAME.drop("area").with_columns(w=FRAME["w"] + 3).write_csv("after.csv")
+    done = sfumato("compare", "people.csv", "after.csv", "--align", "row-order")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("LOST  ")
+    assert any(line.split()[:2] == ["Mean", "w"] for line in lines)
+    assert lines[-2:] == ["Next:", "  sfumato risk people.csv --protected after.csv --align row-order"]
+    assert len(lines) <= 24
+    told = json.loads(sfumato("compare", "people.csv", "after.csv", "--json").stdout)
+    assert told["next"] == ["sfumato risk after.csv"]
+    assert "Figure" in sfumato("compare", "people.csv", "after.csv", "--verbose").stdout
 
 
 @pytest.mark.parametrize("file", ["people.csv", "people.parquet"])

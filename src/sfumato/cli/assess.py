@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from sfumato.cli.commands import command, next_plan
 from sfumato.cli.options import (
     W1,
     W2,
@@ -51,10 +53,12 @@ from sfumato.cli.options import (
     SpecialUniques,
     Table,
     Temp,
+    Verbose,
     Weight,
     names,
     path_of,
 )
+from sfumato.render.layout import Command, Following
 
 __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
 
@@ -121,6 +125,7 @@ def risk(
     w2: W2 = 0.05,
     secret_file: SecretFile = None,
     crosswalk: Crosswalk = None,
+    verbose: Verbose = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -143,6 +148,7 @@ def risk(
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
     from sfumato.release.verdict import verdict_of_risk
+    from sfumato.render.measured import screen_of_risk
 
     refuse_same(records, path_of(data), protected, plan, secret_file, *(earlier or ()), *(truth or ()))
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
@@ -196,7 +202,11 @@ def risk(
         )
     if records is not None:
         say([f"Written: {records}. It points at people: keep it where the data are kept."])
-    finish(found, json, verdict=verdict_of_risk(found))
+    typed = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk), **how.typed()}
+    following = Following((_after_risk(data, protected, plan, found.ok, typed),))
+    title = data.rpartition("/")[2] if path is None else path.stem
+    screen = screen_of_risk(found, title, following, alone=protected is None and not earlier)
+    finish(found, screen, following, json, verbose=verbose, verdict=verdict_of_risk(found))
 
 
 def compare(
@@ -212,6 +222,7 @@ def compare(
     family: Family = None,
     secret_file: SecretFile = None,
     crosswalk: Crosswalk = None,
+    verbose: Verbose = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -225,6 +236,7 @@ def compare(
     from sfumato.cli.talk import finish, open_table
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
+    from sfumato.render.measured import screen_of_loss
 
     how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
     first, second = open_table(before, how), open_table(after, how)
@@ -244,4 +256,51 @@ def compare(
             crosswalk=crosswalk,
             progress=progress,
         )
-    finish(found, json)
+    typed = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk), **how.typed()}
+    following = Following((_after_compare(before, after, typed),))
+    finish(found, screen_of_loss(found, following), following, json, verbose=verbose)
+
+
+def _joined(
+    record: str | None,
+    align: str | None,
+    plan: Path | None,
+    table: str | None,
+    secret_file: Path | None,
+    crosswalk: Path | None,
+) -> dict[str, Any]:
+    """How records of two files are joined, as options of a command to paste."""
+    said = {"record": record, "align": align, "plan": plan, "table": table}
+    return said | {"secret_file": secret_file, "crosswalk": crosswalk}
+
+
+def _after_risk(data: str, protected: Path | None, plan: Path | None, ok: bool, typed: dict[str, Any]) -> Command:
+    """What leads on: a plan, a release, advice on one that exceeds its limits, its report, or what it lost."""
+    from sfumato.plan.plan import Plan
+    from sfumato.release.package.papers import in_a_release
+
+    path = path_of(data)
+    reading = {name: value for name, value in typed.items() if name in Reading().__dict__}
+    if protected is not None and plan is not None and not ok:
+        asked = {"advise": True, "out_plan": next_plan(Path(plan.name))}
+        return command("protect", plan, data, out="release", secret_file=typed["secret_file"], **asked, **reading)
+    if protected is not None:
+        return command("compare", data, protected, **typed)
+    if path is not None and in_a_release(path):
+        return "open", shlex.quote(str(path.parent / "report.html"))
+    if plan is not None:
+        source = None if Plan.load(plan).tables else data
+        return command("protect", plan, source, out="release", secret_file=typed["secret_file"] or "key", **reading)
+    out = Path("plan.yaml")
+    return command("init", data, out=next_plan(out) if out.exists() else out, **reading)
+
+
+def _after_compare(before: Path, after: Path, typed: dict[str, Any]) -> Command:
+    """What leads on: how well people are hidden, where records can be joined; else its report, or its own risk."""
+    from sfumato.release.package.papers import in_a_release
+
+    if any(typed[name] is not None for name in ("record", "align", "plan")):
+        return command("risk", before, protected=after, **typed)
+    if in_a_release(after):
+        return "open", shlex.quote(str(after.parent / "report.html"))
+    return command("risk", after, **typed)

@@ -173,7 +173,7 @@ FileOrder = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", help="Tell of every step, warning and note, on stderr; notes may hold counts.")
+    bool, typer.Option("--verbose", help="Tell of every step, warning, note and figure; notes may hold counts.")
 ]
 Out = Annotated[Path | None, typer.Option(help="File to write, in place of stdout.")]
 Columns = Annotated[str | None, typer.Option(help="Numeric columns that an intruder knows, with commas between.")]

@@ -17,12 +17,12 @@ from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError
+from sfumato.render.layout import Following
 
 __all__ = [
     "finish",
     "open_source",
     "open_table",
-    "print_findings",
     "print_json",
     "print_screen",
     "refuse_same",
@@ -35,8 +35,8 @@ _COLOURS = {
     r"^HOLDS(?=  )": "bold green",
     r"^EXCEEDED(?=  )|(exceeded|not measured)$": "bold red",
     r"^UNDECIDED(?=  )": "bold yellow",
-    r"^DRAFTED(?=  )": "bold",
-    r"^ (Who attacks|Column) .*$": "bold",
+    r"^(DRAFTED|RISK|LOST)(?=  )": "bold",
+    r"^ (Who attacks|Column|What moved most|Key) .*$": "bold",
 }
 
 
@@ -114,18 +114,6 @@ def print_screen(lines: Sequence[str]) -> None:
         console.print(text, soft_wrap=True)
 
 
-def print_findings(findings: Findings, as_json: bool, **more: Any) -> None:
-    """Print findings for a program or for a person."""
-    if as_json:
-        print_json({**more, **findings.to_plain()})
-        return
-    from sfumato.render.text import paragraphs, show
-
-    console = Console()
-    show(findings, console)
-    paragraphs(findings, console)
-
-
 def write_out(text: str, out: Path | None) -> None:
     """Write a text to a file, whole or not at all, or to stdout."""
     if out is None:
@@ -150,11 +138,38 @@ def telling_unlisted(path: Path | None) -> Iterator[None]:
         raise
 
 
-def finish(findings: Findings, as_json: bool, **more: Any) -> None:
-    """Print findings, and more for a program; leave with status 1 where a limit does not hold."""
+def finish(
+    findings: Findings, screen: Sequence[str], following: Following, as_json: bool, *, verbose: bool, **more: Any
+) -> None:
+    """Print what was measured, and on stderr what could not be; leave with status 1 where a limit does not hold.
+
+    Parameters
+    ----------
+    findings
+        All of them.
+    screen
+        Its screen.
+    following
+        What to do next.
+    as_json
+        Whether to print JSON.
+    verbose
+        Whether to print every finding and note below the screen.
+    **more
+        For a program alone.
+    """
     import typer
 
-    print_findings(findings, as_json, **more)
+    from sfumato.render.screen import few
+    from sfumato.render.text import show
+
+    if as_json:
+        print_json({**more, **findings.to_plain(), "next": following.plain})
+        say([] if findings.ok else ["A limit of the plan is exceeded."])
+    else:
+        say(few(findings.notes, "note", every=verbose))
+        print_screen(screen)
+        if verbose:
+            show(findings, Console())
     if not findings.ok:
-        say(["A limit of the plan is exceeded."])
         raise typer.Exit(1)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, overload
 
 import polars as pl
@@ -75,6 +75,15 @@ _SCHEMA: dict[str, Any] = {
 class Findings(Sequence[Finding]):
     """Findings in order, with notes on what could not be measured and why.
 
+    Parameters
+    ----------
+    lines
+        The findings.
+    notes
+        What could not be measured, and why.
+    classes
+        By group of findings the columns whose combinations it looks at, where they are known.
+
     Examples
     --------
     >>> found = Findings((Finding("risk1", value=0.04), Finding("delta", variable="Age", value=0.01)))
@@ -84,13 +93,14 @@ class Findings(Sequence[Finding]):
 
     lines: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @overload
     def __getitem__(self, index: int) -> Finding: ...
     @overload
     def __getitem__(self, index: slice) -> Findings: ...
     def __getitem__(self, index: int | slice) -> Finding | Findings:
-        return Findings(self.lines[index], self.notes) if isinstance(index, slice) else self.lines[index]
+        return replace(self, lines=self.lines[index]) if isinstance(index, slice) else self.lines[index]
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -99,14 +109,15 @@ class Findings(Sequence[Finding]):
         return iter(self.lines)
 
     def __add__(self, other: Findings) -> Findings:
-        return Findings(self.lines + other.lines, tuple(dict.fromkeys(self.notes + other.notes)))
+        return Findings.together((self, other))
 
     @classmethod
     def together(cls, parts: Iterable[Findings]) -> Findings:
         """All of `parts`, one after another; a note that several share stands once."""
         parts = tuple(parts)
         notes = dict.fromkeys(note for part in parts for note in part.notes)
-        return cls(tuple(line for part in parts for line in part.lines), tuple(notes))
+        classes = {group: by for part in parts for group, by in part.classes.items()}
+        return cls(tuple(line for part in parts for line in part.lines), tuple(notes), classes)
 
     def select(self, measure: str, **where: Any) -> Findings:
         """The lines of `measure` whose fields equal `where`."""

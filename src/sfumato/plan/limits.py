@@ -196,4 +196,4 @@ def apply_limits(findings: Findings, limits: Sequence[Limit]) -> Findings:
             narrowed = limit.model_dump(include={"measure", "variable", "group", "at", "attack"})
             lines.append(Finding(**narrowed, limit=limit.bound, ok=False))
             notes.append(f"The limit on {limit.measure} could not be checked: nothing was measured that it speaks of.")
-    return Findings(tuple(lines), tuple(notes))
+    return replace(findings, lines=tuple(lines), notes=tuple(notes))

@@ -77,6 +77,7 @@ def by_forms(subjects: Mapping[Way, Subject], progress: Progress, face: Face | N
     for f in (f for one in told for f in one.findings):
         lines.setdefault((f.measure, f.variable, f.group, f.at, f.attack), f)
     found = Findings.together([Findings(tuple(lines.values())), *(Findings(notes=one.findings.notes) for one in told)])
+    found = replace(found, classes={c.group: c.by for one in looked_at.values() for c in one.classes})
     by_way = [(way, one) for (way, _), one in zip(chosen, told, strict=True)]
     return Formed(
         found + Findings(notes=tuple(_notes(looked_at, found, face))),

@@ -61,7 +61,7 @@ def measure(subject: Subject, progress: Progress, face: Face | None = None, only
         doing = f"measuring {each.doing}"
         part(doing, 0)
         found.append(each.compute(replace(subject, progress=within(part, doing))))
-    together = Findings.together(found)
+    together = replace(Findings.together(found), classes={c.group: c.by for c in subject.classes})
     return Findings(notes=tuple(notes_of(subject, together, face))) + together
 
 

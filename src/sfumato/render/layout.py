@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sfumato.data.finding import Finding, Findings
 from sfumato.measures.registry import measures
+from sfumato.measures.saying import capital
 from sfumato.render.attacks import Attack, attack
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "headline",
     "lost_lines",
     "next_lines",
+    "padded",
     "paragraph",
     "table",
 ]
@@ -90,7 +92,7 @@ def headline(verdict: str, title: str, said: str) -> list[str]:
     return paragraph(f"{first}{cut(title, TITLE)}: {said}", " " * len(first))
 
 
-def table(findings: Sequence[Finding], most: int = ROWS) -> list[str]:
+def table(findings: Sequence[Finding], most: int = ROWS, only: str = "") -> list[str]:
     """The table of attacks: its first line, and at most so many others.
 
     Parameters
@@ -99,6 +101,8 @@ def table(findings: Sequence[Finding], most: int = ROWS) -> list[str]:
         In order, from `to_show`.
     most
         Lines below the heads; where there are more findings, the last one says how many.
+    only
+        The head of the one column of figures, where one file was measured and nothing is before or after.
 
     Examples
     --------
@@ -106,26 +110,31 @@ def table(findings: Sequence[Finding], most: int = ROWS) -> list[str]:
      Who attacks     Knows     Before  After  Limit
      smallest group  the keys              3  min 5  exceeded
     """
+    from rich.cells import cell_len
+
     if not findings or most < 1:
         return []
     shown = findings if len(findings) <= most else findings[: most - 1]
     rows = [Attack("Who attacks", "Knows", "Before", "After", "Limit"), *map(attack, shown)]
+    if only:
+        rows = [replace(rows[0], before="", after=only), *(replace(row, before="") for row in rows[1:])]
     before, after, limit, mark = (
         max(len(getattr(row, name)) for row in rows) for name in ("before", "after", "limit", "mark")
     )
     room = WIDTH - 1 - sum(2 + width for width in (before, after, limit, mark) if width) - 2
-    who, knows = (max(len(getattr(row, name)) for row in rows) for name in ("who", "knows"))
+    who, knows = (max(cell_len(getattr(row, name)) for row in rows) for name in ("who", "knows"))
     who = min(who, max(room - knows, room // 2))
     knows = min(knows, room - who)
+    figures = [f"  {row.before:>{before}}" if before else "" for row in rows]
     lines = [
-        f" {cut(row.who, who):{who}}  {cut(row.knows, knows):{knows}}  {row.before:>{before}}  {row.after:>{after}}  "
+        f" {padded(row.who, who)}  {padded(row.knows, knows)}{was}  {row.after:>{after}}  "
         f"{row.limit:>{limit}}  {row.mark}".rstrip()
-        for row in rows
+        for row, was in zip(rows, figures, strict=True)
     ]
     return lines if len(shown) == len(findings) else [*lines, f" … and {len(findings) - len(shown)} more (--json)"]
 
 
-def lost_lines(findings: Findings, head: str = "Lost") -> list[str]:
+def lost_lines(findings: Findings, head: str = "Lost", more: Sequence[str] = ()) -> list[str]:
     """What was lost, on at most five lines: what the measures say that look at the file as it was read.
 
     Parameters
@@ -134,6 +143,8 @@ def lost_lines(findings: Findings, head: str = "Lost") -> list[str]:
         All that was measured.
     head
         The first word.
+    more
+        Sentences that other measures add.
 
     Examples
     --------
@@ -141,7 +152,8 @@ def lost_lines(findings: Findings, head: str = "Lost") -> list[str]:
     []
     """
     said = [one for m in measures().values() if m.family == LOST and (one := m.say(findings, 1.0))]
-    told = f"{head}: {' '.join(cut(one, _SENTENCE) for one in said)}"
+    said += more
+    told = f"{head}: {' '.join(cut(capital(one), _SENTENCE) for one in said)}"
     lines = paragraph(told, " " * (len(head) + 2)) if said else []
     return lines if len(lines) <= _LOST else [*lines[: _LOST - 1], cut(f"{lines[_LOST - 1]} …", WIDTH)]
 
@@ -230,3 +242,16 @@ def cut(text: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1).rstrip()}…"
+
+
+def padded(text: str, width: int) -> str:
+    """A text of just so many columns of a terminal.
+
+    Examples
+    --------
+    >>> padded("neighbourhood", 9), padded("town", 6)
+    ('neighbou…', 'town  ')
+    """
+    from rich.cells import set_cell_size
+
+    return set_cell_size(cut(text, width), width)

@@ -27,7 +27,19 @@ from sfumato.render.words import badness, word_of
 from sfumato.report.advice import advice_on
 from sfumato.report.report import Report, TablesReport
 
-__all__ = ["clause", "details", "screen", "screen_of_tables", "verdict_lines", "warned"]
+__all__ = [
+    "beside",
+    "clause",
+    "details",
+    "few",
+    "guessed",
+    "limit_of",
+    "said_of",
+    "screen",
+    "screen_of_tables",
+    "verdict_lines",
+    "warned",
+]
 
 _REFUSALS, _WARNINGS = 3, 3
 _NAME, _MOST_NAMED = 20, 3
@@ -61,7 +73,7 @@ def screen(report: Report, following: Following, *, written: bool) -> list[str]:
     Next:
       open release/report.html
     """
-    head = [*verdict_lines(report, written=written), *_beside(report)]
+    head = [*verdict_lines(report, written=written), *beside(report)]
     tail = next_lines(following, "" if written else _first_advice(report))
     missing = lost_lines(report.findings)
     room = HEIGHT - len(head) - len(tail) - 3  # two blank lines and the heads of the columns
@@ -73,7 +85,7 @@ def screen(report: Report, following: Following, *, written: bool) -> list[str]:
 
 def verdict_lines(report: Report, *, written: bool) -> list[str]:
     """Give the line of the verdict with the figure that decides; parameters as of `screen`."""
-    return headline(report.verdict, report.title, f"{_said(report)}{_fate(report.verdict, written)}")
+    return headline(report.verdict, report.title, f"{said_of(report)}{_fate(report.verdict, written)}")
 
 
 def screen_of_tables(
@@ -105,7 +117,7 @@ def _each_table(report: TablesReport, height: int) -> list[str]:
     blocks = []
     for name, one in sorted(report.tables.items(), key=lambda item: item[1].ok if len(report.tables) > height else 0):
         counted = _counted_on(one)
-        blocks.append((one, headline(one.verdict, name, _said(one)) + (_below(one, counted) if counted else [])))
+        blocks.append((one, headline(one.verdict, name, said_of(one)) + (_below(one, counted) if counted else [])))
     spare = height - sum(len(own) for _, own in blocks)
     if spare >= 0:
         rows = min(ROWS, spare // len(blocks) - 1)  # one is for the heads of the columns
@@ -121,14 +133,14 @@ def _fate(verdict: str, written: bool) -> str:
     return "" if verdict == "holds" else " Written all the same."
 
 
-def _said(report: Report) -> str:
-    """What decides: the columns on which it hangs, what is refused, or the figure."""
+def said_of(report: Report) -> str:
+    """Say what decides: the columns on which it hangs, what is refused, or the figure."""
     if report.verdict == "undecided":
         return f"holds only if nobody knows {_names(report.undecided)}."
     first = deciding(report.findings)
     if report.verdict == "exceeded" and (first is None or first.ok):
         return f"{next(iter(report.refusals), _beside_limits(report))}."
-    return "no limit is set." if first is None else f"{clause(first, report.findings)}; the limit is {_limit(first)}."
+    return "no limit is set." if first is None else f"{clause(first, report.findings)}; the limit is {limit_of(first)}."
 
 
 def _beside_limits(report: Report) -> str:
@@ -173,14 +185,21 @@ def clause(line: Finding, among: Findings = _NONE) -> str:
     return said.clause.format(f"at most {value}")
 
 
-def _limit(line: Finding) -> str:
+def limit_of(line: Finding) -> str:
+    """Give a finding's limit as a sentence has it.
+
+    Examples
+    --------
+    >>> limit_of(Finding("k_anonymity", value=3.0, limit=5.0, ok=False))
+    'at least 5'
+    """
     return attack(line).limit.replace("min ", "at least ")
 
 
-def _beside(report: Report) -> list[str]:
-    """What stands below the line of the verdict: what can be guessed, what is counted on, what else is the matter."""
+def beside(report: Report) -> list[str]:
+    """Give what stands below the line of the verdict: what can be guessed, what is counted on, what else is wrong."""
     first = deciding(report.findings)
-    said = [_guessed(report.findings, first), _counted_on(report)]
+    said = [guessed(report.findings, first), _counted_on(report)]
     if report.verdict == "holds" and (high := advice_on(report).high):
         said.append(f"No limit speaks of this: {high[0]}.")
     refusals = report.refusals if first is not None and first.ok is False else report.refusals[1:]
@@ -192,8 +211,16 @@ def _below(report: Report, sentence: str) -> list[str]:
     return paragraph(f"{indent}{sentence}", indent)
 
 
-def _guessed(findings: Findings, first: Finding | None) -> str:
-    """What can be guessed in the worst case, unless that decides or stands in the table."""
+def guessed(findings: Findings, first: Finding | None) -> str:
+    """Say what can be guessed in the worst case, unless that decides or stands in the table.
+
+    Parameters
+    ----------
+    findings
+        All of a table.
+    first
+        What decides.
+    """
     guesses = [f for f in findings.select(GUESSES[0], group=GUESSES[1]) if f.value is not None]
     if NO_GUESS in findings.notes:
         return "What can be guessed was not measured: nothing is sensitive or an outcome."
@@ -202,7 +229,7 @@ def _guessed(findings: Findings, first: Finding | None) -> str:
     worst = max(guesses, key=badness)
     if first is not None and first.measure == worst.measure:
         return ""
-    return f"{capital(clause(worst))}{'' if worst.limit is None else f'; limit {_limit(worst)}'}."
+    return f"{capital(clause(worst))}{'' if worst.limit is None else f'; limit {limit_of(worst)}'}."
 
 
 def _counted_on(report: Report) -> str:
@@ -244,13 +271,22 @@ def warned(report: Report | TablesReport, *, every: bool = False) -> list[str]:
     >>> warned(Report("Ward 7", day, "1", (), Disclosure(), Findings(), "", "ab", True, warnings=said))
     ['Warning 1.', 'Warning 2.', 'Warning 3.', '2 more warnings: --verbose shows them.']
     """
-    said = _warnings(report)
+    return few(_warnings(report), "warning", every=every)
+
+
+def few(said: Sequence[str], what: str, *, every: bool = False) -> list[str]:
+    """Three of what is to be read besides a screen, and how many more there are; all where one asks for `every`.
+
+    Examples
+    --------
+    >>> few(["a", "b", "c", "d"], "note")
+    ['a', 'b', 'c', '1 more note: --verbose shows it.']
+    """
     more = len(said) - _WARNINGS
-    return (
-        said
-        if every or more <= 0
-        else [*said[:_WARNINGS], f"{more} more warning{'s'[: more > 1]}: --verbose shows them."]
-    )
+    if every or more <= 0:
+        return list(said)
+    shows = "s: --verbose shows them" if more > 1 else ": --verbose shows it"
+    return [*said[:_WARNINGS], f"{more} more {what}{shows}."]
 
 
 def _warnings(report: Report | TablesReport) -> list[str]:
