@@ -30,17 +30,35 @@ def test_json_and_nothing_is_written(sfumato, files):
         {"score", "levels", "suppressed", "optimal", "bound"},
         {"verdict", "released", "undecided", "unknown"},
     )
-    assert set(told) == found | judged | {"release", "ok"}
+    assert set(told) == found | judged | {"release", "ok", "next"}
+    people, hierarchies = files / "people.csv", files / "h"
+    again = f"--keys age,sex --hierarchies {hierarchies} --k 9 --out release"
+    assert told["next"] == [f"sfumato anonymise {people} {again}"]
     assert (told["release"], told["ok"], told["verdict"]) == (None, True, "holds")
     assert sorted(files.rglob("*")) == before
 
 
-def test_words(sfumato, files):
+def test_the_screen(sfumato, files):
     shown = sfumato(*asked(files, "--k", "9")).stdout
-    assert "Levels of the keys" in shown
+    lines = shown.splitlines()
+    assert lines[0] == "HOLDS  every class of age, sex has 9 records or more."
+    assert any(line.split()[0] == "age" for line in lines if line)
+    assert "Left out: no record." in lines
+    assert lines[lines.index("Next:") + 1].startswith("  sfumato anonymise ")
+    assert "nothing loses less" not in shown
+    assert "k = 8" not in shown
+
+
+def test_what_else_could_be_had_is_for_verbose(sfumato, files):
+    shown = sfumato(*asked(files, "--k", "9", "--verbose")).stdout
     assert "nothing loses less" in shown
     assert "k = 8" in shown
     assert "suppression_limit = 0.1" in shown
+
+
+def test_a_release_ends_with_its_report(sfumato, files):
+    shown = sfumato(*asked(files, "--k", "9", "--out", files / "out")).stdout
+    assert shown.endswith(f"Next:\n  open {files / 'out' / 'report.html'}\n")
 
 
 def test_a_release_and_the_recoding(sfumato, files):
@@ -109,8 +127,9 @@ def test_what_is_not_decided_is_1_with_or_without_a_folder(sfumato, households):
     for more in ([], ["--out", households / "out"]):
         done = sfumato(*asked(households, "--k", "9", *more))
         assert done.returncode == 1
-        assert "holds only if nobody knows kids" in done.stderr
-        assert "--because" in done.stderr
+        assert done.stdout.startswith("UNDECIDED  people: holds only if nobody knows kids. Nothing written.")
+        assert '--unknown others --because "..."' in " ".join(done.stdout.replace("\\\n", "").split())
+        assert "holds only" not in done.stderr, "nothing is said twice"
     assert not (households / "out").exists()
 
 
@@ -135,4 +154,4 @@ def test_where_a_plan_comes_first_it_says_what_becomes_of_ids(sfumato, household
     (households / "plan.yaml").write_text("sfumato: 1\nvariables: {id: {role: record}, kids: {role: other}}\n")
     done = sfumato(*asked(households, "--plan", households / "plan.yaml"))
     assert done.returncode == 1
-    assert "do: pseudonymise, columns: [id]" in done.stderr
+    assert "do: pseudonymise, columns: [id]" in done.stdout

@@ -148,3 +148,20 @@ def test_value_labels_of_other_programs_do_not_leave(sfumato, tmp_path, monkeypa
     assert refused.returncode == 2
     assert "value labels" in refused.stderr
     assert "jo@" not in refused.stderr
+
+
+def test_without_a_file_the_plan_is_printed_and_its_screen_goes_to_stderr(sfumato, contacts):
+    done = sfumato("init", "contacts.csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# ")
+    assert "DRAFTED" not in done.stdout
+    assert "DRAFTED  a plan for contacts.csv" in done.stderr
+
+
+def test_what_leads_on_stands_at_the_top_of_json(sfumato, contacts):
+    found = told(sfumato)
+    assert found["next"] == found["draft"]["next"]
+    assert found["next"][0].startswith("sfumato protect plan.yaml contacts.csv")
+    pl.DataFrame({"sex": ["f", "m"] * 20}).write_csv("others.csv")
+    both = json.loads(sfumato("init", "contacts.csv", "others.csv", "--json").stdout)
+    assert both["next"] == ["sfumato protect plan.yaml --out release --secret-file key"]

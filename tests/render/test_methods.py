@@ -1,8 +1,16 @@
+import io
+
 import pytest
+from rich.console import Console
 
 from sfumato.methods.registry import methods, methods_told
 from sfumato.render.methods import show_method, show_methods
-from tests.render.test_measures import printed
+
+
+def printed(write, told):
+    out = io.StringIO()
+    write(told, Console(file=out, width=110, force_terminal=False))
+    return out.getvalue()
 
 
 @pytest.mark.parametrize("told", methods_told(), ids=list(methods()))

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from inspect import signature
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, SecretFile, Sheet, SkipRows, names
+from sfumato.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    Reading,
+    SecretFile,
+    Sheet,
+    SkipRows,
+    Verbose,
+    names,
+)
+from sfumato.render.layout import Following
 
 if TYPE_CHECKING:
     from sfumato.engines.polars import PolarsDataset
     from sfumato.release.anonymising import Anonymisation
+    from sfumato.release.release import Release
 
 __all__ = ["EXAMPLE", "anonymise"]
 
 EXAMPLE = "Example: sfumato anonymise cohort.csv --keys age,sex,region --hierarchies hierarchies --k 5 --out release"
-_ANSWER = 'On this command line: --unknown NAMES --because "the reason, which is published".'
 
 
 def anonymise(
@@ -86,6 +104,7 @@ def anonymise(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a release folder that is there.")] = False,
     secret_file: SecretFile = None,
+    verbose: Verbose = False,
     json: Json = False,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -100,10 +119,10 @@ def anonymise(
     nothing better exists is proven. Ids that would leave as they were are replaced by numbers, unless a plan says what
     becomes of them. Without --out nothing is written, and the verdict is told all the same.
     """
+    typed = _typed(locals())
     from sfumato.api.anonymise import anonymise as search
-    from sfumato.cli.talk import open_table, print_json, refuse_same, say, telling_unlisted
+    from sfumato.cli.talk import open_table, refuse_same, say, telling_unlisted, write_out
     from sfumato.cli.working import working
-    from sfumato.data.files.atomic import replacing
     from sfumato.release.anonymising import guessed_keys
     from sfumato.release.package.folder import refuse_existing
 
@@ -118,7 +137,8 @@ def anonymise(
         "attribute_weights": _weights(attribute_weights), "local": local, "time_limit": time_limit,
         "unknown": _said_unknown(unknown, because),
     }  # fmt: skip
-    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    table = open_table(data, reading)
     known = names(keys)
     if known is None:
         known = list(guessed_keys(table))
@@ -126,16 +146,18 @@ def anonymise(
     with telling_unlisted(internal_report), working() as progress:
         found = search(table, known, hierarchies=hierarchies, plan=plan, progress=progress, **asked)
     if recoding is not None:
-        with replacing(recoding) as temporary:
-            temporary.write_bytes(found.recoding().encode())
-        say([f"Written: {recoding}"])
-    told = _release(found, table, out, secret_file, overwrite, internal_report)
-    if json:
-        print_json(found.to_plain() | told)
-    else:
-        _explain(found)
-    if not told["ok"]:
+        write_out(found.recoding(), recoding)
+    release, written = _released(found, table, out, secret_file, overwrite, internal_report, verbose)
+    _tell(found, release, out if written else None, typed | reading.typed(), json, verbose)
+    if not release.ok:
         raise typer.Exit(1)
+
+
+def _typed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said otherwise than usual, as options of a command line; how files are read is `Reading`'s to say."""
+    usual = signature(anonymise).parameters
+    apart = {"out", "verbose", "json", *Reading().of_files()}
+    return {n: v for n, v in given.items() if n not in apart and v != usual[n].default}
 
 
 def _weights(text: str | None) -> dict[str, float]:
@@ -167,46 +189,82 @@ def _said_unknown(columns: str | None, because: str | None) -> list[dict[str, An
     return [{"columns": each, "because": because} for each in told]
 
 
-def _release(
+def _released(
     found: Anonymisation,
     table: PolarsDataset,
     out: Path | None,
     secret_file: Path | None,
     overwrite: bool,
     internal_report: Path | None,
-) -> dict[str, Any]:
-    """Make the release as `protect` does, and say where it is, or why there is none."""
+    verbose: bool,
+) -> tuple[Release, bool]:
+    """Make the release as `protect` does, and say on stderr what is to be read besides; whether it was written."""
     from sfumato.api.protect import protect
     from sfumato.cli.talk import say
     from sfumato.cli.working import working
     from sfumato.errors import LimitExceeded
-    from sfumato.release.release import not_met
     from sfumato.release.secret import Secret
-    from sfumato.release.verdict import to_decide
+    from sfumato.render.screen import details, warned
 
     say(_new_ids(found))
     with working() as progress:
         release = protect(found.plan, table, secret=Secret.find(secret_file), progress=progress)
+    notes: tuple[str, ...] = ()
+    written = False
+    if out is not None:
+        with suppress(LimitExceeded):
+            notes = release.write(out, overwrite=overwrite, internal_report=internal_report)
+            written = True
+    say([*warned(release.report, every=verbose), *notes, *(details(release.report) if verbose else ())])
+    return release, written
+
+
+def _tell(
+    found: Anonymisation, release: Release, written: Path | None, typed: dict[str, Any], as_json: bool, verbose: bool
+) -> None:
+    """Print the screen, or one JSON object; with `--verbose` also what else could be had."""
+    from sfumato.cli.talk import print_json, print_screen, say
+    from sfumato.cli.working import working
+    from sfumato.render.anonymisation import others_of_anonymised, screen_of_anonymised, searched
+
     report = release.report
-    plain = {name: report.to_plain()[name] for name in ("verdict", "released", "undecided", "unknown")}
-    told: dict[str, Any] = {"release": None, "ok": release.ok, **plain}
-    here = [_ANSWER] if report.undecided else []
-    if out is None:
-        say(
-            [
-                *report.assumed.sentences(),
-                *([] if release.ok else [to_decide(report, release.plan) or not_met(report, release.plan)]),
-                *here,
-            ]
-        )
-        return told
-    try:
-        notes = release.write(out, overwrite=overwrite, internal_report=internal_report)
-    except LimitExceeded as error:
-        say([*report.assumed.sentences(), *report.warnings, str(error), *here])
-        return told
-    say([*report.assumed.sentences(), *report.warnings, *notes, f"Release written: {out} (open report.html there)"])
-    return told | {"release": str(out)}
+    following = _following(release, written, typed)
+    lines = screen_of_anonymised(found, report, following, written=written is not None)
+    if as_json:
+        judged = {name: report.to_plain()[name] for name in ("verdict", "released", "undecided", "unknown")}
+        place = {"release": None if written is None else str(written), "ok": release.ok}
+        said = " ".join(map(str.strip, takewhile(bool, lines)))
+        say([] if release.ok else [f"sfumato: {said}", *following.lines])
+        print_json(found.to_plain() | place | judged | {"next": following.plain})
+        return
+    print_screen(lines)
+    if verbose:
+        with working() as progress:
+            others = found.others(progress)
+        print_screen(["", searched(found), "", *others_of_anonymised(found, others)])
+
+
+def _following(release: Release, written: Path | None, typed: dict[str, Any]) -> Following:
+    """What leads on: to read the report, to write the release, to say why nobody knows the rest, or another draft."""
+    from sfumato.cli.commands import command, next_plan, options
+    from sfumato.release.verdict import to_copy
+
+    report = release.report
+    data, again = typed["data"], {name: value for name, value in typed.items() if name != "data"}
+    if written is not None:
+        return Following((("open", shlex.quote(str(written / "report.html"))),))
+    if report.verdict == "holds":
+        return Following((command("anonymise", data, **again, out="release"),))
+    if report.verdict == "undecided":
+        unknown = ",".join(dict.fromkeys(["others", *(names(again.pop("unknown", None)) or ())]))
+        reason = options(because=again.pop("because")) if "because" in again else ('--because "..."',)
+        asked = (*command("anonymise", data, **again, unknown=unknown), *reason, *options(out="release"))
+        return Following((asked,), to_copy(report, release.plan) if report.open_ids else ())
+    plan = Path("plan.yaml")
+    reading = {name: value for name, value in again.items() if name in (*Reading().of_files(), "no_header")}
+    drafted = command("init", data, keys=again.get("keys"), **reading)
+    out = next_plan(plan) if plan.exists() else plan
+    return Following(((*drafted, '--because "..."', *options(out=out)),))
 
 
 def _new_ids(found: Anonymisation) -> list[str]:
@@ -216,15 +274,3 @@ def _new_ids(found: Anonymisation) -> list[str]:
         return []
     kept = "--unknown NAMES --because TEXT keeps ids that nobody outside knows"
     return [f"Ids in {', '.join(new)} are replaced by numbers in an order that tells nothing; {kept}."]
-
-
-def _explain(found: Anonymisation) -> None:
-    """What was found, what went and why, and what else could be had."""
-    from rich.console import Console
-
-    from sfumato.cli.working import working
-    from sfumato.render.anonymisation import show
-
-    with working() as progress:
-        others = found.others(progress)
-    show(found, others, Console())

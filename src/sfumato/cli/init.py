@@ -131,6 +131,7 @@ def init(
         progress("drafting a plan", 0)
         if len(data) > 1:
             text, told = draft_tables(found, ", ".join(map(_stem, data)), progress), _told_tables(found)
+            commands = wishing.after_tables(data, out)
         else:
             (one,) = found.values()
             title = _stem(data[0])
@@ -140,7 +141,7 @@ def init(
             told = {"variables": {g.name: _told(g) for g in guesses}}
             told |= {"draft": drafted.with_next(commands).to_dict()}
     if json:
-        print_json({"plan": text} | told)
+        print_json({"plan": text} | told | {"next": commands})
     if out is not None or not json:
         write_out(text, out)
     if screen and not json:

@@ -29,6 +29,7 @@ __all__ = [
     "Roles",
     "Sensitive",
     "Unknown",
+    "after_tables",
     "edited_of",
     "screen_of",
     "wishes_of",
@@ -173,6 +174,29 @@ def screen_of(
         decide = [command("init", data, keys=known, because="...", out=next_plan(plan), **typed)]
     name = str(plan) if out is not None else f"a plan for {Path(data).name}"
     return screen_of_draft(drafted, guesses, name, decide, following), Following(tuple(following)).plain
+
+
+def after_tables(data: Sequence[str], out: Path | None) -> list[str]:
+    """What leads on from a plan of several tables, as JSON has it.
+
+    Parameters
+    ----------
+    data
+        The files as they were given.
+    out
+        Where the plan is written.
+
+    Examples
+    --------
+    >>> after_tables(["study/people.csv", "study/visits.csv"], Path("plan.yaml"))
+    ['sfumato protect plan.yaml study --out release --secret-file key']
+    """
+    from sfumato.cli.commands import command
+    from sfumato.render.layout import Following
+
+    plan, folder = Path("plan.yaml") if out is None else out, Path(data[0]).parent
+    source = None if folder == plan.parent else folder
+    return Following((command("protect", plan, source, out="release", secret_file="key"),)).plain
 
 
 def _example(guesses: Sequence[Guess], drafted: DraftedPlan) -> str:

@@ -27,7 +27,7 @@ from sfumato.render.layout import (
 from sfumato.render.screen import clause, guessed, limit_of
 from sfumato.render.words import badness, of_what, plain_number, word_of
 
-__all__ = ["screen_of_loss", "screen_of_risk"]
+__all__ = ["learnt", "screen_of_loss", "screen_of_risk"]
 
 _RISK, _LOST = "RISK  ", "LOST  "
 _MOST_NAMED, _NAME = 3, 20
@@ -40,7 +40,7 @@ _ASKED = (
     *("uniques_population_loglinear", "matches_population_loglinear", "loglinear_fit"),
 )
 """Figures that are costly, so that only whoever asks gets them."""
-_NOT_GUESSED = "What can be guessed was not measured: nothing is sensitive or an outcome."
+_NOT_GUESSED = "What can be guessed was not measured: no category is sensitive."
 _BESIDE_OTHERS = "What can be guessed was not measured: --control FILE names people to compare with."
 
 
@@ -64,7 +64,7 @@ def screen_of_risk(findings: Findings, title: str, following: Following, *, alon
     >>> found = Findings((line,), classes={"keys": ("Sex", "Age")})
     >>> print(*screen_of_risk(found, "titanic", Following((("sfumato init", "a.csv"),)), alone=True), sep="\\n")
     RISK  10% of the people stand alone by Sex and Age.
-          What can be guessed was not measured: nothing is sensitive or an outcome.
+          What can be guessed was not measured: no category is sensitive.
     <BLANKLINE>
      Who attacks         Knows     Before  Limit
      unique combination  the keys     10%
@@ -128,9 +128,26 @@ def _guess(findings: Findings, first: Finding | None, *, alone: bool) -> str:
     """What can be guessed: of a person who is found, else of all in a group."""
     if said := guessed(findings, first):
         return said
+    told = learnt(findings)
+    return _BESIDE_OTHERS if not alone and told in ("", _NOT_GUESSED) else told
+
+
+def learnt(findings: Findings) -> str:
+    """Say what groups tell of everybody in them, or that nobody looked; nothing where there are no groups.
+
+    Parameters
+    ----------
+    findings
+        Of a table.
+
+    Examples
+    --------
+    >>> learnt(Findings((Finding("l_distinct", "ill", "keys", value=3.0),)))
+    'Every group has at least 3 different values of ill.'
+    """
     few = [f for f in findings.select("l_distinct") if f.value is not None and f.variable is not None]
     if not few:
-        return _NOT_GUESSED if alone else _BESIDE_OTHERS
+        return _NOT_GUESSED if findings.classes else ""
     least = min(value_of(f) for f in few)
     of = _named([f.variable for f in few if f.variable is not None and value_of(f) == least])
     if least <= 1:

@@ -83,16 +83,8 @@ def screen(report: Report, following: Following, *, written: bool) -> list[str]:
     return [*head, *(["", *rows] if rows else []), "", *missing, *tail]
 
 
-def verdict_lines(report: Report, *, written: bool | None) -> list[str]:
-    """Give the line of the verdict with the figure that decides.
-
-    Parameters
-    ----------
-    report
-        The custodian's.
-    written
-        Whether the release was written; None where nobody asked for it.
-    """
+def verdict_lines(report: Report, *, written: bool) -> list[str]:
+    """Give the line of the verdict with the figure that decides; parameters as of `screen`."""
     return headline(report.verdict, report.title, f"{said_of(report)}{_fate(report.verdict, written)}")
 
 
@@ -135,9 +127,7 @@ def _each_table(report: TablesReport, height: int) -> list[str]:
     return [*(own[0] for _, own in shown), *([f"… and {more} more tables (--json)"] if more else [])]
 
 
-def _fate(verdict: str, written: bool | None) -> str:
-    if written is None:
-        return ""
+def _fate(verdict: str, written: bool) -> str:
     if not written:
         return " Nothing written."
     return "" if verdict == "holds" else " Written all the same."
