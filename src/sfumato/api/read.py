@@ -11,7 +11,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.files import read_table, read_written
 from sfumato.engines.polars import PolarsDataset, held
-from sfumato.release.package.papers import in_a_release
+from sfumato.release.package.papers import papers_in
 
 __all__ = ["read", "read_or_open", "read_whole"]
 
@@ -112,8 +112,9 @@ def read(
     source = on_this_machine(source)
     if stays_where_it_is(source, engine):
         return opened(source, Opening(engine, memory, temp, max_stratum), codebook)
-    if isinstance(source, str | PathLike) and in_a_release(Path(source)):
-        table = read_written(Path(source))
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    if path is not None and (papers := papers_in(path)) is not None:
+        table = read_written(path, papers.dialect)
     else:
         table = read_table(
             source,
@@ -125,8 +126,7 @@ def read(
             sheet=sheet,
         )
     known = Codebook({**table.codebook, **(codebook or {})})
-    path = Path(source) if isinstance(source, str | PathLike) else None
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, dialect=table.dialect)
 
 
 def read_or_open(source: Any) -> PolarsDataset | Parted:

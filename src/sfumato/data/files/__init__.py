@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.data.files.table import Table
 from sfumato.errors import FileError
 
@@ -111,8 +112,15 @@ def read_table(
     return replace(table, notes=table.notes + unused)
 
 
-def read_written(path: Path) -> Table:
+def read_written(path: Path, dialect: Dialect = USUAL) -> Table:
     """Read a file that `write_table` wrote: where its format needs a row of names, the first row is one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    dialect
+        What it was written in, if it is a delimited text file.
 
     Raises
     ------
@@ -128,8 +136,9 @@ def read_written(path: Path) -> Table:
     ...     read_written(Path(folder) / "a.csv").frame.columns
     ['2']
     """
-    named = "header" in OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
-    return read_table(path, header=True if named else None)
+    allowed = OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
+    given: dict[str, Any] = dialect.given() if "delimiter" in allowed else {}
+    return read_table(path, header=True if "header" in allowed else None, **given)
 
 
 def _reader(suffix: str, path: Path) -> Callable[..., Table]:

@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.errors import DataError, FileError, SfumatoError
 
 __all__ = ["Table", "about", "checked", "checked_names", "finite", "listed", "opening", "peek", "unheld", "unread"]
@@ -48,6 +49,8 @@ class Table:
     label
         What the file calls itself, where its format has a label of the whole file. That of an input goes into no
         release: there it is the plan's title.
+    dialect
+        What a delimited text file is written in.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Table:
     suffix: str
     notes: tuple[str, ...] = ()
     label: str | None = None
+    dialect: Dialect = USUAL
 
 
 def listed(columns: Sequence[str], most: int = 10) -> str:
