@@ -74,6 +74,28 @@ def test_what_stands_above_the_table_is_skipped(folder, sfumato):
     assert list(json.loads(out)["variables"]) == ["c1", "c2", "c3", "c4"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("init", "blank.csv", "--out", "new.yaml"),
+        tuple(x.replace("people", "blank") for x in PROTECT),
+        ("risk", "blank.csv", "--by", "c4"),
+        ("compare", "blank.csv", "named.csv", "--record", "c1"),
+    ],
+)
+def test_a_column_with_a_blank_name_is_refused_and_called_by_its_place_when_that_is_said(folder, sfumato, command):
+    (folder / "blank.csv").write_text("\n".join(["c1,c2,,c4", *PEOPLE]) + "\n")
+    status, out, err = sfumato(*command)
+    assert (status, out) == (2, "")
+    assert "--name-blank" in err
+    assert PLANTED not in err
+    status, out, err = sfumato(*command, "--name-blank")
+    assert status == 0, err
+    if command[0] == "init":
+        assert "c3:" in (folder / "new.yaml").read_text()
+        assert "--name-blank" in out, "so that the command that is pasted reads the same"
+
+
 def test_that_there_are_names_can_be_said(folder, sfumato):
     (folder / "wide.csv").write_text("1991,2004\n1990,2003\n1995,2001\n")
     assert sfumato("init", "wide.csv")[0] == 2

@@ -32,6 +32,7 @@ def read(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
     engine: Literal["memory"] | None = None,
 ) -> PolarsDataset: ...
 @overload
@@ -54,6 +55,7 @@ def read(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
     engine: str | None = None,
     memory: str = MEMORY,
     temp: str | PathLike[str] | None = None,
@@ -79,6 +81,9 @@ def read(
         How many rows of such a file stand above the table.
     sheet
         Of an XLSX file: the sheet's name, or its number from 0; by default the first.
+    name_blank
+        Whether columns of a CSV or XLSX file with a blank name are called by their place, `c8` for instance; else they
+        are refused.
     engine
         Where rows are worked on. `memory`: read them all, parts too. `duckdb`: on this machine, in bounded memory, the
         way of folders and of PostgreSQL. `spark://HOST:PORT`, `local[N]`, `yarn`, `k8s://...`: on a Spark cluster.
@@ -124,6 +129,7 @@ def read(
             header=header,
             skip_rows=skip_rows,
             sheet=sheet,
+            name_blank=name_blank,
         )
     known = Codebook({**table.codebook, **(codebook or {})})
     return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, dialect=table.dialect)

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, SecretFile, Sheet, SkipRows, names
+from sfumato.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    NameBlank,
+    Reading,
+    SecretFile,
+    Sheet,
+    SkipRows,
+    names,
+)
 
 if TYPE_CHECKING:
     from sfumato.engines.polars import PolarsDataset
@@ -93,6 +105,7 @@ def anonymise(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Recode keys to broader categories, and leave out few records, so that at least k records are alike.
 
@@ -118,7 +131,7 @@ def anonymise(
         "attribute_weights": _weights(attribute_weights), "local": local, "time_limit": time_limit,
         "unknown": _said_unknown(unknown, because),
     }  # fmt: skip
-    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    table = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     known = names(keys)
     if known is None:
         known = list(guessed_keys(table))

@@ -35,6 +35,7 @@ from sfumato.cli.options import (
     Metric,
     MissingKeys,
     Model,
+    NameBlank,
     Person,
     PlanFile,
     Present,
@@ -128,6 +129,7 @@ def risk(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Measure the risk of one file, or of a protected file against its original.
 
@@ -145,7 +147,7 @@ def risk(
     from sfumato.release.verdict import verdict_of_risk
 
     refuse_same(records, path_of(data), protected, plan, secret_file, *(earlier or ()), *(truth or ()))
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum)
     path = path_of(data)
     scanned = (
         records is None
@@ -219,6 +221,7 @@ def compare(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
     from sfumato.api.compare import compare as measure
@@ -226,7 +229,7 @@ def compare(
     from sfumato.cli.working import working
     from sfumato.release.secret import Secret
 
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     first, second = open_table(before, how), open_table(after, how)
     with working() as progress:
         found = measure(

@@ -20,6 +20,7 @@ from sfumato.cli.options import (
     MaxStratum,
     Memory,
     Model,
+    NameBlank,
     Reading,
     SecretFile,
     Sheet,
@@ -88,6 +89,7 @@ def protect(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Protect a file as the plan says, measure risk and utility, and write the release folder.
 
@@ -114,7 +116,9 @@ def protect(
     for path in (internal_report, crosswalk):
         refuse_same(path, path_of(data), plan, secret_file)
     refuse_crosswalk(crosswalk, Path(out), overwrite=overwrite)
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    reading = Reading(
+        delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum
+    )
     with closing_all(open_tables(steps, plan, data, reading)) as tables:
         name = tables.engine if isinstance(tables, Dataset) else "memory"
         if dry_run:

@@ -83,15 +83,7 @@ def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
             say(table.notes if held(table) else ())
             return table
         progress(f"reading {path.name}", 0)
-        data = read(
-            path,
-            delimiter=how.delimiter,
-            encoding=how.encoding,
-            decimal=how.decimal,
-            header=how.header,
-            skip_rows=how.skip_rows,
-            sheet=how.sheet,
-        )
+        data: PolarsDataset = read(path, **how.of_files())
     say(data.notes)
     return data
 

@@ -32,8 +32,8 @@ SUFFIXES: Mapping[str, str] = {
 """Every suffix that can be read, with the one that it is written with; those on the right can be written."""
 
 OPTIONS: Mapping[str, frozenset[str]] = {
-    ".csv": frozenset({"delimiter", "encoding", "decimal", "header", "skip_rows"}),
-    ".xlsx": frozenset({"sheet", "header", "skip_rows"}),
+    ".csv": frozenset({"delimiter", "encoding", "decimal", "header", "skip_rows", "name_blank"}),
+    ".xlsx": frozenset({"sheet", "header", "skip_rows", "name_blank"}),
     ".sav": frozenset({"encoding"}),
     ".dta": frozenset({"encoding"}),
     ".xpt": frozenset({"encoding"}),
@@ -50,6 +50,7 @@ def read_table(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
 ) -> Table:
     """Read a data file, or take over a data frame.
 
@@ -71,6 +72,9 @@ def read_table(
         How many rows of such a file stand above the table.
     sheet
         Of a workbook: its name, or its number from 0.
+    name_blank
+        Whether columns of such a file with a blank name are called by their place, `c8` for instance; else they are
+        refused.
 
     Raises
     ------
@@ -102,6 +106,7 @@ def read_table(
         "header": header,
         "skip_rows": skip_rows or None,
         "sheet": sheet,
+        "name_blank": name_blank or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
     allowed = OPTIONS.get(SUFFIXES.get(suffix, ""), frozenset())

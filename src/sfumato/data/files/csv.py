@@ -17,7 +17,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
 from sfumato.data.files.decimals import Decimal, Decimals, sniff_decimal
 from sfumato.data.files.dialect import Dialect, registered
-from sfumato.data.files.header import holds_names, looks_like_a_record, numbered_names, refused_header
+from sfumato.data.files.header import holds_names, looks_like_a_record, named_blanks, numbered_names, refused_header
 from sfumato.data.files.infer import infer, infer_columns
 from sfumato.data.files.prepare import refuse_zero_characters
 from sfumato.data.files.sniff import DELIMITERS, decode, divides_below, sniff_delimiter
@@ -53,6 +53,7 @@ def read_csv(
     decimal: str | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
+    name_blank: bool = False,
 ) -> Table:
     """Read a delimited text file.
 
@@ -74,6 +75,8 @@ def read_csv(
         not given there are names, and a first line that looks like a record is refused.
     skip_rows
         How many lines stand above the table.
+    name_blank
+        Whether columns with a blank name are called by their place, `c8` for instance; else they are refused.
 
     Raises
     ------
@@ -103,7 +106,7 @@ def read_csv(
         data, told, doubts = _decoded(path, encoding)
         data = _below(path, data, skip_rows)
         sign = delimiter or _sniffed(path, _beginning(data))
-        columns, unsure = _cells(path, data, sign, header, skip_rows)
+        columns, unsure = _cells(path, data, sign, header, skip_rows, name_blank)
         del data
         decimals = _decimals(columns, sign, decimal)
         typed: list[tuple[pl.Series, tuple[str, ...]]] = []
@@ -178,7 +181,7 @@ def _beginning(data: bytes) -> str:
 
 
 def _cells(
-    path: Path, data: bytes, delimiter: str, header: bool | None, skipped: int
+    path: Path, data: bytes, delimiter: str, header: bool | None, skipped: int, name_blank: bool
 ) -> tuple[list[pl.Series], tuple[str, ...]]:
     """Divide the text into named columns of texts, null where a field is empty; with what is doubtful of the names."""
     first = _first_line(path, data, delimiter)
@@ -193,6 +196,7 @@ def _cells(
             raise refused_header(path.name)
         if not named and below.height and holds_names(first, below):
             unsure = (f"{path.name}: the first line looks like names of columns and is read as a record, as stated.",)
+    first = named_blanks(first) if name_blank else first
     names = checked_names(first, "column {}".format) if named else numbered
     return [column.rename(name) for column, name in zip(frame.iter_columns(), names, strict=True)], unsure
 

@@ -12,6 +12,7 @@ import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.dialect import USUAL, Dialect
+from sfumato.data.files.header import named_blanks
 from sfumato.errors import DataError, FileError, SfumatoError
 
 __all__ = ["Table", "about", "checked", "checked_names", "finite", "listed", "opening", "peek", "unheld", "unread"]
@@ -122,12 +123,20 @@ def checked_names(names: Sequence[object], at: Callable[[int], str] | None = Non
     if nameless:
         have = "has" if len(nameless) == 1 else "have"
         some = f"{', '.join(nameless[:10])}{' and others' if len(nameless) > 10 else ''}"
-        raise DataError(f"{some[0].upper()}{some[1:]} {have} no name. Give every column a name of its own.")
+        which = f"{some[0].upper()}{some[1:]} {have} no name. Give every column a name of its own"
+        raise DataError(f"{which}." if at is None else f"{which}{_offered(texts)}")
     if len(set(texts)) < len(texts):
         twice = list(dict.fromkeys(n for n in texts if texts.count(n) > 1))
         which = listed(twice) if at is None else ", ".join(at(j + 1) for j, n in enumerate(texts) if n in twice)
         raise DataError(f"Duplicated column names: {which}. Give every column a name of its own.")
     return texts
+
+
+def _offered(names: Sequence[str]) -> str:
+    """What else to do about names that are blank, where the file has places for them."""
+    called = [new for old, new in zip(names, named_blanks(names), strict=True) if not old.strip()]
+    them = f"it {called[0]}" if len(called) == 1 else f"them {', '.join(called[:3])}{' ...' if called[3:] else ''}"
+    return f", or state --name-blank, which calls {them} (in Python name_blank=True)."
 
 
 def finite(frame: pl.DataFrame) -> pl.DataFrame:
