@@ -144,3 +144,33 @@ def test_what_is_said_of_a_file_is_what_the_studio_reads_it_by():
     from sfumato.web.studio.opening import HOW
 
     assert tuple(Reading(delimiter=";", memory="4GB").of_files()) == HOW
+
+
+ODD = "a\u202egnp"
+WRITTEN = "a\\u202Egnp"
+
+
+@pytest.fixture
+def odd(folder):
+    rows = [f"{i % 47},{i * 7 % 61},{'pqr'[i % 3]},{'fm'[i % 2]}" for i in range(120)]
+    (folder / "odd.csv").write_text("\n".join([f'{ODD},b\x07c,"x\ny",sex', *rows]) + "\n")
+    return folder
+
+
+def test_characters_in_names_that_are_not_seen_are_written_out_and_plans_read_them_back(odd, sfumato):
+    status, *drafted = sfumato("init", "odd.csv", "--out", "odd.yaml")
+    assert status == 0, drafted
+    assert f"--keys $'{WRITTEN}," in drafted[0], "a command that Bash reads back"
+    status, screen, notes = sfumato(
+        *("protect", "odd.yaml", "odd.csv", "--out", "odd", "--secret-file", "key", "--force", "--verbose"),
+        *("--internal-report", "internal.html"),
+    )
+    assert status == 0, notes
+    status, _, error = sfumato("risk", "odd.csv", "--keys", "nobody")
+    assert status == 2
+    files = [(odd / name).read_text() for name in ("odd.yaml", "odd/report.html", "odd/plan.yaml", "internal.html")]
+    for text in (notes, error, *files):
+        assert WRITTEN in text
+    for text in (*drafted, screen, notes, error, *files):
+        assert not set("\u202e\x07") & set(text)
+    assert next(iter(json.loads(sfumato("init", "odd.csv", "--roles", "odd.yaml", "--json")[1])["variables"])) == ODD

@@ -16,6 +16,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Role
+from sfumato.data.unseen import seen
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
@@ -134,7 +135,7 @@ def draft_by_groups(
     lines = chosen.lines(tried.group, wishes.purpose, said=own)
     if because is not None:  # an exchange without limits is refused, whatever is drawn
         lines = [*lines[: lines.index("limits:")], _NO_LIMITS]
-    text = "\n".join([*said, *top, *lines]) + "\n"
+    text = seen("\n".join([*said, *top, *lines]) + "\n", lines=True)
     roles = {g.name: g.variable.role for g in guesses}
     return DraftedPlan(
         text,
