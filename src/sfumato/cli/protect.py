@@ -105,13 +105,13 @@ def protect(
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.data.dataset import Dataset
-    from sfumato.plan.plan import Plan
+    from sfumato.plan.binding import loaded
     from sfumato.progress import split
     from sfumato.release.crosswalk import refuse_crosswalk
     from sfumato.release.package.parts import refuse_target
     from sfumato.release.secret import Secret
 
-    steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
+    steps, secret = loaded(plan, data), None if dry_run else Secret.find(secret_file)
     refuse_target(out, overwrite)
     for path in (internal_report, crosswalk):
         refuse_same(path, path_of(data), plan, secret_file)
