@@ -82,8 +82,8 @@ def read(
     sheet
         Of an XLSX file: the sheet's name, or its number from 0; by default the first.
     name_blank
-        Whether columns of a CSV or XLSX file with a blank name are called by their place, `c8` for instance; else they
-        are refused.
+        Whether columns of a CSV or XLSX file whose name is blank, `*` or like `^x$` are called by their place, `c8` for
+        instance; else they are refused.
     engine
         Where rows are worked on. `memory`: read them all, parts too. `duckdb`: on this machine, in bounded memory, the
         way of folders and of PostgreSQL. `spark://HOST:PORT`, `local[N]`, `yarn`, `k8s://...`: on a Spark cluster.

@@ -81,7 +81,7 @@ NameBlank = Annotated[
     bool,
     typer.Option(
         "--name-blank",
-        help="Call columns of a CSV or Excel file with a blank name by their place: c8. Else they are refused.",
+        help="Call columns of a CSV or Excel file whose name is blank, * or ^x$ by their place: c8. Else refused.",
         rich_help_panel=_READING,
     ),
 ]

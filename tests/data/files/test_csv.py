@@ -153,6 +153,11 @@ REFUSED = {
     "duplicated words that may be data": (b"PLANTED,PLANTED\nx,y\n", DataError, "column 1, column 2"),
     "empty name": (b"a,,c\n1,2,3\n", DataError, "Column 2 has no name.*--name-blank, which calls it c2 "),
     "empty names": (b"a,,c, \n1,2,3,4\n", DataError, "Column 2, column 4 have no name.*calls them c2, c4 "),
+    "patterns": (
+        b"*,^PLANTED$,c\n1,2,3\n",
+        DataError,
+        "Column 1, column 2 have a name that would.*Rename.*them c1, c2 ",
+    ),
     "blank name": (b"a, ,c\n1,2,3\n", DataError, "Column 2 has no name"),
     "record in place of names": (b"7,PLANTED\n8,x\n", DataError, "--no-header.*--header.*--skip-rows"),
     "lines above": (b"PLANTED\n\na,b,c\n1,2,3\n4,5,6\n", FileError, "first line is not divided.*--skip-rows"),
@@ -324,3 +329,9 @@ def test_a_line_that_ends_with_a_delimiter_has_a_column_without_a_name(tmp_path)
     back = read(tmp_path, "a,b,\n1,2,\n3,4,\n", name_blank=True).frame
     assert back.columns == ["a", "b", "c3"]
     assert back["c3"].null_count() == 2
+
+
+def test_names_that_would_be_patterns_are_called_by_their_place_where_that_is_said(tmp_path):
+    back = read(tmp_path, "*,^b$,c*,^d\n1,2,3,4\n5,6,7,8\n", name_blank=True).frame
+    assert back.columns == ["c1", "c2", "c*", "^d"]
+    assert back.row(0) == (1, 2, 3, 4)

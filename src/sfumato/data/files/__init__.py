@@ -73,8 +73,8 @@ def read_table(
     sheet
         Of a workbook: its name, or its number from 0.
     name_blank
-        Whether columns of such a file with a blank name are called by their place, `c8` for instance; else they are
-        refused.
+        Whether columns of such a file whose name is blank, `*` or like `^x$` are called by their place, `c8` for
+        instance; else they are refused.
 
     Raises
     ------

@@ -76,7 +76,8 @@ def read_csv(
     skip_rows
         How many lines stand above the table.
     name_blank
-        Whether columns with a blank name are called by their place, `c8` for instance; else they are refused.
+        Whether columns whose name is blank, `*` or like `^x$` are called by their place, `c8` for instance; else they
+        are refused.
 
     Raises
     ------

@@ -66,7 +66,8 @@ def read_xlsx(
     skip_rows
         How many rows of the sheet, from its first, stand above the table.
     name_blank
-        Whether columns with a blank name are called by their place, `c8` for instance; else they are refused.
+        Whether columns whose name is blank, `*` or like `^x$` are called by their place, `c8` for instance; else they
+        are refused.
 
     Raises
     ------
