@@ -174,10 +174,11 @@ class PolarsDataset:
 
     def _groups(self, column: str, by: Sequence[str], order: bool = False) -> Groups:
         """Values of one column, group by group in the order of `by`."""
-        dtype = self.frame.schema[column]
+        dtype = self.frame[column].dtype  # the schema of a wide table is dear, and this is asked of each column
         if dtype == pl.String and self.frame[column].null_count() == self.frame.height:  # as text files have it
             raise DataError(f"Column {column!r} has no value at all. Leave it out here.")
-        return Groups.of(self.frame, keys(by, self.frame.schema), present(self.codebook, column, dtype), order)
+        some = self.frame.select(list(dict.fromkeys((*by, column))))
+        return Groups.of(some, keys(by, some.schema), present(self.codebook, column, dtype), order)
 
     def _key_schema(self, by: Sequence[str]) -> dict[str, Any]:
         return {n: self.frame.schema[n] for n in by}
