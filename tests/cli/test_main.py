@@ -29,3 +29,25 @@ def test_an_interruption_that_no_signal_handler_saw_is_one_line_too(sfumato, mon
 
 def _interrupted(*_):
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [
+        ("microaggregate", "sfumato methods centroids"),
+        ("suppress", "sfumato methods suppress_cells"),
+        ("local-suppression", "sfumato methods suppress_cells"),
+        ("k-anonymity", "'sfumato anonymise'"),
+        ("pram", "sfumato methods pram"),
+        ("protct", "'protect'"),
+    ],
+)
+def test_words_of_the_field_are_told_ours(sfumato, word, ours):
+    done = sfumato(word, "people.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean" in done.stderr
+    assert ours in done.stderr
+
+
+def test_methods_by_a_word_of_the_field(sfumato):
+    assert "did you mean 'centroids'?" in " ".join(sfumato("methods", "microaggregation").stderr.split())

@@ -74,6 +74,28 @@ def test_what_stands_above_the_table_is_skipped(folder, sfumato):
     assert list(json.loads(out)["variables"]) == ["c1", "c2", "c3", "c4"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("init", "blank.csv", "--out", "new.yaml"),
+        tuple(x.replace("people", "blank") for x in PROTECT),
+        ("risk", "blank.csv", "--by", "c4"),
+        ("compare", "blank.csv", "named.csv", "--record", "c1"),
+    ],
+)
+def test_a_column_with_a_blank_name_is_refused_and_called_by_its_place_when_that_is_said(folder, sfumato, command):
+    (folder / "blank.csv").write_text("\n".join(["c1,c2,,c4", *PEOPLE]) + "\n")
+    status, out, err = sfumato(*command)
+    assert (status, out) == (2, "")
+    assert "--name-blank" in err
+    assert PLANTED not in err
+    status, out, err = sfumato(*command, "--name-blank")
+    assert status == 0, err
+    if command[0] == "init":
+        assert "c3:" in (folder / "new.yaml").read_text()
+        assert "--name-blank" in out, "so that the command that is pasted reads the same"
+
+
 def test_that_there_are_names_can_be_said(folder, sfumato):
     (folder / "wide.csv").write_text("1991,2004\n1990,2003\n1995,2001\n")
     assert sfumato("init", "wide.csv")[0] == 2
@@ -122,3 +144,33 @@ def test_what_is_said_of_a_file_is_what_the_studio_reads_it_by():
     from sfumato.web.studio.opening import HOW
 
     assert tuple(Reading(delimiter=";", memory="4GB").of_files()) == HOW
+
+
+ODD = "a\u202egnp"
+WRITTEN = "a\\u202Egnp"
+
+
+@pytest.fixture
+def odd(folder):
+    rows = [f"{i % 47},{i * 7 % 61},{'pqr'[i % 3]},{'fm'[i % 2]}" for i in range(120)]
+    (folder / "odd.csv").write_text("\n".join([f'{ODD},b\x07c,"x\ny",sex', *rows]) + "\n")
+    return folder
+
+
+def test_characters_in_names_that_are_not_seen_are_written_out_and_plans_read_them_back(odd, sfumato):
+    status, *drafted = sfumato("init", "odd.csv", "--out", "odd.yaml")
+    assert status == 0, drafted
+    assert f"--keys $'{WRITTEN}," in drafted[0], "a command that Bash reads back"
+    status, screen, notes = sfumato(
+        *("protect", "odd.yaml", "odd.csv", "--out", "odd", "--secret-file", "key", "--force", "--verbose"),
+        *("--internal-report", "internal.html"),
+    )
+    assert status == 0, notes
+    status, _, error = sfumato("risk", "odd.csv", "--keys", "nobody")
+    assert status == 2
+    files = [(odd / name).read_text() for name in ("odd.yaml", "odd/report.html", "odd/plan.yaml", "internal.html")]
+    for text in (notes, error, *files):
+        assert WRITTEN in text
+    for text in (*drafted, screen, notes, error, *files):
+        assert not set("\u202e\x07") & set(text)
+    assert next(iter(json.loads(sfumato("init", "odd.csv", "--roles", "odd.yaml", "--json")[1])["variables"])) == ODD

@@ -11,6 +11,7 @@ from importlib import import_module
 
 import pytest
 
+from sfumato.data.unseen import seen
 from tests.e2e.test_studio import ENDLESS, PLAN, folder, running, started, workers
 from tests.e2e.test_studio_protect_browser import faults
 from tests.parts import need
@@ -96,7 +97,7 @@ def test_names_labels_categories_and_titles_that_are_code_are_texts(browser, tmp
         assert met == []
         page.goto(page.studio + "/data")
         page.get_by_role("rowheader", name=SCRIPT).first.wait_for()
-        page.get_by_role("rowheader", name=NAMES[2]).first.wait_for()
+        page.get_by_role("rowheader", name=seen(NAMES[2])).first.wait_for()
 
 
 @contextmanager

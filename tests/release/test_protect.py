@@ -366,3 +366,15 @@ def test_what_a_limit_alone_asks_for_is_measured():
     assert (again.of("special_uniques").value, again.ok) == (3, False)
     unlimited = limited.model_copy(update={"limits": ()})
     assert not sf.protect(unlimited, rows, secret=SECRET).report.findings.select("special_uniques")
+
+
+def test_a_table_of_many_masked_keys_is_released():
+    """More of them than records are linked by: that intruder is left out, and it is said."""
+    wide = pl.DataFrame({f"x{i}": [float((i + 3) * j * j % 61) for j in range(60)] for i in range(35)})
+    variables = {n: {"role": "key", "kind": "continuous"} for n in wide.columns}
+    steps = [Noise(columns=wide.columns, sd=20.0)]
+    made = Plan(title="wide", variables={"id": {"role": "record"}} | variables, steps=steps)
+    release = sf.protect(made, wide.with_row_index("id"), secret=SECRET)
+    assert release.frame.shape == (60, 36)
+    assert not [f for f in release.report.findings if f.attack == "neighbour"]
+    assert any(note.startswith("neighbour: this intruder knows 35 keys") for note in release.report.findings.notes)

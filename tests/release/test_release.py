@@ -11,9 +11,11 @@ from sfumato.data.codebook import Codebook
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import LimitExceeded
 from sfumato.plan.plan import Plan
+from sfumato.release.package.analysis import open_releases
 from sfumato.release.protect import protect
 from sfumato.release.release import Release
 from sfumato.release.secret import Secret
+from tests.reasons import nobody_knows
 from tests.release.test_protect import FRAME, SECRET, plan
 
 
@@ -68,3 +70,53 @@ def test_the_old_name_of_releases_in_parts_is_kept_for_a_version():
     assert PartedRelease is Release
     with pytest.raises(ImportError):
         from sfumato.release.release import AnotherRelease  # noqa: F401
+
+
+GERMAN = pl.DataFrame(
+    {
+        "id": range(60),
+        "alter": [20 + i % 17 for i in range(60)],
+        "größe": [1.5 + i % 7 / 10 for i in range(60)],
+        "ort": ["Köln", "Jülich", "Düren"] * 20,
+    }
+)
+
+
+def german(folder, encoding, **steps):
+    path = folder / "daten.csv"
+    path.write_bytes(GERMAN.write_csv(separator=";", decimal_comma=True).encode(encoding))
+    made = sf.Plan(
+        variables={"id": {"role": "record"}, "größe": {"kind": "continuous"}, "alter": {"kind": "continuous"}},
+        steps=[sf.steps.Noise(columns=["größe"], sd=0.5), *steps.values()],
+        unknown=nobody_knows("id"),
+    )
+    release = sf.protect(made, path, secret=SECRET)
+    return release, release.write(folder / "r", force=True)
+
+
+@pytest.mark.usefixtures("few_measures")
+def test_a_csv_leaves_in_what_it_came_in(tmp_path):
+    release, notes = german(tmp_path, "latin-1")
+    assert not any("UTF-8" in note for note in notes)
+    first, second = (tmp_path / "r" / "data.csv").read_bytes().decode("latin-1").splitlines()[:2]
+    assert first == "id;alter;größe;ort"
+    assert second.count(",") == 1
+    (resource,) = json.loads((tmp_path / "r" / "datapackage.json").read_text("utf-8"))["resources"]
+    assert resource["dialect"] == {"delimiter": ";"}
+    assert resource["encoding"] == "windows-1252", "which has the same bytes for these letters"
+    fields = {field["name"]: field for field in resource["schema"]["fields"]}
+    assert fields["größe"]["decimalChar"] == ","
+    assert not any("decimalChar" in fields[name] for name in ("alter", "ort"))
+    for read in (sf.read(tmp_path / "r" / "data.csv"), sf.read(tmp_path / "r")):
+        assert read.frame.equals(release.frame)
+    assert open_releases([tmp_path / "r"]).frame.equals(release.frame)
+
+
+@pytest.mark.usefixtures("few_measures")
+def test_a_release_with_letters_that_its_encoding_lacks_is_in_utf_8_in_its_papers_too(tmp_path):
+    above = sf.steps.Recode(columns=["ort"], map={"Köln": "≥ 1", "Jülich": "≥ 1"}, other="keep")
+    release, notes = german(tmp_path, "latin-1", above=above)
+    assert any("UTF-8" in note for note in notes)
+    (resource,) = json.loads((tmp_path / "r" / "datapackage.json").read_text("utf-8"))["resources"]
+    assert (resource["encoding"], resource["dialect"]) == ("utf-8", {"delimiter": ";"})
+    assert sf.read(tmp_path / "r").frame.equals(release.frame)

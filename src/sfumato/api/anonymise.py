@@ -13,6 +13,7 @@ from sfumato.api.read import read_whole
 from sfumato.data.files.hierarchies import HierarchyFiles
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.plain_errors import plain_errors
+from sfumato.data.unseen import seen
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.methods.anonymise.method import Anonymise
@@ -96,7 +97,9 @@ def anonymise(
         raise DataError("; ".join(told)) from None
     table = read_whole(data, "Searching for the best codings")
     if strange := [n for n in (*step.keys, *step.sensitive) if n not in table.columns]:
-        raise DataError(f"There is no column {', '.join(map(repr, strange))}. Columns: {', '.join(table.columns)}.")
+        raise DataError(
+            f"There is no column {', '.join(map(repr, strange))}. Columns: {seen(', '.join(table.columns))}."
+        )
     before = plan_for(plan, None, table) or Plan(title=_title(table))
     stated = before.model_copy(update={"unknown": (*before.unknown, *said)}).beside(before)
     made = search(table, with_step(stated, step, given), progress)

@@ -115,7 +115,7 @@ def opened(source: Any, how: Opening, codebook: Codebook | None = None) -> Polar
     refuse_password(source)
     papers = None if is_address(source) or not isinstance(source, str | PathLike) else _papers(Path(source))
     if papers is not None and not papers.parts:
-        return _of_file(read_written(papers.data), papers.data, codebook)
+        return _of_file(read_written(papers.data, papers.dialect), papers.data, codebook)
     place = source if papers is None else papers.data
     if papers is not None:
         refuse_missing_parts(papers)
@@ -244,4 +244,4 @@ def _in_memory(place: Any, papers: Papers | None, codebook: Codebook | None) -> 
 def _of_file(table: Any, path: Path, codebook: Codebook | None) -> PolarsDataset:
     """The table of a release in one file."""
     known = Codebook({**table.codebook, **(codebook or {})})
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, dialect=table.dialect)

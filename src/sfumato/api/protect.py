@@ -12,6 +12,7 @@ from sfumato.api.read import read_or_open, read_whole
 from sfumato.errors import DataError
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import loaded
 from sfumato.plan.plan import Plan
 from sfumato.progress import Progress, quiet
 from sfumato.release.protect import protect as run_plan
@@ -117,7 +118,7 @@ def protect(
     >>> protect(plan, rows, secret=bytes(16)).data.columns
     ['id', 'age']
     """
-    plan = plan if isinstance(plan, Plan) else Plan.load(plan)
+    plan = loaded(plan, data)
     if not isinstance(secret, Secret):
         secret = Secret.find() if secret is None else Secret(secret)
     how = Measuring(w1=w1, w2=w2, model=model, family=family)

@@ -11,7 +11,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.dataset import Parted
 from sfumato.data.files import read_table, read_written
 from sfumato.engines.polars import PolarsDataset, held
-from sfumato.release.package.papers import in_a_release
+from sfumato.release.package.papers import papers_in
 
 __all__ = ["read", "read_or_open", "read_whole"]
 
@@ -32,6 +32,7 @@ def read(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
     engine: Literal["memory"] | None = None,
 ) -> PolarsDataset: ...
 @overload
@@ -54,6 +55,7 @@ def read(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
     engine: str | None = None,
     memory: str = MEMORY,
     temp: str | PathLike[str] | None = None,
@@ -79,6 +81,9 @@ def read(
         How many rows of such a file stand above the table.
     sheet
         Of an XLSX file: the sheet's name, or its number from 0; by default the first.
+    name_blank
+        Whether columns of a CSV or XLSX file whose name is blank, `*` or like `^x$` are called by their place, `c8` for
+        instance; else they are refused.
     engine
         Where rows are worked on. `memory`: read them all, parts too. `duckdb`: on this machine, in bounded memory, the
         way of folders and of PostgreSQL. `spark://HOST:PORT`, `local[N]`, `yarn`, `k8s://...`: on a Spark cluster.
@@ -112,8 +117,9 @@ def read(
     source = on_this_machine(source)
     if stays_where_it_is(source, engine):
         return opened(source, Opening(engine, memory, temp, max_stratum), codebook)
-    if isinstance(source, str | PathLike) and in_a_release(Path(source)):
-        table = read_written(Path(source))
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    if path is not None and (papers := papers_in(path)) is not None:
+        table = read_written(path, papers.dialect)
     else:
         table = read_table(
             source,
@@ -123,10 +129,10 @@ def read(
             header=header,
             skip_rows=skip_rows,
             sheet=sheet,
+            name_blank=name_blank,
         )
     known = Codebook({**table.codebook, **(codebook or {})})
-    path = Path(source) if isinstance(source, str | PathLike) else None
-    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path)
+    return PolarsDataset(table.frame, known, table.suffix, table.notes, source=path, dialect=table.dialect)
 
 
 def read_or_open(source: Any) -> PolarsDataset | Parted:

@@ -31,7 +31,7 @@ from sfumato.release.crosswalk import by_crosswalk
 from sfumato.release.earlier import refuse_without
 from sfumato.release.large_risk import risk_parted
 from sfumato.release.named import Named
-from sfumato.release.package.papers import in_a_release, papers_of
+from sfumato.release.package.papers import papers_in, papers_of
 from sfumato.release.package.renaming import as_planned, as_released, record_of_both
 from sfumato.release.pairing import Align
 from sfumato.release.secret import Secret
@@ -294,4 +294,4 @@ def _scannable(source: Any) -> bool:
     if not isinstance(source, str | PathLike):
         return False
     path = Path(source)
-    return path.suffix.lower() == ".parquet" and not in_a_release(path)
+    return path.suffix.lower() == ".parquet" and papers_in(path) is None

@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.api.read import read_whole
 from sfumato.kernels.glm import Family
 from sfumato.measures.measuring import Measuring
+from sfumato.plan.binding import loaded
 from sfumato.plan.conditions import Condition, parse_condition, parse_figure
 from sfumato.plan.limits import Limit
 from sfumato.plan.plan import Plan
@@ -102,7 +103,7 @@ def tune(
     (True, True)
     """
     limits = [limit] if isinstance(limit, str | Limit) else limit or ()
-    whole, rows = plan if isinstance(plan, Plan) else Plan.load(plan), read_whole(data, "Tuning")
+    whole, rows = loaded(plan, data), read_whole(data, "Tuning")
     one = plan_for(whole, table, rows)
     found = tuning.tune(
         one,

@@ -67,10 +67,11 @@ def _work(stopping: Stopping, out: int) -> int:
 
 def _warn(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     """Say what we warn of on purpose as everything else is said; other warnings as Python does."""
+    from sfumato.data.unseen import seen
     from sfumato.errors import SfumatoWarning
 
     if issubclass(category, SfumatoWarning):
-        print(f"sfumato: {message}", file=sys.stderr)
+        print(f"sfumato: {seen(str(message), lines=True)}", file=sys.stderr)
     else:
         _PLAINLY(message, category, *where, **more)
 
@@ -93,10 +94,11 @@ def _failed(error: BaseException) -> int:
     """Tell what we raise on purpose, and usage errors; of anything else its type alone: its text may hold data."""
     import typer
 
+    from sfumato.data.unseen import seen
     from sfumato.errors import EmptyRelease, LimitExceeded, SfumatoError
 
     if isinstance(error, SfumatoError):
-        print(f"sfumato: {error}", file=sys.stderr)
+        print(f"sfumato: {seen(str(error), lines=True)}", file=sys.stderr)
         return 1 if isinstance(error, EmptyRelease | LimitExceeded) else 2
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return EXIT

@@ -18,6 +18,7 @@ from sfumato.cli.options import (
     Encoding,
     Header,
     Json,
+    NameBlank,
     Reading,
     SecretFile,
     Sheet,
@@ -112,6 +113,7 @@ def anonymise(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Recode keys to broader categories, and leave out few records, so that at least k records are alike.
 
@@ -137,7 +139,7 @@ def anonymise(
         "attribute_weights": _weights(attribute_weights), "local": local, "time_limit": time_limit,
         "unknown": _said_unknown(unknown, because),
     }  # fmt: skip
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     table = open_table(data, reading)
     known = names(keys)
     if known is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 import typer.main
+from typer.core import TyperGroup
 
 from sfumato.cli import (
     anonymise,
@@ -30,8 +31,23 @@ from sfumato.cli.table import app as table
 
 __all__ = ["app", "command_line"]
 
+
+class _Commands(TyperGroup):
+    """All commands; of one that there is not it is said what the word of the field is called here."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            from sfumato.methods.registry import methods
+            from sfumato.plan.field_words import command_meant
+
+            if (meant := command_meant(args[0], methods())) is not None:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {meant}?")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
     name="sfumato",
+    cls=_Commands,
     help="Statistical disclosure control: share what sensitive data say without giving away whom they are about.",
     epilog="Example: sfumato init cohort.csv --out plan.yaml",
     no_args_is_help=True,

@@ -37,6 +37,7 @@ from sfumato.cli.options import (
     Metric,
     MissingKeys,
     Model,
+    NameBlank,
     Person,
     PlanFile,
     Present,
@@ -133,6 +134,7 @@ def risk(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Measure the risk of one file, or of a protected file against its original.
 
@@ -151,7 +153,7 @@ def risk(
     from sfumato.render.measured import screen_of_risk
 
     refuse_same(records, path_of(data), protected, plan, secret_file, *(earlier or ()), *(truth or ()))
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum)
     path = path_of(data)
     scanned = (
         records is None
@@ -230,6 +232,7 @@ def compare(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Measure what a protected file still says: propensity, means, spreads, a model of yours."""
     from sfumato.api.compare import compare as measure
@@ -238,7 +241,7 @@ def compare(
     from sfumato.release.secret import Secret
     from sfumato.render.measured import screen_of_loss
 
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     first, second = open_table(before, how), open_table(after, how)
     with working() as progress:
         found = measure(
@@ -277,7 +280,7 @@ def _joined(
 def _after_risk(data: str, protected: Path | None, plan: Path | None, ok: bool, typed: dict[str, Any]) -> Command:
     """What leads on: a plan, a release, advice on one that exceeds its limits, its report, or what it lost."""
     from sfumato.plan.plan import Plan
-    from sfumato.release.package.papers import in_a_release
+    from sfumato.release.package.papers import papers_in
 
     path = path_of(data)
     reading = {name: value for name, value in typed.items() if name in Reading().__dict__}
@@ -286,7 +289,7 @@ def _after_risk(data: str, protected: Path | None, plan: Path | None, ok: bool, 
         return command("protect", plan, data, out="release", secret_file=typed["secret_file"], **asked, **reading)
     if protected is not None:
         return command("compare", data, protected, **typed)
-    if path is not None and in_a_release(path):
+    if path is not None and papers_in(path) is not None:
         return "open", shlex.quote(str(path.parent / "report.html"))
     if plan is not None:
         source = None if Plan.load(plan).tables else data
@@ -297,10 +300,10 @@ def _after_risk(data: str, protected: Path | None, plan: Path | None, ok: bool, 
 
 def _after_compare(before: Path, after: Path, typed: dict[str, Any]) -> Command:
     """What leads on: how well people are hidden, where records can be joined; else its report, or its own risk."""
-    from sfumato.release.package.papers import in_a_release
+    from sfumato.release.package.papers import papers_in
 
     if any(typed[name] is not None for name in ("record", "align", "plan")):
         return command("risk", before, protected=after, **typed)
-    if in_a_release(after):
+    if papers_in(after) is not None:
         return "open", shlex.quote(str(after.parent / "report.html"))
     return command("risk", after, **typed)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows, names
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, NameBlank, Reading, Sheet, SkipRows, names
 
 __all__ = ["EXAMPLE", "check_links"]
 
@@ -38,6 +38,7 @@ def check_links(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Find what links tables: columns that two of them have, by which records find each other, and equal row order.
 
@@ -54,7 +55,7 @@ def check_links(
 
     if len(data) < 2:
         raise typer.BadParameter("two data files are needed, or more.", param_hint="DATA")
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     tables = [open_table(path, how) for path in data]
     sets = [names(each) or [] for each in declared or ()]
     with working() as progress:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.unseen import shell_word
 from sfumato.render.layout import Command
 
 __all__ = ["command", "next_plan", "options"]
@@ -29,7 +29,7 @@ def command(name: str, *arguments: str | Path | None, **given: Any) -> Command:
     >>> " ".join(command("protect", "my plan.yaml", "a.csv", out="release", overwrite=True, model=None))
     "sfumato protect 'my plan.yaml' a.csv --out release --overwrite"
     """
-    return (f"sfumato {name}", *(shlex.quote(str(each)) for each in arguments if each is not None), *options(**given))
+    return (f"sfumato {name}", *(shell_word(str(each)) for each in arguments if each is not None), *options(**given))
 
 
 def options(**given: Any) -> Command:
@@ -42,7 +42,7 @@ def options(**given: Any) -> Command:
     """
     said = {f"--{name.replace('_', '-')}": each for name, each in given.items() if each is not None}
     return tuple(
-        flag if one is True else f"{flag} {shlex.quote(str(one))}"
+        flag if one is True else f"{flag} {shell_word(str(one))}"
         for flag, each in said.items()
         for one in (each if isinstance(each, list) else [each])
         if one is not False

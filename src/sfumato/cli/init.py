@@ -17,6 +17,7 @@ from sfumato.cli.options import (
     Json,
     MaxStratum,
     Memory,
+    NameBlank,
     Out,
     Reading,
     Sheet,
@@ -90,6 +91,7 @@ def init(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Look at files and draft a commented plan: a role and a kind for each variable, with the reason.
 
@@ -119,7 +121,9 @@ def init(
     if ask:
         refuse_asking(len(data), edited is not None)
     how = Looking(tuple(names(kinds) or ()), sample, threshold)
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    reading = Reading(
+        delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum
+    )
     screen: list[str] = []
     with working() as progress:
         found = _looked_at(data, reading, how, progress)

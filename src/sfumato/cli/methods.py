@@ -22,13 +22,17 @@ def methods(
 
     from sfumato.cli.talk import print_json
     from sfumato.methods.registry import failed_methods, methods_told
+    from sfumato.plan.field_words import step_meant
     from sfumato.plug_ins import failed_told
     from sfumato.render.methods import show_method, show_methods
 
     every = methods_told()
     chosen = [method for method in every if name in (None, method["name"])]
     if not chosen:
-        raise typer.BadParameter(f"there is no method {name!r}; methods: {', '.join(m['name'] for m in every)}")
+        names = [method["name"] for method in every]
+        meant = step_meant(str(name), names)
+        said = f"; did you mean {meant!r}?" if meant else ";"
+        raise typer.BadParameter(f"there is no method {name!r}{said} methods: {', '.join(names)}")
     if json:
         print_json({"methods": chosen, "failed": failed_told(failed_methods().values())})
     elif name is None:

@@ -35,6 +35,7 @@ __all__ = [
     "Metric",
     "MissingKeys",
     "Model",
+    "NameBlank",
     "Out",
     "PlanFile",
     "Present",
@@ -75,6 +76,14 @@ SkipRows = Annotated[
 ]
 Sheet = Annotated[
     str | None, typer.Option(help="Sheet of an Excel file: its name, or its number from 0.", rich_help_panel=_READING)
+]
+NameBlank = Annotated[
+    bool,
+    typer.Option(
+        "--name-blank",
+        help="Call columns of a CSV or Excel file whose name is blank, * or ^x$ by their place: c8. Else refused.",
+        rich_help_panel=_READING,
+    ),
 ]
 Attack = Annotated[
     str | None,
@@ -236,7 +245,7 @@ class Reading:
 
     Parameters
     ----------
-    delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum
+    delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum
         As `sfumato.api.read.read` takes them.
     """
 
@@ -246,6 +255,7 @@ class Reading:
     header: bool | None = None
     skip_rows: int = 0
     sheet: str | None = None
+    name_blank: bool = False
     engine: str | None = None
     memory: str = "1GB"
     temp: Path | None = None
@@ -253,7 +263,8 @@ class Reading:
 
     def of_files(self) -> dict[str, Any]:
         """What is said of a file in memory."""
-        return {n: getattr(self, n) for n in ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet")}
+        own = ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet", "name_blank")
+        return {name: getattr(self, name) for name in own}
 
     def typed(self) -> dict[str, Any]:
         """What was said otherwise than usual, as options of a command line.

@@ -20,6 +20,7 @@ from sfumato.cli.options import (
     MaxStratum,
     Memory,
     Model,
+    NameBlank,
     Reading,
     SecretFile,
     Sheet,
@@ -98,6 +99,7 @@ def protect(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Protect a file as the plan says, measure risk and utility, and write the release folder.
 
@@ -114,19 +116,21 @@ def protect(
     from sfumato.cli.talk import refuse_same, telling_unlisted
     from sfumato.cli.working import working
     from sfumato.data.dataset import Dataset
-    from sfumato.plan.plan import Plan
+    from sfumato.plan.binding import loaded
     from sfumato.progress import split
     from sfumato.release.crosswalk import refuse_crosswalk
     from sfumato.release.package.parts import refuse_target
     from sfumato.release.secret import Secret
 
-    steps, secret = Plan.load(plan), None if dry_run else Secret.find(secret_file)
+    steps, secret = loaded(plan, data), None if dry_run else Secret.find(secret_file)
     refuse_target(out, overwrite)
     for path in (internal_report, crosswalk, out_plan):
         refuse_same(path, path_of(data), plan, secret_file)
     refuse_advice(steps, out_plan, advise=advise, overwrite=overwrite)
     refuse_crosswalk(crosswalk, Path(out), overwrite=overwrite)
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, engine, memory, temp, max_stratum)
+    reading = Reading(
+        delimiter, encoding, decimal, header, skip_rows, sheet, name_blank, engine, memory, temp, max_stratum
+    )
     with closing_all(open_tables(steps, plan, data, reading)) as tables:
         name = tables.engine if isinstance(tables, Dataset) else "memory"
         if dry_run:

@@ -8,7 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, SecretFile, Sheet, SkipRows
+from sfumato.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Header,
+    Json,
+    NameBlank,
+    Reading,
+    SecretFile,
+    Sheet,
+    SkipRows,
+)
 
 __all__ = ["EXAMPLE", "studio"]
 
@@ -28,6 +39,7 @@ def studio(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Look at a file, make a plan, run it and look at what comes of it, in the browser of this machine.
 
@@ -41,7 +53,7 @@ def studio(
     from sfumato.release.secret import Secret
 
     run_studio, each_line, leave = _server()
-    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet).of_files()
+    how = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank).of_files()
 
     def begun(new: Callable[[], str], private: Path) -> None:
         first = new()

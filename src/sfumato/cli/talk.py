@@ -15,6 +15,7 @@ from sfumato.cli.options import Reading
 from sfumato.data.dataset import Parted
 from sfumato.data.files.atomic import refuse_link, replacing
 from sfumato.data.finding import Findings
+from sfumato.data.unseen import seen
 from sfumato.engines.polars import PolarsDataset, held
 from sfumato.errors import FileError
 from sfumato.render.layout import Following
@@ -43,7 +44,7 @@ _COLOURS = {
 def say(lines: Sequence[str]) -> None:
     """Tell the user something, on stderr."""
     for line in lines:
-        print(line, file=sys.stderr)
+        print(seen(line, lines=True), file=sys.stderr)
 
 
 def refuse_same(output: Path | None, *inputs: Path | None) -> None:
@@ -83,15 +84,7 @@ def open_source(source: str, how: Reading) -> PolarsDataset | Parted:
             say(table.notes if held(table) else ())
             return table
         progress(f"reading {path.name}", 0)
-        data = read(
-            path,
-            delimiter=how.delimiter,
-            encoding=how.encoding,
-            decimal=how.decimal,
-            header=how.header,
-            skip_rows=how.skip_rows,
-            sheet=how.sheet,
-        )
+        data: PolarsDataset = read(path, **how.of_files())
     say(data.notes)
     return data
 

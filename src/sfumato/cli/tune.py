@@ -18,6 +18,7 @@ from sfumato.cli.options import (
     Header,
     Json,
     Model,
+    NameBlank,
     Reading,
     Sheet,
     SkipRows,
@@ -74,6 +75,7 @@ def tune(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Find the least noise, smallest k or least of any other number of a plan that meets limits.
 
@@ -90,7 +92,7 @@ def tune(
         _refuse_no_folder(path)
     refuse_other_picture(picture)
     ends = _ends(between)
-    rows = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    rows = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     with working() as progress:
         found = search(
             plan,

@@ -19,6 +19,7 @@ from sfumato.data.formula import Factor, Term
 from sfumato.data.holding import holding
 from sfumato.data.pair import numbers
 from sfumato.data.roles import NUMERIC_KINDS, Kind
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 
 __all__ = [
@@ -301,7 +302,7 @@ def _refuse_unknown(frame: pl.DataFrame, names: Sequence[str]) -> None:
     if unknown:
         raise DataError(
             f"The model needs column {', '.join(map(repr, unknown))}, which the table does not have. "
-            f"Columns: {', '.join(frame.columns)}."
+            f"Columns: {seen(', '.join(frame.columns))}."
         )
 
 

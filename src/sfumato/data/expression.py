@@ -32,6 +32,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.grammar import FUNCTIONS, Apply, Name, Node, Value, read_formula, refusal, walk
 from sfumato.data.holding import holding
+from sfumato.data.unseen import seen
 from sfumato.errors import FormulaError
 
 __all__ = ["FUNCTIONS", "Expression", "parse"]
@@ -178,7 +179,7 @@ class _Types:
         if self.schema is None:
             return "unknown"
         if name not in self.schema:
-            raise self.refuse(f"there is no column {name!r}. Columns: {', '.join(self.schema)}.")
+            raise self.refuse(f"there is no column {name!r}. Columns: {seen(', '.join(self.schema))}.")
         dtype = self.schema[name]
         if dtype == pl.Null:
             return "unknown"

@@ -13,8 +13,10 @@ from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, NodeEvent, ScalarEvent
 from ruamel.yaml.parser import RoundTripParser
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from ruamel.yaml.tokens import DirectiveToken, DocumentEndToken, StreamStartToken
 
+from sfumato.data.unseen import has_unseen, seen
 from sfumato.errors import PlanError, Problem
 
 __all__ = ["MAX_BYTES", "Lines", "dump_yaml", "load_yaml", "plain"]
@@ -155,34 +157,42 @@ def plain(value: Any) -> Any:
 
 
 def dump_yaml(value: Mapping[str, Any]) -> str:
-    """Write plain values, block style above and one line for each variable and step (of each of several tables)."""
+    """Write plain values, block style above and one line for each variable and step (of each of several tables).
+
+    Characters that are not seen are written out, `\\u202E`.
+    """
     yaml = YAML()
     yaml.width = 4096
     out = StringIO()
     yaml.dump(_flow_below(value), out)
-    return out.getvalue()
+    return seen(out.getvalue(), lines=True)
 
 
 def _flow_below(value: Mapping[str, Any]) -> CommentedMap:
     top = CommentedMap()
     for key, part in value.items():
         if key == "tables" and isinstance(part, Mapping) and all(isinstance(each, Mapping) for each in part.values()):
-            top[key] = CommentedMap({name: _flow_below(table) for name, table in part.items()})
+            top[key] = CommentedMap({_text(name): _flow_below(table) for name, table in part.items()})
         elif isinstance(part, Mapping):
-            top[key] = CommentedMap({k: _flow(v) for k, v in part.items()})
+            top[key] = CommentedMap({_text(k): _flow(v) for k, v in part.items()})
         elif isinstance(part, Sequence) and not isinstance(part, str):
             top[key] = CommentedSeq([_flow(v) for v in part])
         else:
-            top[key] = part
+            top[key] = _text(part)
     return top
+
+
+def _text(value: Any) -> Any:
+    """A value; a text with characters that are not seen in double quotes: YAML writes them out in no others."""
+    return DoubleQuotedScalarString(value) if isinstance(value, str) and has_unseen(value) else value
 
 
 def _flow(value: Any) -> Any:
     if isinstance(value, Mapping):
-        flow: Any = CommentedMap({k: _flow(v) for k, v in value.items()})
+        flow: Any = CommentedMap({_text(k): _flow(v) for k, v in value.items()})
     elif isinstance(value, list | tuple):
         flow = CommentedSeq([_flow(v) for v in value])
     else:
-        return value
+        return _text(value)
     flow.fa.set_flow_style()
     return flow

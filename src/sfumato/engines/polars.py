@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.data.query import COUNT, WEIGHT, Classes, Counts, Folded, Largest, Moments, Quantiles, Query
 from sfumato.engines.answers import empty_moments, keys, moment_rows, present, refuse_unknown
 from sfumato.engines.classes import class_sizes, class_values, empty_classes
@@ -44,6 +45,8 @@ class PolarsDataset:
         Most rows in a batch of `map`; all at once if None.
     source
         The file that it was read from, where it is one: a release's papers lie beside it.
+    dialect
+        What a delimited text file was written in, and a release of it is.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class PolarsDataset:
     notes: tuple[str, ...] = ()
     batch_rows: int | None = None
     source: Path | None = None
+    dialect: Dialect = USUAL
 
     def __post_init__(self) -> None:
         if list(self.codebook) != self.frame.columns:
@@ -170,10 +174,11 @@ class PolarsDataset:
 
     def _groups(self, column: str, by: Sequence[str], order: bool = False) -> Groups:
         """Values of one column, group by group in the order of `by`."""
-        dtype = self.frame.schema[column]
+        dtype = self.frame[column].dtype  # the schema of a wide table is dear, and this is asked of each column
         if dtype == pl.String and self.frame[column].null_count() == self.frame.height:  # as text files have it
             raise DataError(f"Column {column!r} has no value at all. Leave it out here.")
-        return Groups.of(self.frame, keys(by, self.frame.schema), present(self.codebook, column, dtype), order)
+        some = self.frame.select(list(dict.fromkeys((*by, column))))
+        return Groups.of(some, keys(by, some.schema), present(self.codebook, column, dtype), order)
 
     def _key_schema(self, by: Sequence[str]) -> dict[str, Any]:
         return {n: self.frame.schema[n] for n in by}

@@ -16,6 +16,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.design import is_factor
 from sfumato.data.expression import parse
 from sfumato.data.hierarchy import as_texts, text_of
+from sfumato.data.unseen import seen
 from sfumato.draws import Draws, Purpose, units
 from sfumato.errors import DataError, FileError
 from sfumato.gate.margin import FIRST
@@ -230,7 +231,7 @@ def _weights(frame: pl.DataFrame, count: str | None) -> Ints | None:
     if count is None:
         return None
     if count not in frame.columns:
-        raise DataError(f"There is no column {count!r} of counts. Columns: {', '.join(frame.columns)}.")
+        raise DataError(f"There is no column {count!r} of counts. Columns: {seen(', '.join(frame.columns))}.")
     column = frame[count]
     if not column.dtype.is_numeric():
         raise DataError(f"Column {count!r} holds no counts: they are whole numbers from 0 on.")

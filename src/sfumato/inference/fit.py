@@ -16,6 +16,7 @@ from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosed, Disclosure
 from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.inference.columns import split_columns
 from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
@@ -294,7 +295,7 @@ def _check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
     if unknown:
         raise DataError(
             f"The model needs column {', '.join(map(repr, unknown))}, which the table does not have. "
-            f"Columns: {', '.join(frame.columns)}."
+            f"Columns: {seen(', '.join(frame.columns))}."
         )
 
 

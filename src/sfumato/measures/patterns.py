@@ -20,6 +20,7 @@ from sfumato.data.dataset import Dataset
 from sfumato.data.finding import Finding, Findings
 from sfumato.data.query import COUNT, WEIGHT, Counts
 from sfumato.data.remembered import Remembered
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.kernels.classes.individual_risk import individual_risk
 from sfumato.kernels.classes.missing_keys import count_with_missing
@@ -62,9 +63,8 @@ def has_columns(data: Dataset, names: Sequence[str]) -> bool:
 def _refuse_unknown(data: Dataset, names: Sequence[str]) -> None:
     unknown = [n for n in names if n not in data.codebook]
     if unknown:
-        raise DataError(
-            f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {', '.join(data.codebook)}."
-        )
+        there = seen(", ".join(data.codebook))
+        raise DataError(f"There is no column {', '.join(map(repr, unknown))}. Columns of the table: {there}.")
 
 
 def value_counts(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import polars as pl
@@ -26,6 +29,7 @@ __all__ = [
     "NEEDS_RECORD",
     "entered",
     "guesses",
+    "loaded",
     "plain_types",
     "read_parts",
     "refuse_several",
@@ -42,9 +46,54 @@ _SEVERAL = (
     "its own, with pseudonymise under one secret where they must join, or take --engine memory"
 )
 _TYPE = "type"
+_BEGINNING = 1 << 16
 
 
 D = TypeVar("D", bound=Dataset)
+
+
+def loaded(plan: Plan | str | PathLike[str], data: object) -> Plan:
+    """A plan that is given as it is or by its path.
+
+    Parameters
+    ----------
+    plan
+        A `Plan`, or the path of one.
+    data
+        What is given for the data.
+
+    Raises
+    ------
+    PlanError
+        As in `Plan.load`; where the path of the data stands in place of the plan's it says so.
+
+    Examples
+    --------
+    >>> loaded("cohort.csv", "plan.yaml")
+    Traceback (most recent call last):
+    sfumato.errors.PlanError: 1 problem in the plan:
+      - the arguments are swapped: the plan comes first ('plan.yaml'), then the data ('cohort.csv')
+    """
+    if isinstance(plan, Plan):
+        return plan
+    try:
+        return Plan.load(plan)
+    except PlanError:
+        if isinstance(data, str | PathLike) and _is_plan(data) and not _is_plan(plan):
+            swapped = f"the plan comes first ({fspath(data)!r}), then the data ({fspath(plan)!r})"
+            raise PlanError([f"the arguments are swapped: {swapped}"]) from None
+        raise
+
+
+def _is_plan(path: str | PathLike[str]) -> bool:
+    """Whether a file is a plan by its name, or by its first lines."""
+    if Path(path).suffix.lower() in (".yaml", ".yml"):
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return re.search(rb"(?m)^sfumato:", file.read(_BEGINNING)) is not None
+    except OSError:
+        return False
 
 
 def entered(plan: Plan, data: D, *, released: bool = True) -> D:

@@ -13,6 +13,7 @@ from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import FEW_TEXTS, Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Kind, Role
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.plan.belonging import belonging
 from sfumato.plan.coarsening import levels_of, year_of
@@ -134,7 +135,7 @@ class Exchange:
         for step in (step for i, (_, step) in enumerate(steps) if step not in [s for _, s in steps[:i]]):
             columns = [n for n, each in steps if each == step]
             what = "year" if step["do"] == "coarsen_date" else "broader group"
-            yield f"  # Of {', '.join(columns)} the {what} stays."
+            yield f"  # Of {seen(', '.join(columns))} the {what} stays."
             yield parameter_line(step, columns)
         if not self.columns:
             return
@@ -153,7 +154,7 @@ class Exchange:
     @staticmethod
     def _dropped(columns: Sequence[LeftOut]) -> Iterator[str]:
         if columns:
-            yield from (f"  # {one.column!a} is left out: {one.because}." for one in columns)
+            yield from (f"  # {one.column!r} is left out: {one.because}." for one in columns)
             yield f"  - {{do: drop, columns: {yaml_list([one.column for one in columns])}}}"
 
     def _limits(self, purpose: Purpose) -> Iterator[str]:

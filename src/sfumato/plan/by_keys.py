@@ -19,6 +19,7 @@ from sfumato.data.hidden import HIDDEN
 from sfumato.data.kinds import Facts
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Kind, Role
+from sfumato.data.unseen import seen
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError
 from sfumato.kernels.classes.cell_suppression import Suppression, suppress_cells
@@ -132,7 +133,7 @@ def draft_by_keys(
         *_limit_lines(steps, asked),
     ]
     return DraftedPlan(
-        text="\n".join(lines) + "\n",
+        text=seen("\n".join(lines) + "\n", lines=True),
         purpose=wishes.purpose,
         method="keys",
         known=known,
@@ -273,7 +274,7 @@ def _left_out_lines(left_out: Sequence[LeftOut], nothing: str | None) -> Iterato
         yield f"# This file cannot be released in this way because {nothing}."
         return
     for one in left_out:
-        yield f"# {one.column!a} is left out: {one.because}."
+        yield f"# {one.column!r} is left out: {one.because}."
 
 
 def _unknown_lines(unknown: Sequence[Unknown]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from sfumato.data.extended import shown
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import Role
+from sfumato.data.unseen import seen
 from sfumato.plan.drafting import BLUR, MOST_CELLS, MOST_COLUMNS, Steps
 from sfumato.plan.spelling import yaml_list, yaml_text
 
@@ -88,10 +89,11 @@ def step_lines(steps: Steps) -> Iterator[str]:
     if steps.coordinates:
         yield "  # In place of coordinates a step to_grid could keep the area (pip install 'sfumato[geo]')."
     for n in steps.unread:
-        yield f"  # How the dates of {n} are written could not be told: coarsen_date with a format would keep the year."
+        said = "are written could not be told: coarsen_date with a format would keep the year."
+        yield f"  # How the dates of {seen(n)} {said}"
     for alike in {json.dumps(parameters): parameters for parameters in steps.years.values()}.values():
         dates = [n for n, parameters in steps.years.items() if parameters == alike]
-        yield f"  # Of {', '.join(dates)} the year stays."
+        yield f"  # Of {seen(', '.join(dates))} the year stays."
         yield parameter_line(alike, dates)
     yield from _broadened(steps)
     if not steps.averaged:
@@ -106,16 +108,17 @@ def _broadened(steps: Steps) -> Iterator[str]:
         yield f"  - {{do: drop, columns: {yaml_list(steps.crowded)}}}"
     for n, form in steps.forms.items():
         if form.coarsen:
-            yield f"  # Of {n} the broader group stays."
+            yield f"  # Of {seen(n)} the broader group stays."
             yield parameter_line(form.coarsen, [n])
         if form.band:
-            yield f"  # Many people share a value of {n}, so that averages would leave it as it is: bands hide it."
+            many = f"Many people share a value of {seen(n)}"
+            yield f"  # {many}, so that averages would leave it as it is: bands hide it."
             yield f"  - {{do: recode, columns: {yaml_list([n])}, band: {json.dumps([_plain(c) for c in form.band])}}}"
         if form.merge:
-            yield f"  # Categories of {n} that few people have become one."
+            yield f"  # Categories of {seen(n)} that few people have become one."
             yield f"  - {{do: merge_rare, columns: {yaml_list([n])}, min_count: {form.merge}}}"
         if form.keep:
-            yield f"  # Categories of {n} that few people have become missing; those listed stay as they are."
+            yield f"  # Categories of {seen(n)} that few people have become missing; those listed stay as they are."
             kept = ", ".join(f"{_scalar(v)}: {_scalar(v)}" for v in form.keep)
             yield f"  - {{do: recode, columns: {yaml_list([n])}, map: {{{kept}}}, other: missing}}"
     if steps.some_small and steps.cells:

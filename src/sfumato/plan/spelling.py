@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from sfumato.data.unseen import seen
+
 __all__ = ["yaml_list", "yaml_text"]
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -22,7 +24,7 @@ def yaml_text(text: str) -> str:
     ('town', '"No"', '"1e5"')
     """
     plain = _PLAIN.fullmatch(text) and text.lower() not in _WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text if plain else seen(json.dumps(text, ensure_ascii=False))
 
 
 def yaml_list(names: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from sfumato.methods.base import Method
 from sfumato.methods.registry import failed_methods, method, methods
+from sfumato.plan.field_words import step_meant
 from sfumato.plug_ins import and_left_out
 
 __all__ = ["AnyStep", "step_words"]
@@ -38,6 +39,8 @@ def _validated(given: Any) -> Method:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "'do'"})
     named = method(do) if isinstance(do, str) else None
     if named is None:
+        if (meant := step_meant(str(do), methods())) is not None:
+            raise ValueError(f"{_no_method()}. Did you mean {meant!r}?")
         tags = ", ".join(map(repr, methods()))
         raise PydanticKnownError("union_tag_invalid", {"discriminator": "'do'", "tag": str(do), "expected_tags": tags})
     return named.model_validate(given)
@@ -57,5 +60,8 @@ def step_words() -> dict[str, str]:
     >>> step_words()["union_tag_not_found"].startswith("`do` must name a method: anonymise, ")
     True
     """
-    no_method = f"`do` must name a method: {', '.join(methods())}{and_left_out(failed_methods())}"
-    return dict.fromkeys(("union_tag_invalid", "union_tag_not_found"), no_method)
+    return dict.fromkeys(("union_tag_invalid", "union_tag_not_found"), _no_method())
+
+
+def _no_method() -> str:
+    return f"`do` must name a method: {', '.join(methods())}{and_left_out(failed_methods())}"

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, NOT_LEARNT, Kind, Role
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.plan.unknown import OPEN, OTHERS, Unknown
 
@@ -187,7 +188,7 @@ class Wishes:
         for part in dict.fromkeys(n for wish, names in self._each() for n in names):
             pattern = part in self.unknown and any(sign in part for sign in "*?[")
             if pattern and not _matching(part, columns):
-                yield f"No column is called like {part!r}. Columns: {', '.join(columns)}."
+                yield f"No column is called like {part!r}. Columns: {seen(', '.join(columns))}."
             elif not pattern and part not in columns:
                 yield f"There is no column {part!r}. {_nearest(part, columns)}"
 
@@ -264,7 +265,7 @@ def _matching(part: str, columns: Collection[str]) -> list[str]:
 def _nearest(name: str, columns: Collection[str]) -> str:
     cased = {n.lower(): n for n in columns}
     near = get_close_matches(name.lower(), cased, n=1, cutoff=0.5)
-    return f"Did you mean {cased[near[0]]!r}?" if near else f"Columns: {', '.join(columns)}."
+    return f"Did you mean {cased[near[0]]!r}?" if near else f"Columns: {seen(', '.join(columns))}."
 
 
 def _because_problems(because: str | None) -> Iterator[str]:

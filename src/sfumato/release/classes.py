@@ -230,7 +230,7 @@ def left_alone(pair: Pair, column: str) -> float:
     share = unchanged(pair.before, pair.after, column, pair.codebook)
     if share is None:
         return 0.0
-    if column in pair.codebook and pair.codebook[column].numeric and pair.before.schema[column].is_numeric():
+    if column in pair.codebook and pair.codebook[column].numeric and pair.before[column].dtype.is_numeric():
         return share
     margins = (side[column].cast(pl.String).value_counts(name="n") for side in (pair.before, pair.after))
     return beyond_chance(share, *margins)

@@ -9,6 +9,7 @@ import polars as pl
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.roles import NUMERIC_KINDS, Kind, Role
+from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 
 __all__ = ["Named"]
@@ -74,7 +75,7 @@ class Named:
 
     def _problems(self, schema: pl.Schema) -> Iterator[str]:
         if unknown := [n for n in dict.fromkeys(self.columns) if n not in schema]:
-            yield f"There is no column {_listed(unknown)}. Columns of the table: {', '.join(schema)}."
+            yield f"There is no column {_listed(unknown)}. Columns of the table: {seen(', '.join(schema))}."
         if both := [n for n in self.sensitive if n in self.keys]:
             yield (
                 f"{_listed(both)}: named as keys and as sensitive. What an intruder knows cannot be learnt: name each "

@@ -10,6 +10,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook
 from sfumato.data.pair import Pair
 from sfumato.data.roles import IDS, Role
+from sfumato.data.unseen import seen
 from sfumato.draws import written
 from sfumato.errors import DataError
 from sfumato.plan.binding import unique_record
@@ -24,7 +25,7 @@ def refuse_unknown(names: Sequence[str], frame: pl.DataFrame, where: str) -> Non
     unknown = [n for n in names if n not in frame.columns]
     if unknown:
         raise DataError(
-            f"There is no column {', '.join(map(repr, unknown))} in {where}. Columns: {', '.join(frame.columns)}."
+            f"There is no column {', '.join(map(repr, unknown))} in {where}. Columns: {seen(', '.join(frame.columns))}."
         )
 
 

@@ -7,6 +7,7 @@ record: a draw for all records of a person would leave the differences between t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import polars as pl
@@ -238,7 +239,7 @@ def of_each_person(step: Method, data: D, run: Callable[[PolarsDataset], tuple[P
     made = [n for n in new if n not in rows.frame.columns]
     out = beside.with_columns(_given(rows, n, f"{_NEW}{i}") for i, n in enumerate(new)).select(*stay, *made)
     book = {**rows.codebook, **{n: one.codebook[n] for n in new if n in one.codebook}}
-    done = PolarsDataset(out, Codebook({n: book[n] for n in out.columns if n in book}), rows.suffix)
+    done = replace(rows, frame=out, codebook=Codebook({n: book[n] for n in out.columns if n in book}))
     return cast(D, done), learned
 
 

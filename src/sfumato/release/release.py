@@ -17,6 +17,7 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.files import Table, write_table, written_names
 from sfumato.data.files.address import has_scheme, local_folder
 from sfumato.data.files.atomic import replacing
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.data.hidden import leaving
 from sfumato.data.publishable import published
 from sfumato.draws import Draws
@@ -261,6 +262,11 @@ class Release:
             return {}  # Parquet takes every name
         return {old: new for old, new in written_names(self.data.columns, self.data.suffix).items() if old != new}
 
+    @cached_property
+    def _dialect(self) -> Dialect:
+        """What a delimited text file is written in."""
+        return self.table.dialect.holding(self.frame) if self.table.suffix == ".csv" else USUAL
+
     def as_written(self) -> Report:
         """The report, by the names that columns have in the data file."""
         names = self.written_names
@@ -283,12 +289,13 @@ class Release:
             names={new: old for old, new in names.items()},
             foreign_keys=foreign_keys,
             known=self.as_written().known(),
+            dialect=self._dialect,
         )
 
     def write_data(self, folder: Path, name: str = "data") -> tuple[str, ...]:
         """Write the data file, and tell what its format could not hold."""
         data = self.table
-        table = Table(data.frame, data.codebook, data.suffix, label=self.plan.title)
+        table = Table(data.frame, data.codebook, data.suffix, label=self.plan.title, dialect=data.dialect)
         return write_table(table, folder / self._file(name))
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from sfumato.data.unseen import seen
 from sfumato.inference.hidden import Density
 from sfumato.inference.result import Fit
 from sfumato.render import svg
@@ -149,7 +150,7 @@ def _paint(ax: Axes, fit: Fit, rows: list[int], colours: tuple[str, str, str] = 
     for y, own, plain in zip(range(len(rows)), corrected[::-1], naive[::-1], strict=True):
         _line(ax, y + 0.12, own, edge, corrected_colour, "D")
         _line(ax, y - 0.16, plain, edge, naive_colour, "o")
-    ax.set_yticks(range(len(rows)), [fit.terms[j] for j in reversed(rows)])
+    ax.set_yticks(range(len(rows)), [seen(fit.terms[j]) for j in reversed(rows)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.set(xlabel=f"coefficient, with {100 * fit.level:g}% interval", ylim=(-0.6, len(rows) - 0.4))
@@ -164,7 +165,7 @@ def _paint_shape(ax: Axes, name: str, shape: Density) -> None:
     """The density of a hidden number over the histogram of what was released of it."""
     ax.stairs(shape.heights, shape.edges, fill=True, color=_RULE, label="released")
     ax.plot(shape.at, shape.density, color=_CORRECTED, linewidth=1.4, label="noise taken out")
-    ax.set(xlabel=name, ylim=(0, None))
+    ax.set(xlabel=seen(name), ylim=(0, None))
     ax.set_yticks([])
     ax.legend(frameon=False, fontsize=8)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from sfumato.data.finding import Finding
 from sfumato.measures.saying import percent
 from sfumato.render import svg, words
-from sfumato.render.html import template
+from sfumato.render.html import rendered
 from sfumato.render.text import plain_text
 from sfumato.tuning.averaging import Point
 from sfumato.tuning.tune import Tuned
@@ -113,7 +113,8 @@ def frontier_page(tuned: Tuned) -> bytes:
         _paint(figure.subplots(), tuned, _PAGE)
         words_of_it = f"{_utility_axis(tuned)} over {_risk_axis(tuned)}, one point for each value of {tuned.parameter}."
         drawing = svg.to_svg(figure, name="frontier", title="Risk and utility", description=words_of_it)
-    page = template("tune.html.j2").render(
+    page = rendered(
+        "tune.html.j2",
         tuned=tuned,
         title=tuned.plan.title,
         version=version("sfumato"),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.unseen import seen
 from sfumato.measures.registry import figures
 from sfumato.measures.saying import capital
 from sfumato.measures.subject import WIDE
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["page_of", "render", "template"]
+__all__ = ["page_of", "render", "rendered"]
 
 _SHARED = Path(__file__).parents[1] / "web" / "static"
 """Where `tokens.css` is: colours and type that the report has in common with pages of the web."""
@@ -60,11 +61,11 @@ def render(report: Report | TablesReport) -> Mapping[str, bytes]:
     if isinstance(report, TablesReport):
         pages = {name: page_of(one, f"{name}-picture") for name, one in report.tables.items()}
         headline, sentence = _together(report)
-        text = template("tables.html.j2").render(
-            report=report, pages=pages, headline=headline, sentence=sentence, promise=words.PROMISE
+        text = rendered(
+            "tables.html.j2", report=report, pages=pages, headline=headline, sentence=sentence, promise=words.PROMISE
         )
     else:
-        text = template("report.html.j2").render(report=report, page=page_of(report, "picture"), promise=words.PROMISE)
+        text = rendered("report.html.j2", report=report, page=page_of(report, "picture"), promise=words.PROMISE)
     return {"report.html": text.encode()}
 
 
@@ -105,9 +106,13 @@ def _together(report: TablesReport) -> tuple[str, str]:
     return "The release is refused", " ".join(said)
 
 
+def rendered(name: str, **context: Any) -> str:
+    """A page made of a template; what is put into it is escaped, and characters that are not seen are written out."""
+    return seen(_template(name).render(context), lines=True)
+
+
 @cache
-def template(name: str) -> Template:
-    """A template of a page; what is put into it is escaped."""
+def _template(name: str) -> Template:
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
     environment = Environment(

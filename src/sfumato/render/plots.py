@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sfumato.data.unseen import seen
 from sfumato.render import svg
 from sfumato.render.svg import INK, MUTED, ORIGINAL, PAPER, RELEASED, RISKY, RULE
 from sfumato.report.picture import (
@@ -133,7 +134,7 @@ def _scatter(picture: Scatter) -> _Drawing:
         else:
             _density(ax, picture.cells)
         _released_marks(ax, picture.after)
-        ax.set(xlabel=picture.x, ylabel=picture.y)
+        ax.set(xlabel=seen(picture.x), ylabel=seen(picture.y))
 
     original = "as circles" if picture.before else "as shaded cells, darker where there are more records"
     description = f"Scatter of {picture.y} over {picture.x}: released records as points, the original {original}."
@@ -161,7 +162,7 @@ def _risky(picture: Risky) -> list[_Drawing]:
         def paint(ax: Axes) -> None:
             _points(ax, others, ORIGINAL, markeredgewidth=0, alpha=0.35)
             _points(ax, marked, RISKY, marker="D", markersize=4.2, markeredgewidth=0, alpha=0.95)
-            ax.set(xlabel=picture.x, ylabel=picture.y)
+            ax.set(xlabel=seen(picture.x), ylabel=seen(picture.y))
 
         return _Drawing(title, f"Original values of {picture.y} over {picture.x}, {description} marked.", 3.5, paint)
 
@@ -209,7 +210,9 @@ def _coefficients(picture: Coefficients) -> _Drawing:
     def paint(ax: Axes) -> None:
         ax.axvline(0, color=RULE, linewidth=1, zorder=0)
         for row, i in enumerate(shown):
-            ax.text(0, -row + 0.34, picture.labels[i], transform=ax.get_yaxis_transform(), va="center", fontsize=9)
+            ax.text(
+                0, -row + 0.34, seen(picture.labels[i]), transform=ax.get_yaxis_transform(), va="center", fontsize=9
+            )
             _interval(ax, -row + 0.02, picture.before[i], ORIGINAL, "o")
             _interval(ax, -row - 0.22, picture.after[i], RELEASED, "D")
         ax.set(ylim=(-len(shown) + 0.45, 0.62), xlabel="coefficient, in standard errors of the original fit")
@@ -301,7 +304,7 @@ def _distribution(picture: Distribution) -> _Drawing:
         ax.stairs(before, picture.edges, fill=True, facecolor=ORIGINAL, alpha=0.30, linewidth=0)
         ax.stairs(before, picture.edges, color=ORIGINAL, linewidth=0.7)
         ax.stairs(after, picture.edges, color=RELEASED, linewidth=1.6)
-        ax.set(xlabel=picture.column, ylabel="density", xlim=(picture.edges[0], picture.edges[-1]))
+        ax.set(xlabel=seen(picture.column), ylabel="density", xlim=(picture.edges[0], picture.edges[-1]))
         ax.set_ylim(bottom=0)
         ax.set_yticks([])
         ax.yaxis.label.set_color(INK)

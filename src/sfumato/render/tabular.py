@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from sfumato.render import svg
-from sfumato.render.html import template
+from sfumato.render.html import rendered
 from sfumato.report.tabular.page import Widths, page_of
 from sfumato.report.tabular.papers import Figure, TablePapers
 from sfumato.tables.table import Origin, Table
@@ -61,7 +61,8 @@ def render_table(table: Table, papers: TablePapers) -> Mapping[str, bytes]:
     """
     page = page_of(table)
     letters = {letter for letter, _, _ in page.statuses}
-    text = template("table.html.j2").render(
+    text = rendered(
+        "table.html.j2",
         report=_Head(papers.title, papers.internal, datetime.date.today(), version("sfumato")),
         papers=papers,
         disclosure=table.origin.disclosure,

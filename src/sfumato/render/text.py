@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sfumato.data.finding import Finding, Findings
+from sfumato.data.unseen import seen
 from sfumato.plan.limits import unmeasured
 from sfumato.render import words
 
@@ -66,7 +67,7 @@ def _cells(line: Finding, *, first: bool) -> tuple[Text, ...]:
 
 
 def plain_text(text: str, style: str = "") -> Text:
-    """Text as it is: brackets are no markup, and control codes are made harmless."""
+    """Text as it is: brackets are no markup, and characters that are not seen are written out."""
     from rich.text import Text
 
-    return Text("".join(c if c.isprintable() else "�" for c in text), style=style)
+    return Text(seen(text), style=style)

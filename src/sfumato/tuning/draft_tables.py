@@ -15,6 +15,7 @@ from sfumato.data.entities import find
 from sfumato.data.looking import telling
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Role
+from sfumato.data.unseen import seen
 from sfumato.errors import FileError
 from sfumato.plan.draft import head
 from sfumato.plan.spelling import yaml_list
@@ -98,7 +99,7 @@ def draft_tables(tables: Mapping[str, Drafted], title: str, progress: Progress =
         tried = try_groups(table.frame, table.codebook, guesses, wishes, progress)
         lines += [f"    {line}" for line in tried.chosen.lines(tried.group, wishes.purpose, own)]
     lines += _links(shared, tables)
-    return "\n".join(lines) + "\n"
+    return seen("\n".join(lines) + "\n", lines=True)
 
 
 def _shared_ids(tables: Mapping[str, Drafted]) -> dict[str, Role]:
@@ -131,5 +132,6 @@ def _links(shared: Iterable[str], tables: Mapping[str, Drafted]) -> Iterator[str
         to = next((name for name, table in having.items() if table.frame[n].is_unique().all()), None)
         others = [name for name in having if name != to]
         if to is not None and others:
-            yield f"# To join {others[0]} to {to} by {n}, write scope: project in both in place of scope: table, and:"
+            joined = f"To join {others[0]} to {to} by {seen(n)}"
+            yield f"# {joined}, write scope: project in both in place of scope: table, and:"
             yield f"# links: [{{from: {others[0]}, to: {to}, on: {yaml_list([n])}}}]"

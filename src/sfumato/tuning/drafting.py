@@ -16,6 +16,7 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.data.pair import Pair
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, Role
+from sfumato.data.unseen import seen
 from sfumato.draws import Draws
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import SfumatoError
@@ -49,7 +50,6 @@ _MOST_LEAVING = 12
 _FEW = "it has fewer than {fewest} records, and exchange needs three groups of five"
 _NOTHING_LEFT = "no column could stay: {why}"
 _ALONE = "beside what nobody must learn nothing is left that it could be guessed from"
-_NO_NAMES = "names of columns such as `*` or `^x$` stand for others: rename them"
 _NO_LIMITS = "# None was found that meets them: without limits nothing is released by this plan."
 _TOGETHER = "its rows are found together"
 _FOUND = "with it too many people would be found"
@@ -134,7 +134,7 @@ def draft_by_groups(
     lines = chosen.lines(tried.group, wishes.purpose, said=own)
     if because is not None:  # an exchange without limits is refused, whatever is drawn
         lines = [*lines[: lines.index("limits:")], _NO_LIMITS]
-    text = "\n".join([*said, *top, *lines]) + "\n"
+    text = seen("\n".join([*said, *top, *lines]) + "\n", lines=True)
     roles = {g.name: g.variable.role for g in guesses}
     return DraftedPlan(
         text,
@@ -292,9 +292,8 @@ class Trying:
         self.progress(f"trying groups of {group}", 0)
         try:
             measured = self.measured(chosen, group)
-        except (SfumatoError, PolarsError, IndexError) as fault:
-            why = str(fault) if isinstance(fault, SfumatoError) else _NO_NAMES
-            return _Trial(group, Tried(records=self.frame.height), (), why)
+        except SfumatoError as fault:
+            return _Trial(group, Tried(records=self.frame.height), (), str(fault))
         found, moved = measured.findings, measured.moved
         lines = [(name, _bound(found, name)) for name in vars(self.asked)]
         excess = [

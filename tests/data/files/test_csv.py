@@ -151,7 +151,13 @@ REFUSED = {
     "unclosed quote": (b'a,b\n1,2\n"PLANTED,3\n4,5\n', FileError, "line 3"),
     "duplicated names": (b"a,b,a\n1,2,3\n", DataError, "Duplicated column names: column 1, column 3"),
     "duplicated words that may be data": (b"PLANTED,PLANTED\nx,y\n", DataError, "column 1, column 2"),
-    "empty name": (b"a,,c\n1,2,3\n", DataError, "Column 2 has no name"),
+    "empty name": (b"a,,c\n1,2,3\n", DataError, "Column 2 has no name.*--name-blank, which calls it c2 "),
+    "empty names": (b"a,,c, \n1,2,3,4\n", DataError, "Column 2, column 4 have no name.*calls them c2, c4 "),
+    "patterns": (
+        b"*,^PLANTED$,c\n1,2,3\n",
+        DataError,
+        "Column 1, column 2 have a name that would.*Rename.*them c1, c2 ",
+    ),
     "blank name": (b"a, ,c\n1,2,3\n", DataError, "Column 2 has no name"),
     "record in place of names": (b"7,PLANTED\n8,x\n", DataError, "--no-header.*--header.*--skip-rows"),
     "lines above": (b"PLANTED\n\na,b,c\n1,2,3\n4,5,6\n", FileError, "first line is not divided.*--skip-rows"),
@@ -305,3 +311,27 @@ def test_titanic_in_every_format(shared_data, tmp_path):
         back = read_table(tmp_path / f"a{suffix}")
         assert_same(back.frame, stripped if suffix in (".sav", ".xpt") else found.frame)
         assert back.suffix == suffix
+
+
+def test_columns_with_a_blank_name_are_called_by_their_place_where_that_is_said(tmp_path):
+    back = read(tmp_path, "a,, ,c3\n1,2,3,4\n5,6,7,8\n", name_blank=True).frame
+    assert back.columns == ["a", "c2", "c3_2", "c3"]
+    assert back.row(1) == (5, 6, 7, 8)
+    assert read(tmp_path, "a,b\n1,2\n", name_blank=True).frame.columns == ["a", "b"]
+
+
+def test_a_record_is_no_line_of_names_though_blank_ones_may_be_named(tmp_path):
+    with pytest.raises(DataError, match="--no-header"):
+        read(tmp_path, "7,,PLANTED\n8,1,x\n9,2,x\n", name_blank=True)
+
+
+def test_a_line_that_ends_with_a_delimiter_has_a_column_without_a_name(tmp_path):
+    back = read(tmp_path, "a,b,\n1,2,\n3,4,\n", name_blank=True).frame
+    assert back.columns == ["a", "b", "c3"]
+    assert back["c3"].null_count() == 2
+
+
+def test_names_that_would_be_patterns_are_called_by_their_place_where_that_is_said(tmp_path):
+    back = read(tmp_path, "*,^b$,c*,^d\n1,2,3,4\n5,6,7,8\n", name_blank=True).frame
+    assert back.columns == ["c1", "c2", "c*", "^d"]
+    assert back.row(0) == (1, 2, 3, 4)

@@ -210,7 +210,7 @@ def test_what_stands_above_the_names_is_left_out_and_told(tmp_path, case):
 @pytest.mark.parametrize(
     ("rows", "word"),
     [
-        ([["id", None, "age"], *PEOPLE], "Column B .in row 1. has no name"),
+        ([["id", None, "age"], *PEOPLE], "Column B .in row 1. has no name.*--name-blank, which calls it c2 "),
         ([["name", None], ["PLANTED", "f"], ["Bob", "m"]], "Column B .in row 1. has no name"),
         ([["id", "age", "sex"], [1, 30, "f", "PLANTED"], [2, 31, "m"]], "Column D .in row 1. has no name"),
         ([["id", "x", "x"], *PEOPLE], "Duplicated column names: column B .in row 1., column C"),
@@ -221,6 +221,11 @@ def test_names_that_are_none(tmp_path, rows, word):
     with pytest.raises(DataError, match=word) as caught:
         read_table(laid_out(tmp_path / "a.xlsx", rows))
     assert "PLANTED" not in str(caught.value)
+
+
+def test_columns_with_a_blank_name_are_called_by_their_place_where_that_is_said(tmp_path):
+    path = laid_out(tmp_path / "a.xlsx", [["id", None, "age"], *PEOPLE], top=3, left=25)
+    assert read_table(path, name_blank=True).frame.columns == ["id", "c2", "age"]
 
 
 def test_a_column_without_a_name_is_named_by_its_letter_on_the_sheet(tmp_path):

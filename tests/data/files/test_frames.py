@@ -85,3 +85,11 @@ def test_a_row_index_is_told():
 def test_categories_are_kept():
     found = read_table(pd.DataFrame({"a": pd.Categorical(["x", "y", "x"])}))
     assert found.frame["a"].cast(pl.String).to_list() == ["x", "y", "x"]
+
+
+@pytest.mark.parametrize("name", ["*", "^x$", "^$"])
+def test_a_name_that_would_be_a_pattern_of_names_is_refused(name):
+    for source in (pl.DataFrame({"a": [1], name: [2]}), pa.table({"a": [1], name: [2]})):
+        with pytest.raises(DataError, match="Column 2 has a name that would stand for several columns.*Rename"):
+            read_table(source)
+    assert read_table(pl.DataFrame({"^x": [1], "x$": [2], "**": [3]})).frame.columns == ["^x", "x$", "**"]

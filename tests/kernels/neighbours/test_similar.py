@@ -43,3 +43,19 @@ def test_distances_on_the_lattice_are_exact():
     z = on_lattice(np.random.default_rng(4).normal(size=(100, 12)))
     forward, backward = ((z[0] - z) ** 2).sum(axis=1), ((z[0] - z)[:, ::-1] ** 2).sum(axis=1)
     assert (forward == backward).all()
+
+
+@pytest.mark.parametrize("n", [5, 39, 40])
+def test_components_of_few_points_are_those_of_the_singular_values(n):
+    """Of n points in 40 dimensions, n − 1 directions differ at most; the others are nothing."""
+    z = np.random.default_rng(6).normal(size=(n, 40)) * np.arange(1, 41)
+    few = leading(z)
+    assert few.shape == (n, 12)
+    left, lengths, _ = np.linalg.svd(z - z.mean(axis=0), full_matrices=False)
+    wanted = (left * lengths)[:, : min(12, n - 1)]
+    assert np.allclose(np.abs(few[:, : wanted.shape[1]]), np.abs(wanted), atol=1e-6)
+    assert np.allclose(few[:, n - 1 :], 0.0, atol=1e-6)
+
+
+def test_equal_points_in_many_dimensions_stay_equal():
+    assert not leading(np.ones((5, 40))).any()

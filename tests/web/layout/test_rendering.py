@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.web.layout.rendering import VENDOR, _environment, refuse_without_vendor
+from sfumato.web.layout.rendering import VENDOR, _environment, _seen, refuse_without_vendor
 from sfumato.web.problems import Problem
 from sfumato.web.static_files import StaticFiles
 
@@ -33,3 +33,14 @@ def test_pages_need_the_files_of_others(tmp_path):
     with pytest.raises(Problem) as found:
         refuse_without_vendor(StaticFiles([tmp_path]))
     assert "make vendor" in found.value.detail
+
+
+def test_characters_that_are_not_seen_are_written_out_but_not_in_what_forms_send():
+    page = (
+        '<p title="a\u202eb" class="x">c\u202e d\n</p><input value="a\u202eb" aria-label="of a\u202eb">'
+        "<textarea name='t'>a\u202eb</textarea><svg><text>a\x07b</text></svg>"
+    )
+    assert _seen(page) == (
+        '<p title="a\\u202Eb" class="x">c\\u202E d\n</p><input value="a\u202eb" aria-label="of a\\u202Eb">'
+        "<textarea name='t'>a\u202eb</textarea><svg><text>a\\u0007b</text></svg>"
+    )

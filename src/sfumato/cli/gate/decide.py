@@ -17,7 +17,7 @@ from sfumato.cli.gate.opening import (
     nevers,
     policy_of,
 )
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, NameBlank, Reading, Sheet, SkipRows
 
 if TYPE_CHECKING:
     from sfumato.gate.decision import Decision
@@ -45,6 +45,7 @@ def decide(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Decide whether a table may be given to somebody who knows others: only where that is proved to be safe.
 
@@ -57,7 +58,7 @@ def decide(
 
     policy = policy_of(interval, attribution)
     never_ = nevers(never)
-    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     found = decided(read, known or [], ask, policy=policy, count=count, levels=levels, never=never_)
     hint_of_counts(read, count)
     small = (policy.interval or Interval(count=4, width=10)).count

@@ -17,7 +17,7 @@ from sfumato.cli.gate.opening import (
     nevers,
     policy_of,
 )
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows, names
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, NameBlank, Reading, Sheet, SkipRows, names
 
 if TYPE_CHECKING:
     from sfumato.gate.maximal import Maximal
@@ -52,6 +52,7 @@ def maximal(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Find the largest sets of tables that are safe together, and in how many of them each table stands.
 
@@ -63,7 +64,7 @@ def maximal(
 
     policy = policy_of(interval, attribution)
     never_ = nevers(never)
-    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     with working() as progress:
         found = found_in(
             read, policy=policy, kind=kind, count=count, levels=levels, never=never_, by=names(by), restarts=restarts,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.gate.opening import Count, LevelsFile, Never, hint_of_counts, nevers, read_groups
-from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, Reading, Sheet, SkipRows
+from sfumato.cli.options import Decimal, Delimiter, Encoding, Header, Json, NameBlank, Reading, Sheet, SkipRows
 
 __all__ = ["EXAMPLE", "replay"]
 
@@ -30,6 +30,7 @@ def replay(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Decide event after event without a server, and look in the end whether anybody knows too much.
 
@@ -48,7 +49,7 @@ def replay(
     from sfumato.gate.replay import replay as replayed
 
     wanted, lines, groups, never_ = read_policies(policies), read_events(events), read_groups(levels), nevers(never)
-    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet))
+    read = open_table(data, Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank))
     done = replayed(read, wanted, lines, count=count, record=record, levels=groups, never=never_, folder=events.parent)
     hint_of_counts(read, count)
     if json:

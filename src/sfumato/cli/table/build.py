@@ -13,6 +13,7 @@ from sfumato.cli.options import (
     Encoding,
     Header,
     Json,
+    NameBlank,
     Reading,
     SecretFile,
     Sheet,
@@ -72,6 +73,7 @@ def build(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Build a table from records: every cell that is not empty, with totals of every level.
 
@@ -105,7 +107,7 @@ def build(
         plan_table=table,
         record=record,
     )
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     built = records.table(data, reading, trees(hierarchy))
     if out is not None:
         hand_out(built, out, overwrite=overwrite)

@@ -13,6 +13,7 @@ from sfumato.cli.options import (
     Encoding,
     Header,
     Json,
+    NameBlank,
     Reading,
     SecretFile,
     Sheet,
@@ -106,6 +107,7 @@ def protect(
     header: Header = None,
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
+    name_blank: NameBlank = False,
 ) -> None:
     """Hide the cells of a table that tell of few, and others beside them, until no attacker can work them out.
 
@@ -128,7 +130,7 @@ def protect(
     refuse_out(out, *read, internal, overwrite=overwrite)
     refuse_out(internal, *read, out, overwrite=overwrite, internal=True, numbered=True)
     _refuse_numbered(data, out, internal)
-    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet)
+    reading = Reading(delimiter, encoding, decimal, header, skip_rows, sheet, name_blank)
     known = trees(hierarchy)
     if by:
         records = Records(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.data.files.table import Table
 from sfumato.errors import FileError
 
@@ -31,8 +32,8 @@ SUFFIXES: Mapping[str, str] = {
 """Every suffix that can be read, with the one that it is written with; those on the right can be written."""
 
 OPTIONS: Mapping[str, frozenset[str]] = {
-    ".csv": frozenset({"delimiter", "encoding", "decimal", "header", "skip_rows"}),
-    ".xlsx": frozenset({"sheet", "header", "skip_rows"}),
+    ".csv": frozenset({"delimiter", "encoding", "decimal", "header", "skip_rows", "name_blank"}),
+    ".xlsx": frozenset({"sheet", "header", "skip_rows", "name_blank"}),
     ".sav": frozenset({"encoding"}),
     ".dta": frozenset({"encoding"}),
     ".xpt": frozenset({"encoding"}),
@@ -49,6 +50,7 @@ def read_table(
     header: bool | None = None,
     skip_rows: int = 0,
     sheet: str | int | None = None,
+    name_blank: bool = False,
 ) -> Table:
     """Read a data file, or take over a data frame.
 
@@ -70,6 +72,9 @@ def read_table(
         How many rows of such a file stand above the table.
     sheet
         Of a workbook: its name, or its number from 0.
+    name_blank
+        Whether columns of such a file whose name is blank, `*` or like `^x$` are called by their place, `c8` for
+        instance; else they are refused.
 
     Raises
     ------
@@ -101,6 +106,7 @@ def read_table(
         "header": header,
         "skip_rows": skip_rows or None,
         "sheet": sheet,
+        "name_blank": name_blank or None,
     }
     options = {name: value for name, value in given.items() if value is not None}
     allowed = OPTIONS.get(SUFFIXES.get(suffix, ""), frozenset())
@@ -111,8 +117,15 @@ def read_table(
     return replace(table, notes=table.notes + unused)
 
 
-def read_written(path: Path) -> Table:
+def read_written(path: Path, dialect: Dialect = USUAL) -> Table:
     """Read a file that `write_table` wrote: where its format needs a row of names, the first row is one.
+
+    Parameters
+    ----------
+    path
+        The file.
+    dialect
+        What it was written in, if it is a delimited text file.
 
     Raises
     ------
@@ -128,8 +141,9 @@ def read_written(path: Path) -> Table:
     ...     read_written(Path(folder) / "a.csv").frame.columns
     ['2']
     """
-    named = "header" in OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
-    return read_table(path, header=True if named else None)
+    allowed = OPTIONS.get(SUFFIXES.get(path.suffix.lower(), ""), ())
+    given: dict[str, Any] = dialect.given() if "delimiter" in allowed else {}
+    return read_table(path, header=True if "header" in allowed else None, **given)
 
 
 def _reader(suffix: str, path: Path) -> Callable[..., Table]:

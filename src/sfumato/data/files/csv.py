@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import polars as pl
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.files.atomic import replacing
 from sfumato.data.files.decimals import Decimal, Decimals, sniff_decimal
-from sfumato.data.files.header import holds_names, looks_like_a_record, numbered_names, refused_header
+from sfumato.data.files.dialect import Dialect, registered
+from sfumato.data.files.header import holds_names, looks_like_a_record, named_blanks, numbered_names, refused_header
 from sfumato.data.files.infer import infer, infer_columns
 from sfumato.data.files.prepare import refuse_zero_characters
 from sfumato.data.files.sniff import DELIMITERS, decode, divides_below, sniff_delimiter
@@ -28,6 +30,8 @@ _SAMPLE = 1 << 16
 _AT_ONCE = 16
 """Columns whose type is found at once."""
 _BLOCK = 1 << 24
+_ROWS = 1 << 16
+"""Rows that are put into another encoding at once."""
 _GUESSED = (
     "{file}: the encoding {encoding} is a guess. Where letters such as accents are wrong in names or categories, state "
     "--encoding: cp1252 (Western Europe), cp1250 (Central Europe), cp1251 (Cyrillic), cp1253 (Greek), cp1254 (Turkish)."
@@ -35,6 +39,9 @@ _GUESSED = (
 _EITHER = (
     'Whether these numbers have decimal places or separators of thousands cannot be told; state --decimal "." or '
     '--decimal ","'
+)
+_OTHER_LETTERS = (
+    "The CSV file is written in UTF-8: it holds letters that {encoding}, the encoding of the input, does not have."
 )
 _HEADER_ONLY = "there is a header only. A table needs at least one row."
 
@@ -46,6 +53,7 @@ def read_csv(
     decimal: str | None = None,
     header: bool | None = None,
     skip_rows: int = 0,
+    name_blank: bool = False,
 ) -> Table:
     """Read a delimited text file.
 
@@ -67,6 +75,9 @@ def read_csv(
         not given there are names, and a first line that looks like a record is refused.
     skip_rows
         How many lines stand above the table.
+    name_blank
+        Whether columns whose name is blank, `*` or like `^x$` are called by their place, `c8` for instance; else they
+        are refused.
 
     Raises
     ------
@@ -96,7 +107,7 @@ def read_csv(
         data, told, doubts = _decoded(path, encoding)
         data = _below(path, data, skip_rows)
         sign = delimiter or _sniffed(path, _beginning(data))
-        columns, unsure = _cells(path, data, sign, header, skip_rows)
+        columns, unsure = _cells(path, data, sign, header, skip_rows, name_blank)
         del data
         decimals = _decimals(columns, sign, decimal)
         typed: list[tuple[pl.Series, tuple[str, ...]]] = []
@@ -107,7 +118,10 @@ def read_csv(
     notes = _how(path, (told, encoding, not doubts), (DELIMITERS[sign], delimiter, True), _point(decimals, decimal))
     notes += doubts
     notes += about(_EITHER, decimals.unsure) + unsure + tuple(note for _, said in typed for note in said)
-    return Table(frame, Codebook().only(frame.columns), ".csv", notes)
+    # In a file of one column no sign divides anything; a comma would be taken for one where it is the decimal sign.
+    sign = ";" if frame.width == 1 and decimals.sign == "," == sign else sign
+    dialect = Dialect(sign, decimals.sign, registered(told))
+    return Table(frame, Codebook().only(frame.columns), ".csv", notes, dialect=dialect)
 
 
 def _decimals(columns: list[pl.Series], delimiter: str, given: str | None) -> Decimals:
@@ -168,7 +182,7 @@ def _beginning(data: bytes) -> str:
 
 
 def _cells(
-    path: Path, data: bytes, delimiter: str, header: bool | None, skipped: int
+    path: Path, data: bytes, delimiter: str, header: bool | None, skipped: int, name_blank: bool
 ) -> tuple[list[pl.Series], tuple[str, ...]]:
     """Divide the text into named columns of texts, null where a field is empty; with what is doubtful of the names."""
     first = _first_line(path, data, delimiter)
@@ -183,6 +197,7 @@ def _cells(
             raise refused_header(path.name)
         if not named and below.height and holds_names(first, below):
             unsure = (f"{path.name}: the first line looks like names of columns and is read as a record, as stated.",)
+    first = named_blanks(first) if name_blank else first
     names = checked_names(first, "column {}".format) if named else numbered
     return [column.rename(name) for column, name in zip(frame.iter_columns(), names, strict=True)], unsure
 
@@ -263,7 +278,9 @@ def _scan(data: bytes, delimiter: str, width: int, skipped: int) -> str | None:
 
 
 def write_csv(table: Table, path: str | Path) -> tuple[str, ...]:
-    """Write a table with commas, in UTF-8, numbers in full precision, `true` and `false`, dates as ISO 8601.
+    """Write a table in its dialect: numbers in full precision, `true` and `false`, dates as ISO 8601.
+
+    Where its encoding lacks a letter of the table, the file is written in UTF-8, and a note says so.
 
     Reading gives back equal numbers, dates and texts, apart from what CSV cannot tell: an empty text and a missing
     value are the same field, and a text that looks like a number, a date or a truth value reads back as one (a note
@@ -288,26 +305,38 @@ def write_csv(table: Table, path: str | Path) -> tuple[str, ...]:
     checked_names(frame.columns)
     refuse_zero_characters(frame, ".csv")
     frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    with replacing(path) as temporary:
-        if frame.width == 1:
-            # A row whose only field is missing would be an empty line, which most readers skip.
-            frame.write_csv(temporary, null_value='""', quote_style=_around(frame.to_series()))
-        else:
-            frame.write_csv(temporary)
-    return _lost(frame) + unheld(table.codebook.only(frame.columns), (), ".csv")
+    dialect = table.dialect.holding(frame)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        _write(frame, file, dialect)
+    other = (_OTHER_LETTERS.format(encoding=table.dialect.encoding),) if dialect != table.dialect else ()
+    return other + _lost(frame, dialect) + unheld(table.codebook.only(frame.columns), (), ".csv")
+
+
+def _write(frame: pl.DataFrame, file: IO[bytes], dialect: Dialect) -> None:
+    how: dict[str, Any] = {"separator": dialect.delimiter, "decimal_comma": dialect.decimal == ","}
+    if frame.width == 1:
+        # A row whose only field is missing would be an empty line, which most readers skip.
+        how |= {"null_value": '""', "quote_style": _around(frame.to_series())}
+    if dialect.encoding == "utf-8":
+        frame.write_csv(file, **how)
+        return
+    encoder = codecs.getincrementalencoder(dialect.encoding)()  # A mark of the order of bytes stands once.
+    for i, rows in enumerate(frame.iter_slices(_ROWS)):
+        file.write(encoder.encode(rows.write_csv(include_header=not i, **how)))
+    file.write(encoder.encode("", final=True))
 
 
 def _around(column: pl.Series) -> Literal["necessary", "non_numeric"]:
-    """Texts with another delimiter are quoted in a file that has no comma to tell what divides its fields."""
-    other = column.dtype == pl.String and column.str.contains(r"[;\t|]").any()
+    """Texts with a delimiter are quoted in a file of one column, where nothing else tells what divides its fields."""
+    other = column.dtype == pl.String and column.str.contains(r"[,;\t|]").any()
     return "non_numeric" if other else "necessary"
 
 
-def _lost(frame: pl.DataFrame) -> tuple[str, ...]:
+def _lost(frame: pl.DataFrame, dialect: Dialect) -> tuple[str, ...]:
     untyped = [n for n, t in frame.schema.items() if isinstance(t, pl.Time | pl.Duration) or _zoned(t)]
     texts = [column for column in frame.iter_columns() if column.dtype == pl.String]
     # A file of one column may be taken for a continental one, with decimal commas.
-    decimals: tuple[Decimal, ...] = (".", ",") if frame.width == 1 else (".",)
+    decimals: tuple[Decimal, ...] = (".", ",") if frame.width == 1 else (dialect.decimal,)
     alike = [column.name for column in texts if any(_looks_typed(column, sign) for sign in decimals)]
     blank = [column.name for column in texts if (column == "").any()]
     notes = about("CSV reads back times, durations and time zones as text", untyped)

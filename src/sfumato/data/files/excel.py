@@ -38,7 +38,13 @@ _DAY_ZERO = datetime.date(1899, 12, 31)
 """The day that a time of day without a date is read with."""
 
 
-def read_xlsx(path: Path, sheet: str | int | None = None, header: bool | None = None, skip_rows: int = 0) -> Table:
+def read_xlsx(
+    path: Path,
+    sheet: str | int | None = None,
+    header: bool | None = None,
+    skip_rows: int = 0,
+    name_blank: bool = False,
+) -> Table:
     """Read one sheet of an Excel workbook.
 
     The table may stand anywhere on the sheet. Its first row holds the names of the columns; what stands above it in
@@ -59,6 +65,9 @@ def read_xlsx(path: Path, sheet: str | int | None = None, header: bool | None = 
         so on. Where it is not given, a row of names is looked for, and one that looks like a record is refused.
     skip_rows
         How many rows of the sheet, from its first, stand above the table.
+    name_blank
+        Whether columns whose name is blank, `*` or like `^x$` are called by their place, `c8` for instance; else they
+        are refused.
 
     Raises
     ------
@@ -84,7 +93,7 @@ def read_xlsx(path: Path, sheet: str | int | None = None, header: bool | None = 
         if extent.box is None:
             raise FileError(f"Sheet {name!r} of {str(path)!r} is empty.")
         texts = workbook.load_sheet(name, header_row=None, skip_rows=0, dtypes="string").to_polars()
-        place = find_table(texts, extent, header, skip_rows, f"Sheet {name!r} of {path.name}")
+        place = find_table(texts, extent, header, skip_rows, f"Sheet {name!r} of {path.name}", name_blank)
         frame, told = _typed(workbook, name, place, texts)
     return Table(frame, Codebook().only(frame.columns), ".xlsx", notes + place.notes + told)
 

@@ -17,7 +17,16 @@ import polars as pl
 from sfumato.data.files.infer import MISSING_MARKS
 from sfumato.errors import DataError
 
-__all__ = ["NUMBERED", "holds_names", "looks_like_a_record", "numbered_names", "refused_header"]
+__all__ = [
+    "NUMBERED",
+    "holds_names",
+    "is_blank",
+    "is_pattern",
+    "looks_like_a_record",
+    "named_blanks",
+    "numbered_names",
+    "refused_header",
+]
 
 NUMBERED = "c"
 """What names of columns without names begin with."""
@@ -52,6 +61,44 @@ def numbered_names(width: int) -> list[str]:
     ['c1', 'c2', 'c3']
     """
     return [f"{NUMBERED}{j + 1}" for j in range(width)]
+
+
+def is_blank(name: str) -> bool:
+    """Whether a name shows nothing.
+
+    Examples
+    --------
+    >>> is_blank(" "), is_blank("x")
+    (True, False)
+    """
+    return not name.strip()
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name would be taken for a pattern of names where columns are asked for by name.
+
+    Examples
+    --------
+    >>> is_pattern("*"), is_pattern("^x$"), is_pattern("x*")
+    (True, True, False)
+    """
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def named_blanks(names: Sequence[str]) -> list[str]:
+    """Call each column whose name is blank or a pattern by its place, or by another free name where one has that.
+
+    Examples
+    --------
+    >>> named_blanks(["a", "", "*", "c3"])
+    ['a', 'c2', 'c3_2', 'c3']
+    """
+    taken, told = set(names), []
+    for name, numbered in zip(names, numbered_names(len(names)), strict=True):
+        free = (numbered, *(f"{numbered}_{i}" for i in range(2, len(names) + 2)))
+        told.append(next(n for n in free if n not in taken) if is_blank(name) or is_pattern(name) else name)
+        taken.add(told[-1])
+    return told
 
 
 def refused_header(file: str) -> DataError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from sfumato.data.files.header import holds_names, looks_like_a_record, numbered_names, refused_header
+from sfumato.data.files.header import holds_names, looks_like_a_record, named_blanks, numbered_names, refused_header
 from sfumato.data.files.sheet import Extent, Range, letters
 from sfumato.data.files.table import checked_names
 from sfumato.errors import DataError, FileError
@@ -43,7 +43,9 @@ class Place:
     notes: tuple[str, ...] = ()
 
 
-def find_table(cells: pl.DataFrame, extent: Extent, header: bool | None, skip_rows: int, what: str) -> Place:
+def find_table(
+    cells: pl.DataFrame, extent: Extent, header: bool | None, skip_rows: int, what: str, name_blank: bool = False
+) -> Place:
     """Find the table on a sheet.
 
     Parameters
@@ -58,6 +60,8 @@ def find_table(cells: pl.DataFrame, extent: Extent, header: bool | None, skip_ro
         Rows above the table.
     what
         The sheet, for errors.
+    name_blank
+        Whether columns with a blank name are called by their place in the table.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def find_table(cells: pl.DataFrame, extent: Extent, header: bool | None, skip_ro
     if header is False and [cells.row(rows[0])[j] for j in _used(cells, rows[0])] != numbered:
         place = Place(rows[0], tuple(_used(cells, rows[0])), left - 1, tuple(numbered))
     else:
-        place = _named(cells, rows, left, header, bool(skip_rows), extent.merged, what)
+        place = _named(cells, rows, left, header, bool(skip_rows), extent.merged, what, name_blank)
     _refuse_merged(extent.merged, place, left, what)
     return place
 
@@ -92,6 +96,7 @@ def _named(
     skipped: bool,
     merged: Sequence[Range],
     what: str,
+    name_blank: bool,
 ) -> Place:
     """Give the table with the names that stand in its first row, or further down where that is no row of names."""
     at = rows[0] if header or skipped else _row_of_names(cells, rows, merged)
@@ -106,6 +111,7 @@ def _named(
             f"{what}: the names of the columns stand in merged cells, so that column {empty} has none of its own. "
             "Write one name for each column into one row."
         )
+    names = named_blanks(names) if name_blank else names
     checked_names(names, lambda number: f"column {letters(left + columns[number - 1])} (in row {at + 1})")
     above = at != rows[0]
     note = f"{what}: the names of the columns are taken from row {at + 1}; what stands above is not read."

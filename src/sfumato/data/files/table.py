@@ -11,6 +11,8 @@ import polars as pl
 import polars.selectors as cs
 
 from sfumato.data.codebook import Codebook
+from sfumato.data.files.dialect import USUAL, Dialect
+from sfumato.data.files.header import is_blank, is_pattern, named_blanks
 from sfumato.errors import DataError, FileError, SfumatoError
 
 __all__ = ["Table", "about", "checked", "checked_names", "finite", "listed", "opening", "peek", "unheld", "unread"]
@@ -48,6 +50,8 @@ class Table:
     label
         What the file calls itself, where its format has a label of the whole file. That of an input goes into no
         release: there it is the plan's title.
+    dialect
+        What a delimited text file is written in.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class Table:
     suffix: str
     notes: tuple[str, ...] = ()
     label: str | None = None
+    dialect: Dialect = USUAL
 
 
 def listed(columns: Sequence[str], most: int = 10) -> str:
@@ -89,8 +94,14 @@ def about(words: str, columns: Sequence[str]) -> tuple[str, ...]:
     return (f"{words}: {listed(columns)}.",) if columns else ()
 
 
+_UNUSABLE: tuple[tuple[Callable[[str], bool], str, str], ...] = (
+    (is_blank, "no name", "Give every column a name of its own"),
+    (is_pattern, "a name that would stand for several columns, as `*` and `^x$` do", "Rename every such column"),
+)
+
+
 def checked_names(names: Sequence[object], at: Callable[[int], str] | None = None) -> list[str]:
-    """Give the column names back if they are texts, all different and none empty.
+    """Give the column names back if they are texts, all different, none empty and none a pattern of names.
 
     Parameters
     ----------
@@ -113,17 +124,23 @@ def checked_names(names: Sequence[object], at: Callable[[int], str] | None = Non
     if not all(isinstance(n, str) for n in names):
         raise DataError("Every column name must be text. Rename the columns, for instance with str().")
     texts = [str(n) for n in names]
-    where = at or "column {}".format
-    nameless = [where(j + 1) for j, n in enumerate(texts) if not n.strip()]
-    if nameless:
-        have = "has" if len(nameless) == 1 else "have"
-        some = f"{', '.join(nameless[:10])}{' and others' if len(nameless) > 10 else ''}"
-        raise DataError(f"{some[0].upper()}{some[1:]} {have} no name. Give every column a name of its own.")
+    for unusable_by, said, do in _UNUSABLE:
+        if places := [(at or "column {}".format)(j + 1) for j, n in enumerate(texts) if unusable_by(n)]:
+            some = f"{', '.join(places[:10])}{' and others' if len(places) > 10 else ''}"
+            what = f"{some[0].upper()}{some[1:]} {'has' if len(places) == 1 else 'have'} {said}. {do}"
+            raise DataError(f"{what}." if at is None else f"{what}{_offered(texts)}")
     if len(set(texts)) < len(texts):
         twice = list(dict.fromkeys(n for n in texts if texts.count(n) > 1))
         which = listed(twice) if at is None else ", ".join(at(j + 1) for j, n in enumerate(texts) if n in twice)
         raise DataError(f"Duplicated column names: {which}. Give every column a name of its own.")
     return texts
+
+
+def _offered(names: Sequence[str]) -> str:
+    """What else to do about names that cannot be used, where a file has places for its columns."""
+    called = [new for old, new in zip(names, named_blanks(names), strict=True) if is_blank(old) or is_pattern(old)]
+    them = f"it {called[0]}" if len(called) == 1 else f"them {', '.join(called[:3])}{' ...' if called[3:] else ''}"
+    return f", or state --name-blank, which calls {them} (in Python name_blank=True)."
 
 
 def finite(frame: pl.DataFrame) -> pl.DataFrame:

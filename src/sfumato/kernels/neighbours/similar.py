@@ -22,6 +22,7 @@ MOST_COORDINATES = 12
 _BLOCK = 800
 _LOOKED_AT = 10_000  # records that tell the principal components; others lie in the same directions
 _LATTICE = 2.0**20
+_NOTHING = 1e-10  # of the largest sum of squares: what is left by rounding where points do not differ
 
 
 def on_lattice(z: Floats) -> Floats:
@@ -60,10 +61,26 @@ def leading(z: Floats, most: int = MOST_COORDINATES) -> Floats:
     some = z[:_LOOKED_AT]
     middle = some.mean(axis=0)
     centred = some - middle
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    chosen = vectors[:, : -most - 1 : -1]
+    chosen = _directions(centred, most)
     largest = np.abs(chosen).argmax(axis=0)
     return np.asarray((z - middle) @ (chosen * np.sign(chosen[largest, np.arange(most)])))
+
+
+def _directions(centred: Floats, most: int) -> Floats:
+    """The leading principal directions, shape (p, most); of more coordinates than points from the products of points.
+
+    Directions in which the points do not differ are zero there: nobody needs them, and there may be fewer points than
+    directions are wanted.
+    """
+    n, p = centred.shape
+    if n >= p:
+        return np.asarray(np.linalg.eigh(centred.T @ centred)[1][:, : -most - 1 : -1])
+    squares, left = np.linalg.eigh(centred @ centred.T)
+    told = squares[::-1][:most] > _NOTHING * squares[-1]
+    directions = np.zeros((p, most))
+    directions[:, : len(told)] = np.where(told, centred.T @ left[:, ::-1][:, :most], 0.0)
+    lengths = np.linalg.norm(directions, axis=0)
+    return directions / np.where(lengths > 0, lengths, 1.0)
 
 
 def similar_groups(z: Floats, k: int) -> tuple[Ints, Ints]:

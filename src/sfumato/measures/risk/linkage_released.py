@@ -141,7 +141,7 @@ def is_amount(pair: Pair, column: str) -> bool:
     kind = pair.codebook[column].kind if column in pair.codebook else None
     if kind is not None and kind not in (*NUMERIC_KINDS, Kind.DATE):
         return False
-    types = (pair.before.schema[column], pair.after.schema[column])
+    types = (pair.before[column].dtype, pair.after[column].dtype)
     return all(dtype.is_numeric() or dtype == pl.Boolean for dtype in types)
 
 

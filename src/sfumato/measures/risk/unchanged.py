@@ -49,7 +49,7 @@ def unchanged(before: pl.DataFrame, after: pl.DataFrame, column: str, codebook: 
     >>> unchanged(pl.DataFrame({"a": [1, 2, None]}), pl.DataFrame({"a": [1.0, 2.5, 3.0]}), "a")
     0.5
     """
-    had = before.select(~(codebook or Codebook()).missing(column, before.schema[column])).to_series()
+    had = before.select(column).select(~(codebook or Codebook()).missing(column, before[column].dtype)).to_series()
     old, new = before[column].filter(had), after[column].filter(had)
     if not old.len():
         return None

@@ -70,7 +70,7 @@ def views_of(pair: Pair, columns: Sequence[str]) -> list[list[str]]:
     columns
         Their names.
     """
-    categories = [n for n in columns if not (is_amount(pair, n) or pair.after.schema[n].is_temporal())]
+    categories = [n for n in columns if not (is_amount(pair, n) or pair.after[n].dtype.is_temporal())]
     return [list(columns), *([categories] if 0 < len(categories) < len(columns) else [])]
 
 
@@ -90,8 +90,8 @@ def _told(frame: pl.DataFrame, column: str, pair: Pair) -> pl.Series:
     """The values of a column in the form in which both tables are compared."""
     if is_amount(pair, column):
         return pl.Series("v", numbers(frame, [column], pair.codebook)[:, 0] + 0.0, nan_to_null=True)
-    gap = pair.codebook.missing(column, frame.schema[column])
-    return frame.select(pl.when(~gap).then(pl.col(column).cast(pl.String)).alias("v")).to_series()
+    gap = pair.codebook.missing(column, frame[column].dtype)
+    return frame[[column]].select(pl.when(~gap).then(pl.col(column).cast(pl.String)).alias("v")).to_series()
 
 
 def _known(pair: Pair, outsider: Outsider) -> list[str]:
@@ -169,7 +169,7 @@ class _Counting:
         exprs = []
         for i, n in enumerate(self.view):
             there = names.get(n, n)
-            dtype = frame.schema[there]
+            dtype = frame[there].dtype
             value = shortest(pl.col(there), dtype) + 0.0 if n in self.amounts else pl.col(there).cast(pl.String)
             gap = Codebook({there: self.codebook[n]} if n in self.codebook else {}).missing(there, dtype)
             exprs.append(pl.when(~gap).then(value).alias(str(i)))

@@ -83,7 +83,7 @@ def own_units(batch: pl.DataFrame, draws: StepDraws) -> Words:
     """
     if draws.record is not None:
         return draws.units(batch)
-    told = [batch[n] for n in leaving(batch.columns) if not batch.schema[n].is_nested()]
+    told = [batch[n] for n in leaving(batch.columns) if not batch[n].dtype.is_nested()]
     word = value_bits(told) if told else np.zeros(batch.height, dtype=np.uint64)
     twin = pl.Series("w", word).to_frame().select(pl.int_range(pl.len()).over("w")).to_series().to_numpy()
     return np.asarray(scatter(word + twin.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)))

@@ -302,7 +302,7 @@ class _Anew:
         label = combined(np.column_stack([stratum.known.codes[n] for n in beside])) if beside else None
         labels = np.zeros(len(self.x), dtype=np.int64) if label is None else np.unique(label, return_inverse=True)[1]
         self.ranked = Ranked.of(self.x, labels)
-        dtype = stratum.rows.schema[column]
+        dtype = stratum.rows[column].dtype
         self.step = time_unit(dtype) if dtype.is_temporal() else stratum.steps.get(column)
         self.share = step.perturb or 0.0
         among = hashlib.sha256(np.sort(self.x).tobytes()).hexdigest()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfumato.data.unseen import seen
 from sfumato.errors import PlanError
 
 __all__ = ["bounded", "flow", "rows"]
@@ -16,8 +17,6 @@ _MOST_DEPTH = 20
 _MOST_VALUES = 20_000
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORDS = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
-"""What YAML takes for the end of a line or does not print, and what turns the order of the letters around it."""
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
@@ -73,7 +72,7 @@ def flow(value: Any) -> str:
         return json.dumps(value)
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return str(value)
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return seen(json.dumps(value, ensure_ascii=False))
 
 
 def rows(value: Mapping[Any, Any] | Sequence[Any], indent: str) -> list[str]:

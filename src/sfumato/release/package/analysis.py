@@ -79,7 +79,7 @@ def _opened(folder: Path, table_name: str | None, columns: Collection[str] | Non
     if papers.parts:
         frame, known = _of_parts(papers, columns), Codebook()
     else:
-        table = read_written(papers.data)
+        table = read_written(papers.data, papers.dialect)
         _refuse_other_schema(papers, table.frame.schema)
         frame, known = table.frame, table.codebook
     book = Codebook({**known, **papers.codebook}).only(frame.columns)

@@ -137,7 +137,7 @@ def read_card(folder: Path, table: str | None = None) -> Card:
     papers = read_papers(folder, table)
     if papers.parts:
         refuse_missing_parts(papers)
-    whole = scan_parts(papers) if papers.parts else read_written(papers.data).frame.lazy()
+    whole = scan_parts(papers) if papers.parts else read_written(papers.data, papers.dialect).frame.lazy()
     schema = whole.collect_schema()
     if set(schema) != set(papers.columns):
         raise DataError(f"{papers.data.name} does not have the columns that datapackage.json describes.")

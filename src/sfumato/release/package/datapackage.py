@@ -12,6 +12,7 @@ import polars as pl
 from sfumato.data.codebook import Codebook, Missing, Variable
 from sfumato.data.disclosure import Disclosure
 from sfumato.data.extended import shown
+from sfumato.data.files.dialect import USUAL, Dialect
 from sfumato.errors import FileError
 
 __all__ = ["MOST_BYTES", "ForeignKey", "Packed", "Resource", "datapackage", "field_type"]
@@ -69,6 +70,8 @@ class Resource:
         Declared links to other resources.
     known
         Who was taken to know what of its people, as plain values.
+    dialect
+        What a delimited text file is written in.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Resource:
     names: Mapping[str, str] = field(default_factory=dict)
     foreign_keys: Sequence[ForeignKey] = ()
     known: Mapping[str, Any] = field(default_factory=dict)
+    dialect: Dialect = USUAL
 
     def to_plain(self) -> dict[str, Any]:
         """The table for programs."""
@@ -86,7 +90,7 @@ class Resource:
         suffix = "." + (path if isinstance(path, str) else path[0]).rpartition(".")[2]
         frame = self.frame
         schema: dict[str, Any] = {
-            "fields": [_field(n, frame.schema[n], self.codebook[n]) for n in frame.columns],
+            "fields": [_field(n, frame.schema[n], self.codebook[n], self.dialect) for n in frame.columns],
             "missingValues": [""],
         }
         if self.foreign_keys:
@@ -102,7 +106,8 @@ class Resource:
             "path": path,
             "format": suffix[1:],
             "mediatype": _MEDIA.get(suffix, "application/octet-stream"),
-            "encoding": "utf-8",
+            "encoding": self.dialect.encoding,
+            **({"dialect": {"delimiter": self.dialect.delimiter}} if suffix == ".csv" else {}),
             "schema": schema,
         }
 
@@ -209,8 +214,10 @@ def _key(key: Any) -> str:
     return json.dumps(key if isinstance(key, str) else json.dumps(key), ensure_ascii=False)
 
 
-def _field(name: str, dtype: pl.DataType, variable: Variable) -> dict[str, Any]:
+def _field(name: str, dtype: pl.DataType, variable: Variable, dialect: Dialect) -> dict[str, Any]:
     field: dict[str, Any] = {"name": name, "type": field_type(dtype)}
+    if field["type"] == "number" and dialect.decimal != ".":
+        field["decimalChar"] = dialect.decimal
     if variable.label:
         field["title"] = variable.label
     if variable.unit:

@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from sfumato.data.codebook import Codebook
 from sfumato.data.disclosure import Disclosure
+from sfumato.data.files.dialect import USUAL, Dialect
+from sfumato.data.files.sniff import DELIMITERS
 from sfumato.engines.polars import PolarsDataset
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.datapackage import MOST_BYTES
@@ -22,8 +24,8 @@ __all__ = [
     "PACKAGE",
     "Papers",
     "all_papers",
-    "in_a_release",
     "papers_beside",
+    "papers_in",
     "papers_of",
     "read_package",
     "read_papers",
@@ -65,6 +67,8 @@ class Papers:
         What people agreed to; None where nobody said.
     parts
         The files of a release in parts, in order; none where the data are one file.
+    dialect
+        What a delimited text file is written in.
     """
 
     title: str
@@ -80,6 +84,7 @@ class Papers:
     access: str | None = None
     consent: str | None = None
     parts: tuple[Path, ...] = ()
+    dialect: Dialect = USUAL
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -183,18 +188,18 @@ def papers_of(data: PolarsDataset) -> Papers | None:
     return None if data.source is None else papers_beside(data.source)
 
 
-def in_a_release(data: Path) -> bool:
-    """Whether a file is the data file of the release folder that it lies in.
+def papers_in(data: Path) -> Papers | None:
+    """The papers of a file that is the data file of the release folder that it lies in; None of any other.
 
     Examples
     --------
-    >>> in_a_release(Path("cohort.csv"))
-    False
+    >>> papers_in(Path("cohort.csv")) is None
+    True
     """
     try:
-        return papers_beside(data) is not None
+        return papers_beside(data)
     except FileError:  # of another kind of description, or a damaged one, which matters to those who read it only
-        return False
+        return None
 
 
 def _text(value: Any) -> str | None:
@@ -223,7 +228,18 @@ def _papers(path: Path, package: Mapping[str, Any], resource: Mapping[str, Any],
         access=_text(package.get("access")),
         consent=_text(package.get("consent")),
         parts=parts,
+        dialect=_dialect(resource),
     )
+
+
+def _dialect(resource: Mapping[str, Any]) -> Dialect:
+    """What a delimited text file is written in; in releases of earlier versions it is not said, and the usual."""
+    delimiter = resource.get("dialect", {}).get("delimiter", ",")
+    decimal = {field.get("decimalChar", ".") for field in resource["schema"]["fields"] if field["type"] == "number"}
+    if delimiter not in DELIMITERS or len(decimal) > 1 or not decimal <= {".", ","}:
+        raise ValueError(resource)
+    comma = decimal == {","}
+    return Dialect(delimiter, "," if comma else ".", str(resource.get("encoding", "utf-8")))
 
 
 def _files(folder: Path, told: Any) -> tuple[Path, tuple[Path, ...]]:

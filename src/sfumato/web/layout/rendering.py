@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
+from sfumato.data.unseen import seen
 from sfumato.web.problems import Problem
 from sfumato.web.static_files import StaticFiles
 
@@ -20,6 +21,11 @@ __all__ = ["VENDOR", "refuse_without_vendor", "rendered", "shown"]
 _TEMPLATES = Path(__file__).parents[1]
 VENDOR = ("vendor/htmx.min.js", "vendor/pico.min.css")
 """Files of others that pages need."""
+
+
+_PIECES = re.compile(r"(<textarea\b.*?</textarea>|<script\b.*?</script>|<[^>]*>)|[^<]+", re.DOTALL)
+"""Tags, with what forms send and scripts read; and the texts between them."""
+_LABELS = re.compile(' (?:aria-label|title|placeholder)="[^"]*"')
 
 
 @cache
@@ -77,7 +83,18 @@ def rendered(template: str, static: StaticFiles, context: Mapping[str, Any]) -> 
     context
         What it says.
     """
-    return _environment().get_template(template).render(static=static.url, **context)
+    return _seen(_environment().get_template(template).render(static=static.url, **context))
+
+
+def _seen(page: str) -> str:
+    """A page in which characters that are not seen are written out, but for what its forms send."""
+    if seen(page, lines=True) == page:
+        return page
+    return _PIECES.sub(lambda piece: _LABELS.sub(_in_page, piece[0]) if piece[1] else _in_page(piece), page)
+
+
+def _in_page(piece: re.Match[str]) -> str:
+    return seen(piece[0], lines=True)
 
 
 def shown(template: str, static: StaticFiles, context: Mapping[str, Any], status: int = 200) -> HTMLResponse:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sfumato.data.unseen import shell_word
 from sfumato.web.studio.source import Source
 
 __all__ = ["called", "command", "python_read", "reading"]
@@ -26,14 +26,14 @@ def command(words: Iterable[str], options: Mapping[str, Any]) -> str:
     >>> command(["sfumato", "fit", "my release"], {"formula": "y ~ x", "json": True, "table": None})
     "sfumato fit 'my release' --formula 'y ~ x' --json"
     """
-    parts = [shlex.quote(word) for word in words]
+    parts = [shell_word(word) for word in words]
     for name, value in options.items():
         for one in value if isinstance(value, list | tuple) else [value]:
             if one is None or one is False or one == "":
                 continue
             parts.append(f"--{name}")
             if one is not True:
-                parts.append(shlex.quote(str(one)))
+                parts.append(shell_word(str(one)))
     return " ".join(parts)
 
 

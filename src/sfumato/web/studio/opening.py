@@ -26,7 +26,7 @@ __all__ = [
     "table_opened",
 ]
 
-HOW = ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet")
+HOW = ("delimiter", "encoding", "decimal", "header", "skip_rows", "sheet", "name_blank")
 """Names of the reading options."""
 _MOST_LISTED = 300
 _RECORDS = 2_000
@@ -63,7 +63,8 @@ def how_of(fields: Mapping[str, str]) -> dict[str, Any]:
     how: dict[str, Any] = {name: given[name] or None for name in ("delimiter", "encoding", "decimal")}
     sheet = given["sheet"]
     how |= {"header": _HEADERS[given["header"]], "skip_rows": int(rows)}
-    return how | {"sheet": (int(sheet) if sheet.isdigit() else sheet) if sheet else None}
+    how |= {"sheet": (int(sheet) if sheet.isdigit() else sheet) if sheet else None}
+    return how | {"name_blank": bool(given["name_blank"])}
 
 
 def options_for(path: Path) -> frozenset[str]:
@@ -147,6 +148,8 @@ def command(studio: Studio) -> str:
         parts.append("--header" if header else "--no-header")
     if rows := source.how.get("skip_rows"):
         parts += ["--skip-rows", str(rows)]
+    if source.how.get("name_blank"):
+        parts.append("--name-blank")
     return shlex.join([*parts, "--out", studio.beside.name])
 
 

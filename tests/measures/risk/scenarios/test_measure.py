@@ -5,7 +5,7 @@ import pytest
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.measures.intruding import SCENARIOS, Intruding, Knowledge
 from sfumato.measures.known import Known
-from sfumato.measures.risk.scenarios.measure import MEASURE, NO_CONTROL, NO_KEY, NOT_THERE, SAMPLED, findings
+from sfumato.measures.risk.scenarios.measure import MEASURE, NO_CONTROL, NO_KEY, NOT_THERE, SAMPLED, TOO_MANY, findings
 
 BOOK = Codebook(
     {
@@ -90,3 +90,14 @@ def test_the_headline_tells_of_the_neighbour_and_no_value():
     assert said is not None
     assert said.startswith("Somebody who knows a person's keys")
     assert MEASURE.say(findings(KNOWN, Intruding(("claim",))), 1.0) is None
+
+
+def test_more_keys_than_records_are_linked_by_stop_that_intruder_alone():
+    names = [f"q{i}" for i in range(31)]
+    wide = pl.DataFrame(np.random.default_rng(5).integers(0, 3, (40, 31)), schema=names)
+    few = Knowledge(keys=tuple(names[:30]))
+    found = findings(
+        Known(wide, wide, Codebook(), tuple(names)), Intruding(("neighbour", "claim"), knows={"claim": few})
+    )
+    assert {f.attack for f in found} == {"claim"}
+    assert found.notes == (TOO_MANY.format(scenario="neighbour", many=31, most=30),)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from sfumato.data.aim import Aim
 from sfumato.data.finding import Finding, Findings
+from sfumato.kernels.linkers.patterns import MOST_KEYS
 from sfumato.measures.folds.asking import Asking
 from sfumato.measures.intruding import Intruding, Knowledge
 from sfumato.measures.known import Known
@@ -26,6 +27,10 @@ SAMPLED = (
 )
 FEWER = "Scenarios: the keys make so many patterns that how often they agree was learnt from fewer people."
 NO_KEY = "{scenario}: none of what this intruder knows stands in all tables, so it was not measured. Name it (--keys)."
+TOO_MANY = (
+    "{scenario}: this intruder knows {many} keys, and records are linked by at most {most}, so it was not measured. "
+    "Name those that are known best (`knows`, --keys)."
+)
 NOT_THERE = "{scenario}: {columns} cannot be compared with the release, so this intruder does without."
 NOBODY_ODD = "trawl: no released record is alone with any of the keys, so nothing was looked for."
 NO_CONTROL = (
@@ -84,6 +89,9 @@ class _Tried:
         keys, knowledge = self._keys(scenario), self.intruding.knowledge(scenario)
         if not keys:
             self.notes.append(NO_KEY.format(scenario=scenario))
+            return []
+        if len(keys) > MOST_KEYS:
+            self.notes.append(TOO_MANY.format(scenario=scenario, many=len(keys), most=MOST_KEYS))
             return []
         of_file = scenario in ("cross_match", "trawl")
         if scenario == "cross_match" and self.known.control is None:
