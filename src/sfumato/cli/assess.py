@@ -65,6 +65,10 @@ __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
 RISK_EXAMPLE = "Example: sfumato risk cohort.csv --protected release/data.csv --columns age,income --by sex --record id"
 COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --model 'asthma ~ bmi' --family logistic"
 
+_SPECIAL = ("special_uniques", "dis_suda")
+_LOG_LINEAR = ("uniques_population_loglinear", "matches_population_loglinear")
+"""What the screen shows where it is asked for."""
+
 
 def risk(
     data: Annotated[
@@ -205,7 +209,8 @@ def risk(
     typed = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk), **how.typed()}
     following = Following((_after_risk(data, protected, plan, found.ok, typed),))
     title = data.rpartition("/")[2] if path is None else path.stem
-    screen = screen_of_risk(found, title, following, alone=protected is None and not earlier)
+    asked = (*(_SPECIAL if special_uniques else ()), *(_LOG_LINEAR if log_linear else ()))
+    screen = screen_of_risk(found, title, following, alone=protected is None and not earlier, asked=asked)
     finish(found, screen, following, json, verbose=verbose, verdict=verdict_of_risk(found))
 
 
