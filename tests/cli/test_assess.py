@@ -69,7 +69,10 @@ def test_what_leads_on_from_risk(folder, sfumato):
     assert done.stdout.startswith("EXCEEDED  people: ")
     assert done.stdout.endswith("  sfumato protect plan.yaml people.csv --out release --secret-file key\n")
     joined = ("--protected", "people.parquet", "--align", "row-order")
-    told = json.loads(sfumato("risk", "people.csv", *joined, "--json").stdout)
+    read = ("--engine", "memory", "--delimiter", ",", "--header")
+    told = json.loads(sfumato("risk", "people.csv", *joined, *read[2:], "--json").stdout)
+    assert told["next"] == ["sfumato compare people.csv people.parquet --align row-order --delimiter , --header"]
+    told = json.loads(sfumato("risk", "people.csv", *joined, *read[:2], "--json").stdout)
     assert told["next"] == ["sfumato compare people.csv people.parquet --align row-order"]
     done = sfumato("risk", "people.csv", *joined, "--plan", "plan.yaml", "--json")
     (advice,) = json.loads(done.stdout)["next"]

@@ -50,7 +50,9 @@ def test_every_module_is_imported_and_commands_run_where_what_windows_lacks_is_a
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_a_console_that_lacks_characters_gets_a_report_all_the_same(folder, encoding):
-    done = python("-m", "sfumato", "risk", "people.csv", "--keys", "sex,ωmega", cwd=folder, PYTHONIOENCODING=encoding)
+    done = python(
+        "-m", "sfumato", "risk", "people.csv", "--keys", "sex,ωmega", "--verbose", cwd=folder, PYTHONIOENCODING=encoding
+    )
     assert done.returncode == 0, done.stderr
     assert rb"sex=f, \u03c9mega=\u03b1" in done.stdout
 

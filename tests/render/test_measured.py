@@ -44,6 +44,13 @@ def test_the_same_columns_are_said_once():
     assert first == "RISK  81% of the people stand alone by Sex."
 
 
+def test_figures_that_are_asked_for_stand_in_the_table():
+    special = Finding("special_uniques", group="keys", value=3.0)
+    found = Findings((BY_KEYS, special), classes={"keys": ("Sex",)})
+    told = [screen_of_risk(found, "titanic", NEXT, alone=True, asked=asked) for asked in ((), ("special_uniques",))]
+    assert ["Records alone by few" in "".join(lines) for lines in told] == [False, True]
+
+
 def test_braces_in_names_are_text():
     assert risk(BY_KEYS, keys=("{0}", "a{"))[0] == "RISK  10% of the people stand alone by {0} and a{."
 
@@ -122,7 +129,7 @@ def test_moves_are_sorted_by_how_far_in_units_of_their_column():
         Finding("quantile", "Fare", at=0.5, value=20.0, baseline=15.1),
         Finding("quantile", "Fare", at=0.95, value=90.0, baseline=80.0),
         Finding("correlation", "Age × Fare", value=-0.4, baseline=0.1),
-        Finding("values_kept", "Age", value=900.0, baseline=80.0),
+        Finding("values_kept", "Age", value=9.0, baseline=80.0),
         Finding("mean", "Age", value=29.0, baseline=29.0),
     )
     start = next(i for i, line in enumerate(lines) if line.startswith(" What moved most"))

@@ -66,6 +66,10 @@ __all__ = ["COMPARE_EXAMPLE", "RISK_EXAMPLE", "compare", "risk"]
 RISK_EXAMPLE = "Example: sfumato risk cohort.csv --protected release/data.csv --columns age,income --by sex --record id"
 COMPARE_EXAMPLE = "Example: sfumato compare before.csv after.csv --record id --model 'asthma ~ bmi' --family logistic"
 
+_SPECIAL = ("special_uniques", "dis_suda")
+_LOG_LINEAR = ("uniques_population_loglinear", "matches_population_loglinear")
+"""What the screen shows where it is asked for."""
+
 
 def risk(
     data: Annotated[
@@ -204,10 +208,11 @@ def risk(
         )
     if records is not None:
         say([f"Written: {records}. It points at people: keep it where the data are kept."])
-    typed = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk), **how.typed()}
-    following = Following((_after_risk(data, protected, plan, found.ok, typed),))
+    joined = {"columns": columns, "by": by, **_joined(record, align, plan, table, secret_file, crosswalk)}
+    following = Following((_after_risk(data, protected, found.ok, joined, how),))
     title = data.rpartition("/")[2] if path is None else path.stem
-    screen = screen_of_risk(found, title, following, alone=protected is None and not earlier)
+    asked = (*(_SPECIAL if special_uniques else ()), *(_LOG_LINEAR if log_linear else ()))
+    screen = screen_of_risk(found, title, following, alone=protected is None and not earlier, asked=asked)
     finish(found, screen, following, json, verbose=verbose, verdict=verdict_of_risk(found))
 
 
@@ -277,32 +282,31 @@ def _joined(
     return said | {"secret_file": secret_file, "crosswalk": crosswalk}
 
 
-def _after_risk(data: str, protected: Path | None, plan: Path | None, ok: bool, typed: dict[str, Any]) -> Command:
+def _after_risk(data: str, protected: Path | None, ok: bool, joined: dict[str, Any], how: Reading) -> Command:
     """What leads on: a plan, a release, advice on one that exceeds its limits, its report, or what it lost."""
     from sfumato.plan.plan import Plan
     from sfumato.release.package.papers import papers_in
 
-    path = path_of(data)
-    reading = {name: value for name, value in typed.items() if name in Reading().__dict__}
+    path, plan, key = path_of(data), joined["plan"], joined["secret_file"]
     if protected is not None and plan is not None and not ok:
         asked = {"advise": True, "out_plan": next_plan(Path(plan.name))}
-        return command("protect", plan, data, out="release", secret_file=typed["secret_file"], **asked, **reading)
+        return command("protect", plan, data, out="release", secret_file=key, **asked, **how.typed())
     if protected is not None:
-        return command("compare", data, protected, **typed)
+        return command("compare", data, protected, **joined, **Reading(**how.of_files()).typed())
     if path is not None and papers_in(path) is not None:
         return "open", shlex.quote(str(path.parent / "report.html"))
     if plan is not None:
         source = None if Plan.load(plan).tables else data
-        return command("protect", plan, source, out="release", secret_file=typed["secret_file"] or "key", **reading)
+        return command("protect", plan, source, out="release", secret_file=key or "key", **how.typed())
     out = Path("plan.yaml")
-    return command("init", data, out=next_plan(out) if out.exists() else out, **reading)
+    return command("init", data, out=next_plan(out) if out.exists() else out, **how.typed())
 
 
 def _after_compare(before: Path, after: Path, typed: dict[str, Any]) -> Command:
     """What leads on: how well people are hidden, where records can be joined; else its report, or its own risk."""
     from sfumato.release.package.papers import papers_in
 
-    if any(typed[name] is not None for name in ("record", "align", "plan")):
+    if any(typed[name] is not None for name in ("record", "align", "plan", "crosswalk")):
         return command("risk", before, protected=after, **typed)
     if papers_in(after) is not None:
         return "open", shlex.quote(str(after.parent / "report.html"))

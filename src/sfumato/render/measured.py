@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from sfumato.measures.saying import capital, listed, percent, value_of
 from sfumato.measures.subject import KEYS, RELEASED, STRATA
 from sfumato.plan.limits import unmeasured
 from sfumato.release.verdict import verdict_of_risk
-from sfumato.render.attacks import deciding, to_show
+from sfumato.render.attacks import by_weight, deciding, to_show
 from sfumato.render.layout import (
     HEIGHT,
     ROWS,
@@ -25,7 +25,7 @@ from sfumato.render.layout import (
     table,
 )
 from sfumato.render.screen import clause, guessed, limit_of
-from sfumato.render.words import badness, of_what, plain_number, word_of
+from sfumato.render.words import of_what, plain_number, word_of
 
 __all__ = ["learnt", "screen_of_loss", "screen_of_risk"]
 
@@ -35,16 +35,13 @@ _FEW_LINES = 2
 _WHAT, _OF = 30, 26
 _SHIFT, _APART = 0.1, 0.25
 """Where correlations count as lost, and where a model always tells tables apart."""
-_ASKED = (
-    *("special_uniques", "suda_contribution", "dis_suda"),
-    *("uniques_population_loglinear", "matches_population_loglinear", "loglinear_fit"),
-)
-"""Figures that are costly, so that only whoever asks gets them."""
 _NOT_GUESSED = "What can be guessed was not measured: no category is sensitive."
 _BESIDE_OTHERS = "What can be guessed was not measured: --control FILE names people to compare with."
 
 
-def screen_of_risk(findings: Findings, title: str, following: Following, *, alone: bool) -> list[str]:
+def screen_of_risk(
+    findings: Findings, title: str, following: Following, *, alone: bool, asked: Collection[str] = ()
+) -> list[str]:
     """Give the screen of `risk`: at most 24 lines of 80 columns; a command that is longer is not cut.
 
     Parameters
@@ -57,6 +54,8 @@ def screen_of_risk(findings: Findings, title: str, following: Following, *, alon
         What to do next.
     alone
         Whether one file was measured, and not a protected one beside its original.
+    asked
+        Figures that the table shows because somebody asked for them.
 
     Examples
     --------
@@ -82,15 +81,10 @@ def screen_of_risk(findings: Findings, title: str, following: Following, *, alon
         head += paragraph(f"{indent}{said}", indent)
     tail = next_lines(following)
     only = "" if not alone else "Before" if verdict is None else "Figure"
-    shown = [*to_show(findings), *_asked_besides(findings)]
-    rows = table(shown, min(ROWS, HEIGHT - len(head) - len(tail) - 3), only)
+    shown = to_show(findings)
+    shown += [f for f in findings if f.measure in asked and f.variable is None and f not in shown]
+    rows = table(by_weight(shown), min(ROWS, HEIGHT - len(head) - len(tail) - 3), only)
     return [*head, *(["", *rows] if rows else []), "", *tail]
-
-
-def _asked_besides(findings: Findings) -> Iterator[Finding]:
-    """Figures of measures that are done only where somebody asks for them; of each the worst few."""
-    for name in _ASKED:
-        yield from sorted(findings.select(name), key=badness, reverse=True)[:_MOST_NAMED]
 
 
 def _judged(first: Finding, findings: Findings) -> str:
@@ -101,13 +95,13 @@ def _judged(first: Finding, findings: Findings) -> str:
 
 def _stand_out(findings: Findings) -> str:
     """How many stand alone by what they may be known by; where that is not measured, the first attack."""
-    shares: dict[tuple[str, ...] | str, float] = {}
+    shares: dict[tuple[str, ...] | str, tuple[str, float]] = {}
     for group in (RELEASED, KEYS, STRATA):
         for line in findings.select("uniques_sample", group=group, attack=None):
             if line.value is not None:
-                shares.setdefault(findings.classes.get(group, group), line.value)
+                shares.setdefault(findings.classes.get(group, group), (group, line.value))
     if shares:
-        said = [(percent(share), _columns(by)) for by, share in shares.items()]
+        said = [(percent(share), _columns(by, group)) for by, (group, share) in shares.items()]
         more = [f"{share} by {columns}" for share, columns in said[1:]]
         return f"{', '.join([f'{said[0][0]} of the people stand alone by {said[0][1]}', *more])}."
     attacks = [line for line in to_show(findings) if line.value is not None and word_of(line).clause]
@@ -117,11 +111,12 @@ def _stand_out(findings: Findings) -> str:
     return f"{capital(clause(attacks[0], findings))}{before if word_of(attacks[0]).form == 'share' else ''}."
 
 
-def _columns(by: tuple[str, ...] | str) -> str:
+def _columns(by: tuple[str, ...] | str, group: str) -> str:
     """Columns as a sentence has them: three by name, more by number."""
+    what = "columns" if group == RELEASED else group
     if isinstance(by, str):
-        return "all columns" if by == RELEASED else f"the {by}"
-    return f"all {len(by)} columns" if len(by) > _MOST_NAMED else listed([cut(name, _NAME) for name in by])
+        return f"all {what}"
+    return f"all {len(by)} {what}" if len(by) > _MOST_NAMED else listed([cut(name, _NAME) for name in by])
 
 
 def _guess(findings: Findings, first: Finding | None, *, alone: bool) -> str:
@@ -252,17 +247,13 @@ def _moves(findings: Findings, most: int) -> list[str]:
 
 
 def _move(line: Finding) -> tuple[str, str, str, str]:
-    digits = 2 if line.measure == "correlation" else 4
-    if line.measure == "standardised_difference":
-        return "Coefficient, in SE", cut(of_what(line), _OF), "", plain_number(line.value or 0.0, 2)
-    before, after = (plain_number(value or 0.0, digits) for value in (line.baseline, line.value))
+    both = (value_of(replace(line, value=value)) for value in (line.baseline, line.value))
+    before, after = (plain_number(round(v, 2) if line.measure == "correlation" else v, 4) for v in both)
     return cut(word_of(line).title, _WHAT), cut(of_what(line), _OF), before, after
 
 
 def _size(line: Finding, findings: Findings) -> float:
-    """How far a figure moved: in standard errors or deviations where it has units, else as a share."""
-    if line.measure == "standardised_difference":
-        return line.value or 0.0
+    """How far a figure moved: in standard deviations where it is in units of its column, else as a share."""
     if line.value is None or line.baseline is None:
         return 0.0
     change, spread = abs(line.value - line.baseline), line.baseline
@@ -270,8 +261,6 @@ def _size(line: Finding, findings: Findings) -> float:
         spread = next((f.baseline or 0.0 for f in findings.select("sd", variable=line.variable)), spread)
     elif line.measure == "correlation":
         return change
-    elif line.measure not in ("sd", "values_kept"):
+    elif line.measure != "sd":
         return 0.0
-    elif line.measure == "values_kept" and line.value > line.baseline:
-        return 0.0  # values that are new are no loss
     return change / abs(spread) if spread else float(change > 0)
