@@ -13,7 +13,7 @@ KEY = Variable(role="key")
 
 
 def drawn(values, everything=False, **more):
-    return sketch(pl.DataFrame({"^x$": values}), "^x$", Variable(**more), everything=everything)
+    return sketch(pl.DataFrame({"^x": values}), "^x", Variable(**more), everything=everything)
 
 
 def test_rare_categories_are_counted_together_until_asked_for():
