@@ -161,6 +161,7 @@ def test_a_plan_is_drafted_from_a_folder_as_from_its_rows(sfumato, here, one_dra
     drafts = [json.loads(sfumato("init", where, "--json").stdout) for where in ("parts", "parts.parquet")]
     tried = [each["draft"].pop("tried") for each in drafts]  # with a secret that is thrown away
     after = [each["draft"].pop("next") for each in drafts]
+    assert [each.pop("next") for each in drafts] == after
     assert drafts[0] == drafts[1]
     assert [[text.replace("parts.parquet", "parts") for text in texts] for texts in after] == [after[0]] * 2
     assert tried[0].keys() == tried[1].keys()

@@ -10,9 +10,9 @@ from sfumato.data.finding import Finding, Findings
 from sfumato.render.text import show
 
 
-def printed(findings) -> str:
+def printed(write, *args, **kwargs) -> str:
     out = io.StringIO()
-    show(findings, Console(file=out, width=110, force_terminal=False))
+    write(*args, Console(file=out, width=110, force_terminal=False), **kwargs)
     return out.getvalue()
 
 
@@ -22,24 +22,24 @@ def many() -> Findings:
 
 
 def test_everything_is_there():
-    text = printed(many())
+    text = printed(show, many())
     assert all(f"ward={i} " in text for i in range(1, 301))
     assert "A note." not in text, "notes go to stderr"
 
 
 def test_figures_stand_beside_baseline_and_limit():
-    line = next(row for row in printed(many()).splitlines() if "risk1" in row)
+    line = next(row for row in printed(show, many()).splitlines() if "risk1" in row)
     assert line.split() == ["risk1", "all", "records", "4%", "100%", "at", "most", "5%", "✓"]
 
 
 def test_labels_are_neither_markup_nor_control_codes():
-    text = printed(Findings((Finding("delta", variable="C(Pclass)[T.2][bold]\x1b[31m", value=1.0),)))
+    text = printed(show, Findings((Finding("delta", variable="C(Pclass)[T.2][bold]\x1b[31m", value=1.0),)))
     assert "C(Pclass)[T.2][bold]" in text
     assert "\x1b" not in text
 
 
 def test_a_limit_without_a_figure_is_not_called_exceeded():
     line = Finding("h_rank", at=2.5, limit=0.1, ok=False)
-    said = printed(Findings((line,)))
+    said = printed(show, Findings((line,)))
     assert "not measured" in said
     assert "exceeded" not in said
