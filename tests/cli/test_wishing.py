@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -52,11 +53,14 @@ def test_keys_are_named_and_the_plan_holds(people, sfumato):
 def test_what_nobody_has_decided_is_answered_by_the_next_command(people, sfumato):
     done = sfumato("init", "people.csv", "--keys", "Sex,age", "--out", "plan.yaml", "--json")
     (following,) = json.loads(done.stdout)["draft"]["next"]
-    assert following == "sfumato init people.csv --roles plan.yaml --because ... --out plan2.yaml"
+    assert following == 'sfumato init people.csv --roles plan.yaml --because "..." --out plan2.yaml'
     assert sfumato("protect", "plan.yaml", "people.csv", "--out", "release").returncode == 1
     public = sfumato("init", "people.csv", "--keys", "Sex", "--for", "public-use", "--json")
     assert "--for public-use" in json.loads(public.stdout)["draft"]["next"][0]
-    words = [REASON if word == "..." else word for word in following.split()]
+    unchanged = sfumato(*shlex.split(following)[1:])
+    assert unchanged.returncode == 2
+    assert "one line of 20 to 300 characters" in unchanged.stderr
+    words = [REASON if word == "..." else word for word in shlex.split(following)]
     assert sfumato(*words[1:]).returncode == 0
     assert sfumato("protect", "plan2.yaml", "people.csv", "--out", "release", "--secret-file", "key").returncode == 0
 

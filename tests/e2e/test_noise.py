@@ -231,6 +231,8 @@ def test_tables_with_other_rows_are_joined_or_refused(released):
 def test_the_papers_of_a_release_name_the_record_id(released):
     assert RISK[-2:] == ("--record", "id")
     told, found = (output(*a, "--attack", "nearest", cwd=released) for a in (RISK, RISK[:-2]))
+    assert "--record id" in told.pop("next")[0]
+    assert "--record" not in found.pop("next")[0]
     assert found == told
 
 

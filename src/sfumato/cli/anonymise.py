@@ -259,14 +259,14 @@ def _following(release: Release, written: Path | None, typed: dict[str, Any]) ->
         return Following((command("anonymise", data, **again, out="release"),))
     if report.verdict == "undecided":
         unknown = ",".join(dict.fromkeys(["others", *(names(again.pop("unknown", None)) or ())]))
-        reason = options(because=again.pop("because")) if "because" in again else ('--because "..."',)
+        reason = options(because=again.pop("because", "..."))
         asked = (*command("anonymise", data, **again, unknown=unknown), *reason, *options(out="release"))
         return Following((asked,), to_copy(report, release.plan) if report.open_ids else ())
     plan = Path("plan.yaml")
     reading = {name: value for name, value in again.items() if name in (*Reading().of_files(), "no_header")}
     drafted = command("init", data, keys=again.get("keys"), **reading)
     out = next_plan(plan) if plan.exists() else plan
-    return Following(((*drafted, '--because "..."', *options(out=out)),))
+    return Following(((*drafted, *options(because="...", out=out)),))
 
 
 def _new_ids(found: Anonymisation) -> list[str]:

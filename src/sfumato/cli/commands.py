@@ -11,6 +11,9 @@ from sfumato.render.layout import Command
 
 __all__ = ["command", "next_plan", "options"]
 
+_TO_FILL_IN = '"..."'
+"""What a person writes in place of three dots may have blanks."""
+
 
 def command(name: str, *arguments: str | Path | None, **given: Any) -> Command:
     """A command in parts, each quoted as a shell needs it.
@@ -37,12 +40,12 @@ def options(**given: Any) -> Command:
 
     Examples
     --------
-    >>> options(out="release", no_header=True, sheet=None)
-    ('--out release', '--no-header')
+    >>> options(out="release", no_header=True, sheet=None, because="...")
+    ('--out release', '--no-header', '--because "..."')
     """
     said = {f"--{name.replace('_', '-')}": each for name, each in given.items() if each is not None}
     return tuple(
-        flag if one is True else f"{flag} {shell_word(str(one))}"
+        flag if one is True else f"{flag} {_TO_FILL_IN if one == '...' else shell_word(str(one))}"
         for flag, each in said.items()
         for one in (each if isinstance(each, list) else [each])
         if one is not False

@@ -257,7 +257,7 @@ def _commands(
         return (_after(advice, typed),)
     if isinstance(release, Release) and "unknown:" in to_copy(release.report, release.plan):
         drafted = command("init", typed.data, roles=typed.plan)
-        return ((*drafted, '--because "..."', *options(out=next_plan(typed.plan))),)
+        return ((*drafted, *options(because="...", out=next_plan(typed.plan))),)
     asked = {}
     if isinstance(release, Release) and held(release.data):
         asked = {"advise": True, "out_plan": next_plan(typed.plan)}

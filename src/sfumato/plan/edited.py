@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from sfumato.data.profile import Guess
 from sfumato.data.roles import IDS, NOT_LEARNT, Role
 from sfumato.data.yaml import plain
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.plan.editing.written import flow
 from sfumato.plan.plan import Plan
 from sfumato.plan.unknown import OTHERS, Unknown
+from sfumato.plan.wishes import because_problems
 
 __all__ = ["Edited"]
 
@@ -34,6 +35,8 @@ class Edited:
     ------
     PlanError
         For a plan of several tables, or a reason where nothing is open.
+    DataError
+        For a reason that is none.
 
     Examples
     --------
@@ -50,6 +53,8 @@ class Edited:
             raise PlanError(["the plan has several tables: a draft takes the roles of a plan of one table"])
         if self.because is not None and all(each.decided for each in self.plan.unknown):
             raise PlanError(['the plan leaves nothing open (because: "?") that the reason could be for'])
+        if problems := list(because_problems(self.because)):
+            raise DataError(" ".join(problems))
 
     @property
     def of_keys(self) -> bool:

@@ -16,7 +16,7 @@ from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.plan.unknown import OPEN, OTHERS, Unknown
 
-__all__ = ["PURPOSES", "Purpose", "Wishes"]
+__all__ = ["PURPOSES", "Purpose", "Wishes", "because_problems"]
 
 Purpose = Literal["scientific-use", "public-use"]
 PURPOSES: Final[tuple[Purpose, ...]] = ("scientific-use", "public-use")
@@ -101,7 +101,7 @@ class Wishes:
         Traceback (most recent call last):
         sfumato.errors.DataError: There is no column 'Sexx'. Did you mean 'Sex'?
         """
-        problems = [*self._strangers(columns), *_because_problems(self.because)]
+        problems = [*self._strangers(columns), *because_problems(self.because)]
         if problems:
             raise DataError(" ".join(problems))
         told = {n: None for part in self.unknown for n in _matching(part, columns)}
@@ -268,8 +268,14 @@ def _nearest(name: str, columns: Collection[str]) -> str:
     return f"Did you mean {cased[near[0]]!r}?" if near else f"Columns: {seen(', '.join(columns))}."
 
 
-def _because_problems(because: str | None) -> Iterator[str]:
-    """What the rules of `unknown` in a plan say of the reason."""
+def because_problems(because: str | None) -> Iterator[str]:
+    """Say what the rules of `unknown` in a plan have against a reason.
+
+    Parameters
+    ----------
+    because
+        The reason; None where there is none.
+    """
     if because is None:
         return
     try:

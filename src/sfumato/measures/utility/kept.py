@@ -60,7 +60,10 @@ def _say(findings: Findings, fraction: float) -> str | None:
     if not few:
         return sentence
     about = "at least " if rungs(findings.select("values_kept")) else ""
-    told = [f"`{f.variable}` has {about}{value_of(f):,.0f} values (of {about}{f.baseline:,.0f})" for f in few[:_TOLD]]
+    told = [
+        f"`{f.variable}` has {about}{value_of(f):,.0f} value{'s'[: value_of(f) != 1]} (of {about}{f.baseline:,.0f})"
+        for f in few[:_TOLD]
+    ]
     more = len(few) - _TOLD
     others = "" if more <= 0 else f", {more} more {'columns have' if more > 1 else 'column has'} less than half of them"
     return f"{sentence} {', '.join(told)}{others}."
