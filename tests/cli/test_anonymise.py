@@ -58,10 +58,8 @@ def test_what_else_could_be_had_is_for_verbose(sfumato, files):
 
 def test_a_release_ends_with_its_report(sfumato, files):
     shown = sfumato(*asked(files, "--k", "9", "--out", files / "out")).stdout
-    last = " ".join(
-        shown.rpartition("Next:")[2].replace("\\\n", " ").split()
-    )  # a long path stands on a line of its own
-    assert last == f"open {files / 'out' / 'report.html'}"
+    last = shown.rpartition("Next:")[2].replace("\\\n", " ")  # a long path stands on a line of its own
+    assert " ".join(last.split()) == f"open {files / 'out' / 'report.html'}"
 
 
 def test_a_release_and_the_recoding(sfumato, files):
