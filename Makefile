@@ -47,7 +47,7 @@ vendor: $(CORE)  ## Fetch htmx and Pico CSS for the pages, checked by their hash
 
 test test-all nightly: IF_POSSIBLE := --if-possible
 
-test: $(READY) vendor  ## Layers, types, style and all fast tests (6 to 7 minutes on two cores).
+test: $(READY) vendor  ## Layers, types, style and all fast tests (about 5 minutes on two cores).
 	@$(BIN)/python -m tests.running test
 
 test-all: $(READY) vendor  ## Every test: simulations, large inputs, a real browser, those of the night.
