@@ -61,6 +61,12 @@ def test_where_nobody_is_counted_the_first_attack_says_most():
     assert any("Before  After" in line for line in lines)
 
 
+def test_of_a_protected_file_it_is_said_first_who_is_found():
+    """That few stand alone in it does not help those who are found by what is like them."""
+    lines = risk(BY_KEYS, FOUND, alone=False, keys=("Sex",))
+    assert lines[0] == "RISK  At most 13% of the people are found, 88% without protection."
+
+
 def test_limits_make_a_verdict():
     kept, broken = replace(FOUND, limit=0.2, ok=True), replace(FOUND, limit=0.09, ok=False)
     assert risk(kept, alone=False)[0] == "HOLDS  titanic: at most 13% of the people are found; the limit is 20%."

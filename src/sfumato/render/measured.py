@@ -36,6 +36,7 @@ _WHAT, _OF = 30, 26
 _SHIFT, _APART = 0.1, 0.25
 """Where correlations count as lost, and where a model always tells tables apart."""
 _NOT_GUESSED = "What can be guessed was not measured: no category is sensitive."
+_NOTHING = "nothing was measured that finds people."
 _BESIDE_OTHERS = "What can be guessed was not measured: --control FILE names people to compare with."
 
 
@@ -76,7 +77,10 @@ def screen_of_risk(
         head = headline(verdict, title, _judged(first, findings))
         indent = " " * (len(verdict) + 2)
     else:
-        head, indent = paragraph(f"{_RISK}{_stand_out(findings)}", " " * len(_RISK)), " " * len(_RISK)
+        head, indent = (
+            paragraph(f"{_RISK}{_alone(findings) if alone else _found(findings)}", " " * len(_RISK)),
+            " " * len(_RISK),
+        )
     if said := _guess(findings, first, alone=alone):
         head += paragraph(f"{indent}{said}", indent)
     tail = next_lines(following)
@@ -93,7 +97,7 @@ def _judged(first: Finding, findings: Findings) -> str:
     return f"{said}." if unmeasured(first) else f"{said}; the limit is {limit_of(first)}."
 
 
-def _stand_out(findings: Findings) -> str:
+def _alone(findings: Findings) -> str:
     """How many stand alone by what they may be known by; where that is not measured, the first attack."""
     shares: dict[tuple[str, ...] | str, tuple[str, float]] = {}
     for group in (RELEASED, KEYS, STRATA):
@@ -104,11 +108,21 @@ def _stand_out(findings: Findings) -> str:
         said = [(percent(share), _columns(by, group)) for by, (group, share) in shares.items()]
         more = [f"{share} by {columns}" for share, columns in said[1:]]
         return f"{', '.join([f'{said[0][0]} of the people stand alone by {said[0][1]}', *more])}."
-    attacks = [line for line in to_show(findings) if line.value is not None and word_of(line).clause]
+    return _NOTHING if not _clauses(findings) else _found(findings)
+
+
+def _found(findings: Findings) -> str:
+    """What the first attack finds; where none was measured, how many stand alone."""
+    attacks = _clauses(findings)
     if not attacks:
-        return "nothing was measured that finds people."
+        return _alone(findings)
     before = "" if attacks[0].baseline is None else f", {percent(attacks[0].baseline)} without protection"
     return f"{capital(clause(attacks[0], findings))}{before if word_of(attacks[0]).form == 'share' else ''}."
+
+
+def _clauses(findings: Findings) -> list[Finding]:
+    """What the table shows of attacks that there are words for."""
+    return [line for line in to_show(findings) if line.value is not None and word_of(line).clause]
 
 
 def _columns(by: tuple[str, ...] | str, group: str) -> str:

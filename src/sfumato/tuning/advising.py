@@ -102,9 +102,8 @@ def advise(
 
     Kinds of edits come in a fixed order: new ids for those that leave, larger groups, wider bands, merged categories,
     fewer strata, more noise, what leaves open exchanged among similar records, a column left out, and last drafts from
-    the plan's roles that keep all its limits. An
-    edit that helps and does not suffice stays while the next kind is tried. At most 12 runs are made, and none is begun
-    after 60 seconds of CPU.
+    the plan's roles that keep all its limits. An edit that helps and does not suffice stays while the next kind is
+    tried. At most 12 runs are made, and none is begun after 60 seconds of CPU.
 
     Parameters
     ----------
