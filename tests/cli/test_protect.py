@@ -175,7 +175,7 @@ def test_advice_is_a_plan_that_holds_and_the_command_that_runs_it(ward, sfumato,
     assert (tmp_path / "plan2.yaml").read_text() == FEW.replace("k: 2}", f"k: {k}}}")
 
 
-def test_advice_as_json(ward, tmp_path):
+def test_advice_as_json(ward, tmp_path, monkeypatch):
     told = json.loads(ward(FEW, "--advise", "--json").stdout)
     k = re.search(r"k (\d+) in step 1", told["advice"]["edits"][0])[1]
     assert told["advice"] == {
@@ -184,6 +184,7 @@ def test_advice_as_json(ward, tmp_path):
         "holds": True,
     }
     assert told["next"][0].endswith("--advise --out-plan plan2.yaml")
+    monkeypatch.setattr("sfumato.tuning.advising._MOST_RUNS", 5)
     none = json.loads(ward(FEW.replace("at_least: 5", "at_least: 5000"), "--advise", "--json").stdout)
     assert none["advice"].keys() == {"holds", "because"}
     assert not none["advice"]["holds"]
