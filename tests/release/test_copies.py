@@ -25,14 +25,19 @@ def plan(**step):
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
+    """By name a release and its folder, each made when a test asks for it."""
     folder = tmp_path_factory.mktemp("copies")
     survey(600).write_csv(folder / "survey.csv")
-    out = {}
-    for name, step in (("full", {"copies": 3}), ("partial", {"columns": ["pay", "age"], "copies": 3})):
-        release = sf.protect(plan(**step), folder / "survey.csv", secret=SECRET)
-        release.write(folder / name, force=True)
-        out[name] = release, folder / name
-    return out
+    steps = {"full": {"copies": 3}, "partial": {"columns": ["pay", "age"], "copies": 3}}
+
+    class Made(dict):
+        def __missing__(self, name):
+            release = sf.protect(plan(**steps[name]), folder / "survey.csv", secret=SECRET)
+            release.write(folder / name, force=True)
+            self[name] = release, folder / name
+            return self[name]
+
+    return Made()
 
 
 def test_copies_leave_one_after_the_other(released):
