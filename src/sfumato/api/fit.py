@@ -31,7 +31,7 @@ def fit(
     data: Any,
     disclosure: Disclosure | Disclosed | Sequence[Disclosed] | None = None,
     family: ModelFamily = "linear",
-    method: FitMethod = "ml",
+    method: FitMethod = "auto",
     *,
     weight: str | None = None,
     cluster: str | None = None,
@@ -59,10 +59,10 @@ def fit(
     disclosure
         How the noise was made, or the parts of that; without one every value is taken for the true one.
     family
-        `linear`, `probit`, `logit`, `poisson` or `ordered` (ordered probit).
+        `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson` or `ordered` (ordered probit).
     method
-        `ml`: maximum likelihood. `bayes`: the same with priors. `calibration`, `moments`, `simex`: quick checks, each
-        with its limits. `naive`: released values taken for true ones.
+        `auto`: what suits the family and the noise. `ml`: maximum likelihood. `bayes`: the same with priors. `naive`:
+        released values taken for true ones.
     weight, cluster
         Column of sampling weights, and column of clusters within which records depend on each other.
     group, slope
@@ -73,7 +73,7 @@ def fit(
     priors
         For `bayes`: mean and standard deviation of a normal prior by term.
     draws, seed
-        For `bayes` and `simex`.
+        For `bayes`: how many draws, and what they start from.
     hidden
         What the distribution of hidden numbers given the other covariates is taken for: `auto`, a mixture of up to five
         normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.

@@ -11,6 +11,8 @@ from sfumato.cli.options import Json, Table
 
 if TYPE_CHECKING:
     from sfumato.inference.covariates.moments import Hidden
+    from sfumato.inference.fit import Method
+    from sfumato.inference.outcome import Family
     from sfumato.inference.result import Fit
 
 __all__ = ["EXAMPLE", "fit"]
@@ -22,12 +24,11 @@ def fit(
     releases: Annotated[list[Path], typer.Argument(help="Release folder; several are joined on the record id.")],
     formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + I(bmi^2) + C(region)'.")],
     family: Annotated[
-        Literal["linear", "probit", "logit", "poisson", "ordered"], typer.Option(help="Family of the model.")
+        str, typer.Option(help="Family of the model: linear, probit, logit, poisson or ordered.")
     ] = "linear",
     method: Annotated[
-        Literal["ml", "bayes", "calibration", "moments", "simex", "naive"],
-        typer.Option(help="How the noise is taken out; ml unless there is a reason."),
-    ] = "ml",
+        str, typer.Option(help="How the noise is taken out: auto, corrected, ml, bayes or naive; auto suits.")
+    ] = "auto",
     weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Column of clusters, for robust standard errors.")] = None,
     group: Annotated[
@@ -46,7 +47,7 @@ def fit(
         typer.Option(help="For bayes: TERM=MEAN,SD, a normal prior on a coefficient; may stand several times."),
     ] = None,
     draws: Annotated[int, typer.Option(help="For bayes: how many draws of the posterior.")] = 4000,
-    seed: Annotated[int, typer.Option(help="For bayes and simex: what draws start from; it hides nothing.")] = 0,
+    seed: Annotated[int, typer.Option(help="For bayes: what draws start from; it hides nothing.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Where to draw a forest plot: .png or .svg.")] = None,
     combine: Annotated[
         Literal["auto", "simple", "rrr", "partial", "rubin"],
@@ -71,8 +72,8 @@ def fit(
         found = estimate(
             formula,
             releases,
-            family=family,
-            method=method,
+            family=cast("Family", family),
+            method=cast("Method", method),
             weight=weight,
             cluster=cluster,
             group=group,

@@ -46,7 +46,7 @@ def _patterns(problem: Problem) -> tuple[Floats, NDArray[np.bool_]]:
         names = ", ".join(c.name for c in problem.discrete)
         raise DataError(
             f"The noisy or partly missing covariates {names} have more than {MAX_PATTERNS} combinations of values, too "
-            "many to sum over. Leave some out of the formula, or use method `calibration`, `moments` or `naive`."
+            "many to sum over. Leave some out of the formula, or use method `corrected`."
         )
     patterns = np.array(list(itertools.product(*supports)), dtype=np.float64).reshape(count, len(supports))
     possible = np.ones(count, dtype=bool)

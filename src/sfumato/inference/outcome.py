@@ -23,12 +23,14 @@ from sfumato.inference.covariates.known import read_covariate, told_rows
 from sfumato.inference.covariates.noisy import law_of, refuse_misfit
 from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response
 
-__all__ = ["FAMILIES", "Family", "Outcome", "read_outcome"]
+__all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Family = Literal["linear", "probit", "logit", "poisson", "ordered"]
 
+ALIASES: dict[str, Family] = {"gaussian": "linear", "binomial": "logit"}
+"""Other names of families."""
 FAMILIES: tuple[Family, ...] = ("linear", "probit", "logit", "poisson", "ordered")
 MOST_CATEGORIES = 50
 """Most categories of an ordered response."""

@@ -24,12 +24,48 @@ if TYPE_CHECKING:
     from sfumato.inference.estimators.bayes import Posterior
     from sfumato.inference.hidden import Density
 
-__all__ = ["Fit"]
+__all__ = ["Fit", "Second"]
 
 Floats = NDArray[np.float64]
 
 _STRONG = 3.0
 """An interval that is this many times as wide as without noise gets a sentence of its own."""
+
+
+@dataclass(frozen=True)
+class Second:
+    """A second estimate, which assumes less than the first, and a test of whether the two agree.
+
+    Parameters
+    ----------
+    method
+        How it was found.
+    terms, estimate, se
+        Shape (p,).
+    p
+        Of the joint difference of the slopes; NaN where it cannot be tested.
+
+    Examples
+    --------
+    >>> Second("corrected", ("x",), np.array([0.4]), np.array([0.1]), 0.003).to_plain()["p"]
+    0.003
+    """
+
+    method: str
+    terms: tuple[str, ...]
+    estimate: Floats
+    se: Floats
+    p: float
+
+    def to_plain(self) -> dict[str, object]:
+        """Plain values for JSON; null for what there is not."""
+        rows = zip(self.terms, map(_or_none, self.estimate), map(_or_none, self.se), strict=True)
+        terms = [{"term": term, "estimate": estimate, "se": se} for term, estimate, se in rows]
+        return {"method": self.method, "terms": terms, "p": _or_none(self.p)}
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 @dataclass(frozen=True)
@@ -96,6 +132,14 @@ class Fit:
         Degrees of freedom of each term's interval, shape (p,), where synthetic copies were combined.
     rule, copies
         By which rule they were combined, and how many they are; an empty rule and 1 where there are none.
+    se_rule
+        Where the standard errors come from: `model`, `HC3`, `Lin-Wei`, `CR1` (by clusters) or `design` (with weights);
+        None for draws.
+    evidence
+        By how many standard errors the hidden numbers vary more than noise alone would, and the rarest level of hidden
+        categories is more frequent than 0; None where nothing is hidden, or something that `corrected` does not take.
+    second
+        Estimates that assume less, beside those of a likelihood.
 
     Examples
     --------
@@ -137,6 +181,9 @@ class Fit:
     df: Floats | None = field(default=None, repr=False)
     rule: str = ""
     copies: int = 1
+    se_rule: str | None = "model"
+    evidence: float | None = None
+    second: Second | None = None
 
     @property
     def se(self) -> Floats:
@@ -201,7 +248,9 @@ class Fit:
         )
 
     def to_plain(self) -> dict[str, object]:
-        """Plain values for JSON: terms, n, converged, method, family, formula, notes; `variance`, `hidden` where any.
+        """Plain values for JSON: terms, n, converged, method, family, formula, notes, se_rule, evidence, second.
+
+        `variance` and `hidden` where there are any.
 
         Of synthetic copies `rule`, `copies`, and `df` of each term, null where it is infinite. JSON has no infinity:
         `low` or `high` is null where the data set no bound on that side, and a note says so.
@@ -218,6 +267,9 @@ class Fit:
             "family": self.family,
             "formula": self.formula,
             "notes": list(self.notes),
+            "se_rule": self.se_rule,
+            "evidence": self.evidence,
+            "second": None if self.second is None else self.second.to_plain(),
             **random,
             **({"rule": self.rule, "copies": self.copies} if self.rule else {}),
             **({"hidden": self.hidden, "shape": list(self.shape)} if self.hidden else {}),

@@ -10,7 +10,8 @@ from scipy.special import gammaln, log_expit, log_ndtr
 
 from sfumato.data.disclosure import Additive, Disclosure
 from sfumato.inference.estimators.likelihood_ratio import INFLATED, profile_intervals
-from sfumato.inference.fit import _Work, fit
+from sfumato.inference.fit import fit
+from sfumato.inference.work import Work
 from tests.inference.studies import log_normal
 from tests.late import late
 
@@ -126,8 +127,8 @@ def estimate_of(table, told, family, formula="y ~ x + w"):
     """The maximum that a fit starts from."""
     kept = []
     with pytest.MonkeyPatch.context() as patch:
-        real = _Work.maximum
-        patch.setattr(_Work, "maximum", lambda self: kept.append(real(self)) or kept[0])
+        real = Work.maximum
+        patch.setattr(Work, "maximum", lambda self: kept.append(real(self)) or kept[0])
         ours = fit(formula, table, told, family=family, reduce_bias=False)
     return ours, kept[0][0]
 
