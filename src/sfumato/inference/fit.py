@@ -212,7 +212,7 @@ def fit(
     if groups is not None:
         found = work.random(method, groups, read_slope(problem, slope))
         return replace(found, slope=slope)
-    return work.likelihood(method, priors or {}, draws, seed, reduce_bias)
+    return work.likelihood("bayes" if method == "bayes" else "ml", priors or {}, draws, seed, reduce_bias)
 
 
 def _whole(number: object) -> TypeGuard[int]:
@@ -226,8 +226,8 @@ def _check_options(
         raise DataError(f"There is no family {family!r}. Families: {', '.join(FAMILIES)}.")
     if method in _GONE:
         raise DataError(
-            f"There is no method {method!r} any more. Use `corrected`: its equations are unbiased for those of the true "
-            "data, whatever the distribution of the hidden numbers."
+            f"There is no method {method!r} any more. Use `corrected`: its equations are unbiased for those of the "
+            "true data, whatever the distribution of the hidden numbers."
         )
     if method not in METHODS:
         raise DataError(f"There is no method {method!r}. Methods: {', '.join(METHODS)}.")
