@@ -1,0 +1,1 @@
+"""Estimating equations on noisy values that are unbiased for those of the true ones."""

@@ -1,0 +1,88 @@
+"""Unbiased indicators of true categories, from values that noise or exchange made of them.
+
+With f_l the density (or probability) of what was released where the true category is l, π any positive shares,
+f̄ = Σ π_l f_l and G_ml = ∫ f_m f_l / f̄, the weights φ(z) = G⁻¹ f(z) / f̄(z) have E[φ_l | true category m] = 1{l = m}.
+Any function g of the category is then estimated without bias by Σ g(l) φ_l, whatever the true shares are. Single
+weights may be negative or above 1; they always sum to 1. For exchanged categories φ is a row of the inverse matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["fitted_shares", "unbiased_indicators"]
+
+Floats = NDArray[np.float64]
+
+_ROUNDS = 25
+_LEAST_SHARE = 1e-3
+_SINGULAR = 1e-9
+"""Levels whose released values are this much alike cannot be told apart."""
+
+
+def fitted_shares(density: Floats, weight: Floats) -> Floats:
+    """Shares of the true categories by which what was released is likeliest, as far as a few steps of EM come.
+
+    Parameters
+    ----------
+    density : ndarray, shape (m, L)
+        Of what each record shows given each true category, up to a factor of the record.
+    weight : ndarray, shape (m,)
+        Of each record.
+
+    Returns
+    -------
+    ndarray, shape (L,)
+        Positive, with sum 1. They make the indicators precise; these are unbiased whatever they are.
+
+    Examples
+    --------
+    >>> fitted_shares(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), np.ones(4)).round(2).tolist()
+    [0.75, 0.25]
+    """
+    shares = np.full(density.shape[1], 1 / density.shape[1])
+    for _ in range(_ROUNDS):
+        joint = density * shares
+        shares = (weight / joint.sum(axis=1)) @ joint
+        shares = shares / shares.sum()
+    shares = np.maximum(shares, _LEAST_SHARE)
+    return np.asarray(shares / shares.sum())
+
+
+def unbiased_indicators(density: Floats, shares: Floats, points: Floats, mass: Floats) -> Floats | None:
+    """Weights φ whose mean given the true category is the indicator of that category.
+
+    Parameters
+    ----------
+    density : ndarray, shape (m, L)
+        Of what each record shows given each true category, up to a factor of the record.
+    shares : ndarray, shape (L,)
+        Positive reference shares.
+    points : ndarray, shape (M, L)
+        Density at points that cover all that can be released.
+    mass : ndarray, shape (M,)
+        How much each point stands for: a width, or 1 for a value with a probability of its own.
+
+    Returns
+    -------
+    ndarray, shape (m, L), or None
+        None where what was released does not tell the categories apart.
+
+    Examples
+    --------
+    Two categories of which each stays with probability 0.8:
+
+    >>> kept = np.array([[0.8, 0.2], [0.2, 0.8]])
+    >>> unbiased_indicators(kept, np.array([0.5, 0.5]), kept, np.ones(2)).round(4).tolist()
+    [[1.3333, -0.3333], [-0.3333, 1.3333]]
+    """
+    there = (points @ shares) > 0
+    ratio = points[there] / (points[there] @ shares)[:, None]
+    gram = points[there].T @ (ratio * mass[there][:, None])
+    scale = np.sqrt(np.diagonal(gram))
+    values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
+    if values[0] <= _SINGULAR * values[-1]:
+        return None
+    inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
+    return np.asarray((density / (density @ shares)[:, None]) @ inverse)
