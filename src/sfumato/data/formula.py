@@ -1,5 +1,7 @@
 """Model formulas: `outcome ~ age + I(age^2) + C(region)`, read into our own small tree and never run as code.
 
+A model of times has two columns before ~: `Surv(time, event)`.
+
 The text is cut into tokens here; Python's parser sees only a skeleton of operators and placeholders (it knows their
 precedence), and what it gives back is rebuilt as terms. Whatever is not listed is refused.
 """
@@ -20,6 +22,7 @@ __all__ = [
     "MAX_LENGTH",
     "MAX_POWER",
     "MAX_TERMS",
+    "SURVIVAL",
     "Factor",
     "Formula",
     "Term",
@@ -37,6 +40,8 @@ MAX_FACTORS = 6
 MAX_POWER = 6
 """Highest exponent in I()."""
 _MAX_PRODUCTS = 200
+SURVIVAL = "Surv(time, event)"
+"""How the response of a model of times is written."""
 
 _GRAMMAR = (
     "Write it as: outcome ~ a + C(b) + a:b + a*b + I(a^2). Allowed are names of columns (in backticks where they hold "
@@ -50,6 +55,8 @@ _POWER = re.compile(
     r"I\s*\(\s*(?:`(?P<quoted>[^`\n]+)`|(?P<word>[^\W\d]\w*))\s*(?:\^|\*\*)\s*"
     rf"(?P<exponent>[2-{MAX_POWER}])\s*\)"
 )
+_COLUMN = r"\s*(?:`(?P<quoted{0}>[^`\n]+)`|(?P<word{0}>[^\W\d]\w*))\s*"
+_SURVIVAL = re.compile(rf"\s*Surv\s*\({_COLUMN.format(1)},{_COLUMN.format(2)}\)\s*(?=~)")
 _NAMES = ("word", "quoted")
 _HINTS = {
     ".": "there are no attributes and no decimals; put a column name with a dot in backticks",
@@ -100,6 +107,8 @@ Term = tuple[Factor, ...]
 class Formula:
     """A model: its response, its terms (main effects first), and whether it has an intercept.
 
+    `event` is the second column of a response `Surv(time, event)`, whose first is `response`; else None.
+
     Examples
     --------
     >>> str(Formula("y", ((Factor("a"),), (Factor("a"), Factor("b", True))), intercept=False))
@@ -109,20 +118,29 @@ class Formula:
     response: str
     terms: tuple[Term, ...]
     intercept: bool = True
+    event: str | None = None
 
     def __str__(self) -> str:
         parts = [":".join(map(str, term)) for term in self.terms]
         if not self.intercept:
             parts.insert(0, "0")
-        return f"{_quoted(self.response)} ~ {' + '.join(parts or ['1'])}"
+        response = _quoted(self.response)
+        if self.event is not None:
+            response = f"Surv({response}, {_quoted(self.event)})"
+        return f"{response} ~ {' + '.join(parts or ['1'])}"
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """The columns before ~: one, or time and event."""
+        return (self.response,) if self.event is None else (self.response, self.event)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Every column that it uses, each once, the response first."""
-        return tuple(dict.fromkeys((self.response, *(f.name for term in self.terms for f in term))))
+        """Every column that it uses, each once, those before ~ first."""
+        return tuple(dict.fromkeys((*self.responses, *(f.name for term in self.terms for f in term))))
 
 
-def parse_formula(text: str) -> Formula:
+def parse_formula(text: str, survival: bool = False) -> Formula:
     """Read the text of a model formula.
 
     Parameters
@@ -131,6 +149,8 @@ def parse_formula(text: str) -> Formula:
         At most `MAX_LENGTH` characters: `outcome ~ a + C(b) + a:b + a*b`. `a:b` is the interaction, `a*b` is
         `a + b + a:b`; `I(a^2)` (or `I(a**2)`) is a power, with a whole exponent from 2 to `MAX_POWER`; `0 +` or `- 1`
         leaves the intercept out; `y ~ 1` has nothing else. Names with odd characters stand in backticks.
+    survival
+        Whether `Surv(time, event)` may stand before ~.
 
     Returns
     -------
@@ -149,12 +169,17 @@ def parse_formula(text: str) -> Formula:
     'asthma ~ age + C(sex) + `body mass` + age:C(sex)'
     >>> str(parse_formula("asthma ~ bmi + C(sex):I(bmi**2)"))
     'asthma ~ bmi + C(sex):I(bmi^2)'
+    >>> parse_formula("Surv(days, died) ~ age", survival=True).responses
+    ('days', 'died')
     """
     if not isinstance(text, str) or not text.strip():
         raise _refusal("A model formula is a text; this one is empty or no text.")
     if len(text) > MAX_LENGTH:
         raise _refusal(f"A model formula has at most {MAX_LENGTH} characters.")
-    tokens = _tokens(text)
+    found = _SURVIVAL.match(text)
+    if found and not survival:
+        raise _refusal(f"{SURVIVAL} is the response of family `cox` of `fit`, and of nothing else.")
+    tokens = _tokens(text[found.end() :] if found else text)
     signs = [token.text for token in tokens if token.kind == "sign"]
     if signs.count("~") != 1:
         raise _refusal("A model formula has exactly one ~ between the outcome and the rest.")
@@ -162,13 +187,17 @@ def parse_formula(text: str) -> Formula:
         raise _refusal(f"A model formula has at most {_MAX_PRODUCTS} signs * and :.")
     at = tokens.index(_Token("sign", "~"))
     left, right = tokens[:at], tokens[at + 1 :]
-    if len(left) != 1 or left[0].kind not in _NAMES:
-        raise _refusal("Before ~ stands the name of one column, and nothing else.")
-    reader = _Reader(right)
-    response, (terms, intercept) = left[0].text, reader.read()
-    if any(f.name == response for term in terms for f in term):
+    responses = [found[f"quoted{i}"] or found[f"word{i}"] for i in (1, 2)] if found else []
+    if not found:
+        if len(left) != 1 or left[0].kind not in _NAMES:
+            raise _refusal("Before ~ stands the name of one column, and nothing else.")
+        responses = [left[0].text]
+    terms, intercept = _Reader(right).read()
+    if any(f.name in responses for term in terms for f in term):
         raise _refusal("The outcome must not stand on both sides of ~.")
-    return Formula(response, terms, intercept)
+    if len(set(responses)) < len(responses):
+        raise _refusal(f"{SURVIVAL} takes two columns; here they are the same.")
+    return Formula(responses[0], terms, intercept, responses[1] if found else None)
 
 
 def _refusal(what: str) -> FormulaError:
@@ -216,6 +245,8 @@ def _function(token: _Token) -> _Token:
     """The name before a parenthesis, where it is C."""
     if token == _Token("word", "I"):
         raise _refusal(f"I() holds one column, ^ and a whole number from 2 to {MAX_POWER}, and nothing else: I(a^2).")
+    if token == _Token("word", "Surv"):
+        raise _refusal(f"{SURVIVAL} stands alone before ~, with the names of two columns in it.")
     if token != _Token("word", "C"):
         raise _refusal("C() and I() are the only functions of a model formula; derive other columns before.")
     return _Token("sign", "C")
