@@ -82,6 +82,13 @@ class Work:
         """Coefficients, and thresholds of an ordered model."""
         return terms_of(self.problem, self.family)
 
+    def nothing(self, method: str, *notes: str) -> Fit:
+        """No estimate: every figure but those of the naive fit is NaN, and the notes say why and what helps."""
+        shown = len(self.terms)
+        nan = np.full(shown, np.nan)
+        fitted = self.result(method, nan, np.full((shown, shown), np.nan), np.nan, self.problem.n, False, self.notes)
+        return replace(fitted, notes=(*self.notes, *notes), se_rule=None)
+
     def naive(self) -> Fit:
         """The naive fit alone."""
         notes = self.notes
