@@ -1,0 +1,1 @@
+"""Estimating equations of noisy data that are unbiased for those of the true data."""
