@@ -49,6 +49,8 @@ class Covariate:
         Possible true values of the records whose noise is not plain normal, or of which an interval was released.
     released
         Numbers that tell released values apart, shape (n,), where `values` are levels nearest to them; else None.
+    matrices
+        Of exchanged categories the probabilities of each released level for each true one, (L, L), for each of `parts`.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Covariate:
     scores: Floats | None = None
     scale: Callable[[Floats], Floats] | None = None
     released: Floats | None = None
+    matrices: list[Floats] = field(default_factory=list)
 
     @property
     def key(self) -> Floats:

@@ -64,6 +64,7 @@ def read_misclassified(
     codes = category_codes(frame, codebook, name, levels)
     covariate = Covariate(name, levels if factor else (), codes, np.arange(float(len(levels))), parts=told)
     matrices = [_in_order(p, frame.schema[name], levels) for p, _ in parts]
+    covariate.matrices = matrices
     covariate.table = _transition_table(codes, matrices, [rows for _, rows in parts])
     if not factor:
         covariate.support = np.array([_as_number(name, level) for level in levels])

@@ -8,13 +8,21 @@ weights may be negative or above 1; they always sum to 1. For exchanged categori
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fitted_shares", "unbiased_indicators"]
+from sfumato.kernels.likelihood.released import Law
+
+__all__ = ["fitted_shares", "released_points", "unbiased_indicators"]
 
 Floats = NDArray[np.float64]
 
+_POINTS = 8_000
+_REACH = {"gaussian": 8.0, "laplace": 26.0, "uniform": math.sqrt(3) * (1 + 1e-6)}
+"""Standard deviations beyond which next to nothing is released."""
 _ROUNDS = 25
 _LEAST_SHARE = 1e-3
 _SINGULAR = 1e-9
@@ -48,6 +56,45 @@ def fitted_shares(density: Floats, weight: Floats) -> Floats:
         shares = shares / shares.sum()
     shares = np.maximum(shares, _LEAST_SHARE)
     return np.asarray(shares / shares.sum())
+
+
+def released_points(x: Floats, sd: Floats, law: Law) -> tuple[Floats, Floats]:
+    """Points that cover all that noise can make of a few true values, for integrals over what is released.
+
+    Parameters
+    ----------
+    x, sd : ndarray, shape (L,)
+        The true values, and the standard deviation of the noise at each, above 0.
+    law
+        How values were released.
+
+    Returns
+    -------
+    ndarray, shape (M, L), and ndarray, shape (M,)
+        Density at each point given each true value, and how much the point stands for: a width, or 1 for a value that
+        has a probability of its own (a bound, or a multiple where values were rounded).
+
+    Examples
+    --------
+    >>> density, mass = released_points(np.array([0.0, 1.0]), np.full(2, 0.5), Law(low=0.0, high=1.0))
+    >>> (mass @ density).round(6).tolist()
+    [1.0, 1.0]
+    """
+    reach = _REACH[law.distribution] * float(sd.max())
+    low, high = max(float(x.min()) - reach, law.low), min(float(x.max()) + reach, law.high)
+    bounds = np.array([b for b in (law.low, law.high) if math.isfinite(b)])
+    if law.rounded and (high - low) / law.rounded <= _POINTS:
+        multiples = law.rounded * np.arange(math.floor(low / law.rounded) - 1, math.ceil(high / law.rounded) + 2)
+        inner = multiples[(multiples > law.low) & (multiples < law.high)]
+        points = np.concatenate([inner, bounds])
+        return np.exp(law.log_density(points[:, None], x, sd)), np.ones(len(points))
+    smooth = replace(law, rounded=0.0)
+    jumps = np.concatenate([x, x - math.sqrt(3) * sd, x + math.sqrt(3) * sd])  # where a density bends or jumps
+    edges = np.unique(np.clip(np.concatenate([np.linspace(low, high, _POINTS + 1), jumps]), low, high))
+    middle = (edges[1:] + edges[:-1]) / 2
+    points = np.concatenate([middle, bounds])
+    mass = np.concatenate([np.diff(edges), np.ones(len(bounds))])
+    return np.exp(smooth.log_density(points[:, None], x, sd)), mass
 
 
 def unbiased_indicators(density: Floats, shares: Floats, points: Floats, mass: Floats) -> Floats | None:

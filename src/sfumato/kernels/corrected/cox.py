@@ -15,16 +15,17 @@ doi:10.1080/01621459.1989.10478874.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, Self
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.kernels.corrected.poisson import STEPS, climbed
+from sfumato.kernels.corrected.tilted import Tilted
 from sfumato.kernels.cox import Spans, spans
 
-__all__ = ["AT_RISK", "Failure", "Root", "Tilts", "root"]
+__all__ = ["AT_RISK", "CoxRoot", "Failure", "corrected_cox"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,137 +34,88 @@ Failure = Literal["", "few", "risk", "root"]
 
 AT_RISK = 20
 """Follow-up of hidden covariates ends where fewer records than these are at risk."""
-_SHARES = (0.25, 0.5, 0.75, 1.0)
-"""Several roots exist: the one is followed that the noise leads to as it grows from none."""
-_NEAR = 1e-8
-"""Newton's method stops where its next step is below this, in standard errors."""
-_ENOUGH = 1e-4
-_ROUNDING = 1e-12
-_STEPS = 50
-_HALVINGS = 25
-
-
-class Tilts(Protocol):
-    """Unbiased estimates for n records with p covariates."""
-
-    @property
-    def linear(self) -> Floats:
-        """For x of each record, shape (n, p)."""
-        ...
-
-    def at(self, b: Floats) -> tuple[Floats, Floats]:
-        """For e^{b'x} and x e^{b'x} of each record, shapes (n,) and (n, p)."""
-        ...
-
-    def second(self, b: Floats, weight: Floats) -> Floats:
-        """For the weighted sum of xx'e^{b'x}, shape (p, p)."""
-        ...
-
-    def take(self, rows: Ints) -> Self:
-        """Some records, in that order."""
-        ...
-
-    def scaled(self, share: float) -> Self:
-        """As if there were only this share of the noise."""
-        ...
+_NEAR, _SURE = 1e-2, 1e-8
 
 
 @dataclass(frozen=True)
-class Root:
+class CoxRoot:
     """Where the equations end.
 
     Parameters
     ----------
-    estimate
-        Coefficients, shape (p,); NaN where there are none.
-    information
-        The equations' derivative, with its sign turned, shape (p, p).
-    influence
-        What each record adds to the equations, per unit of its weight, shape (n, p).
-    log_likelihood
-        The corrected partial log-likelihood.
     events, left_out
         Events that the equations hold, and those after follow-up ended.
     failure
         Why there are no estimates: `few`, more events were left out than stayed; `risk`, an estimated sum over those at
-        risk is not above 0; `root`, the equations have no root with a positive definite derivative.
+        risk is not above 0; `root`, the equations have no root with a positive definite derivative. Then the rest is
+        empty.
+    estimate
+        Coefficients, shape (p,).
+    bread
+        Inverse of the equations' derivative, with its sign turned, shape (p, p).
+    scores
+        What each record adds to the equations, not weighted, shape (n, p): Lin and Wei's score residuals.
     """
 
-    estimate: Floats
-    information: Floats
-    influence: Floats
-    log_likelihood: float
     events: int
     left_out: int
-    failure: Failure = ""
+    failure: Failure
+    estimate: Floats
+    bread: Floats
+    scores: Floats
 
 
-def root(hidden: Tilts, weight: Floats, time: Floats, event: Mask, start: Floats, at_risk: int = AT_RISK) -> Root:
-    """Solve the corrected equations.
+def corrected_cox(
+    tilted: Tilted, weight: Floats, time: Floats, event: Mask, start: Floats, at_risk: int = AT_RISK
+) -> CoxRoot:
+    """Solve the equations of proportional hazards, unbiased for those of the true data.
 
     Parameters
     ----------
-    hidden
-        What is known of the covariates.
+    tilted
+        The design, without a constant column.
     weight : ndarray, shape (n,)
         Of each record.
     time, event : ndarray, shape (n,)
         When each record was last seen, and whether that was an event.
     start : ndarray, shape (p,)
-        Coefficients of the naive fit.
+        The naive coefficients.
     at_risk
         Follow-up ends where fewer records than these are at risk.
 
     Examples
     --------
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Exact:
-    ...     linear: np.ndarray
-    ...
-    ...     def at(self, b):
-    ...         s0 = np.exp(self.linear @ b)
-    ...         return s0, s0[:, None] * self.linear
-    ...
-    ...     def second(self, b, weight):
-    ...         return (self.linear * (weight * np.exp(self.linear @ b))[:, None]).T @ self.linear
-    ...
-    ...     def take(self, rows):
-    ...         return Exact(self.linear[rows])
-    ...
-    ...     def scaled(self, share):
-    ...         return self
-    >>> x, time = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([4.0, 3.0, 2.0, 1.0])
-    >>> root(Exact(x), np.ones(4), time, np.ones(4, dtype=bool), np.zeros(1), at_risk=1).estimate.round(4).tolist()
-    [0.9406]
+    >>> from sfumato.kernels.corrected.design import Design
+    >>> from sfumato.kernels.corrected.noise import Noise
+    >>> rng = np.random.default_rng(2)
+    >>> x = rng.exponential(size=20_000)
+    >>> time = rng.exponential(np.exp(-0.5 * x))
+    >>> z = x + rng.normal(0, 0.6, 20_000)
+    >>> noise, none = Noise(np.array([[0.36]])), np.zeros(20_000, dtype=np.int64)
+    >>> tilted = Tilted(Design(np.ones((20_000, 1)), np.array([[1]]), z[:, None], [noise], none))
+    >>> corrected_cox(tilted, np.ones(20_000), time, time < 2, np.array([0.3])).estimate.round(1).tolist()
+    [0.5]
     """
     kept = event & (len(time) - np.searchsorted(np.sort(time), time) >= at_risk)
     events, left_out = int(kept.sum()), int((event & ~kept).sum())
-    nothing = np.full(len(start), np.nan)
-    none = Root(nothing, np.diag(nothing), np.full((len(time), len(start)), np.nan), math.nan, events, left_out)
+    none, empty = np.zeros(0), np.zeros((0, 0))
     if events < left_out or not events:
-        return _failed(none, "few")
+        return CoxRoot(events, left_out, "few", none, empty, empty)
     order = spans(time, kept)
-    ordered, risks = hidden.take(order.order), _risks(order, weight[order.order])
-    b = np.asarray(start, dtype=np.float64)
-    for share in _SHARES:
-        found = _climb(_Equations(ordered.scaled(share), risks), b)
-        if isinstance(found, str):
-            return _failed(none, found)
-        b = found
-    last = _Equations(ordered, risks)
-    value = last.look(b)
-    if value is None:
-        return _failed(none, "risk")
-    influence = np.empty_like(none.influence)
-    influence[order.order] = last.influence(b)
-    return Root(b, value.information, influence, value.log_likelihood, events, left_out)
-
-
-def _failed(none: Root, why: Failure) -> Root:
-    return Root(
-        none.estimate, none.information, none.influence, none.log_likelihood, none.events, none.left_out, failure=why
-    )
+    risks = _risks(order, weight[order.order])
+    ordered = replace(tilted.take(order.order), origin=tilted.linear.mean(axis=0))
+    b, bread, equations = start, empty, _Equations(ordered, risks)
+    for share in STEPS:
+        equations = _Equations(ordered.scaled(share), risks)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = climbed(equations.look, b, _SURE if share == 1 else _NEAR)
+            if found is None:
+                failure: Failure = "root" if np.isfinite(equations.look(b)[0]) else "risk"
+                return CoxRoot(events, left_out, failure, none, empty, empty)
+        b, bread = found
+    scores = np.empty((len(time), len(b)))
+    scores[order.order] = equations.scores(b)
+    return CoxRoot(events, left_out, "", b, bread, scores)
 
 
 @dataclass(frozen=True)
@@ -232,81 +184,38 @@ def _risks(order: Spans, weight: Floats) -> _Risks:
     return _Risks(weight, event, at, place / tied[at], each[at], first, (order.end + 1) // 2)
 
 
-class _Value(NamedTuple):
-    log_likelihood: float
-    score: Floats
-    information: Floats
-
-
 @dataclass(frozen=True)
 class _Equations:
     """The equations of records in the order of their ends."""
 
-    hidden: Tilts
+    tilted: Tilted
     risks: _Risks
 
-    def look(self, b: Floats) -> _Value | None:
-        """Log-likelihood, score and information; nothing where no risk is above 0."""
-        risks = self.risks
-        s0, s1 = self.hidden.at(b)
+    def look(self, b: Floats) -> tuple[float, Floats, Floats]:
+        """Corrected log-likelihood, score and information; no likelihood where nobody is left at risk by the estimates."""
+        risks, p = self.risks, len(b)
+        s0, s1 = self.tilted.at(b)
         under = risks.at_risk(s0)
         if not (np.isfinite(under).all() and (under > 0).all()):
-            return None
+            return -np.inf, np.zeros(p), np.zeros((p, p))
         mean = risks.at_risk(s1) / under[:, None]
-        own, w = self.hidden.linear[risks.event], risks.weight[risks.event]
-        second = self.hidden.second(b, risks.weight * risks.until_end(risks.each / under))
-        return _Value(
-            float(w @ (own @ b) - risks.each @ np.log(under)),
+        own, w = self.tilted.linear[risks.event], risks.weight[risks.event]
+        origin = 0.0 if self.tilted.origin is None else self.tilted.origin
+        second = self.tilted.second(b, risks.weight * risks.until_end(risks.each / under))
+        return (
+            float(w @ ((own - origin) @ b) - risks.each @ np.log(under)),
             w @ own - risks.each @ mean,
             second - (mean * risks.each[:, None]).T @ mean,
         )
 
-    def influence(self, b: Floats) -> Floats:
-        """Lin and Wei's score residuals, per unit of weight, shape (n, p)."""
-        risks = self.risks
-        s0, s1 = self.hidden.at(b)
+    def scores(self, b: Floats) -> Floats:
+        """Lin and Wei's score residuals, shape (n, p)."""
+        risks, times = self.risks, len(self.risks.first)
+        s0, s1 = self.tilted.at(b)
         under = risks.at_risk(s0)
         mean = risks.at_risk(s1) / under[:, None]
         step = risks.each / under
         out = s0[:, None] * risks.until_end(step[:, None] * mean) - s1 * risks.until_end(step)[:, None]
-        times = len(risks.first)
-        tied = np.bincount(risks.at, minlength=times)
-        out[risks.event] += (
-            self.hidden.linear[risks.event] - (_grouped(mean, risks.at, times) / tied[:, None])[risks.at]
-        )
+        middle = _grouped(mean, risks.at, times) / np.bincount(risks.at, minlength=times)[:, None]
+        out[risks.event] += self.tilted.linear[risks.event] - middle[risks.at]
         return np.asarray(out)
-
-
-def _climb(equations: _Equations, b: Floats) -> Floats | Failure:
-    """Newton's method with steps that climb the corrected log-likelihood and stay where it bends down."""
-    value = equations.look(b)
-    if value is None:
-        return "risk"
-    for _ in range(_STEPS):
-        step = _step(value)
-        if step is None:
-            return "root"
-        gain = float(step @ value.score)
-        if gain <= _NEAR**2:
-            return b
-        for halved in range(_HALVINGS):
-            size = 0.5**halved
-            tried = equations.look(b + size * step)
-            least = value.log_likelihood + _ENOUGH * size * gain - _ROUNDING * (1 + abs(value.log_likelihood))
-            if tried is not None and tried.log_likelihood >= least and _step(tried) is not None:
-                b, value = b + size * step, tried
-                break
-        else:
-            return "root"
-    return "root"
-
-
-def _step(value: _Value) -> Floats | None:
-    """Newton's step; nothing where the information is not positive definite."""
-    if not np.isfinite(value.information).all():
-        return None
-    try:
-        half = np.linalg.cholesky(value.information)
-    except np.linalg.LinAlgError:
-        return None
-    return np.asarray(np.linalg.solve(half.T, np.linalg.solve(half, value.score)))

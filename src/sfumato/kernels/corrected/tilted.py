@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,8 @@ class Tilted:
         Indicators of the released combination of levels, as if it were true; for `scaled`.
     share
         How much of the noise is taken out.
+    origin : ndarray, shape (p,), optional
+        Exponentials are those of b'(x − origin): where only ratios count, numbers far from zero overflow none.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Tilted:
     design: Design
     released: tuple[Floats, ...] = ()
     share: float = 1.0
+    origin: Floats | None = None
 
     @cached_property
     def linear(self) -> Floats:
@@ -86,11 +89,11 @@ class Tilted:
 
     def scaled(self, share: float) -> Tilted:
         """The same with a share of the noise taken out: 0 takes what was released for true, 1 takes out all of it."""
-        return Tilted(self.design, self.released, share)
+        return replace(self, share=share)
 
     def take(self, rows: Ints) -> Tilted:
         """Some rows, in that order."""
-        return Tilted(self.design.take(rows), tuple(told[rows] for told in self.released), self.share)
+        return replace(self, design=self.design.take(rows), released=tuple(told[rows] for told in self.released))
 
     def at(self, b: Floats) -> tuple[Floats, Floats]:
         """Estimates of exp(b'x), shape (n,), and x exp(b'x), shape (n, p)."""
@@ -146,11 +149,15 @@ class Tilted:
         used = factors[:, own >= 0]
         if len(factors) and (used == used[:1]).all():
             factors = factors[:1]
-        return np.column_stack([factors[:, own == c] @ b[own == c] for c in range(count)]).reshape(len(factors), count)
+        out = np.empty((len(factors), count))
+        for c in range(count):
+            out[:, c] = factors[:, own == c] @ b[own == c]
+        return out
 
     def _parts(self, b: Floats) -> Iterator[tuple[Block, _Part]]:
         own = self.owner
         has = own >= 0
+        down = 0.0 if self.origin is None else float(self.origin @ b)
         for block in self._now.blocks():
             for pattern in self.patterns:
                 factors = self._factors(block, pattern)
@@ -158,7 +165,7 @@ class Tilted:
                 log_k, gradient, bend = block.powers.noise.tilt(loads)
                 gap = factors.copy()
                 gap[:, has] *= block.powers.z[:, own[has]]
-                mean = np.exp(gap @ b - log_k)
+                mean = np.exp(gap @ b - (log_k + down))
                 for indicators, level in zip(block.indicators, pattern, strict=True):
                     mean = mean * indicators[:, level]
                 gap[:, has] -= factors[:, has] * gradient[:, own[has]]
