@@ -18,6 +18,9 @@ from sfumato.data.pair import numbers
 from sfumato.data.unseen import seen
 from sfumato.errors import DataError
 from sfumato.inference.columns import split_columns
+from sfumato.inference.corrected.choice import Choice, Method, choose
+from sfumato.inference.corrected.estimate import corrected_fit, known_of, little_known
+from sfumato.inference.corrected.obstacles import obstacle
 from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
 from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.covariates.shape import MOST_PARTS
@@ -38,10 +41,13 @@ from sfumato.progress import Progress, quiet, split
 __all__ = ["METHODS", "Method", "fit"]
 
 Floats = NDArray[np.float64]
-Method = Literal["auto", "corrected", "ml", "bayes", "naive"]
 METHODS: tuple[Method, ...] = get_args(Method)
 _GONE = ("moments", "calibration", "simex")
 
+_GAPS = (
+    "{} records with a missing value were left out. That is right where whether a value is missing hangs on the "
+    "covariates alone, and not on the response."
+)
 _ON_LINE = 1e-10
 """Errors this small beside the response are those of rounding."""
 _FEW_CLUSTERS = 30
@@ -109,7 +115,8 @@ def fit(
     family
         `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson` or `ordered` (ordered probit).
     method
-        `auto`: what suits the family and the noise. `ml`: maximum likelihood. `bayes`: the same likelihood with priors,
+        `auto`: what suits the family and the noise. `corrected`: equations that are unbiased for those of the true
+        data, for families linear, poisson and cox. `ml`: maximum likelihood. `bayes`: the same likelihood with priors,
         sampled by importance. `naive`: released values are taken for true ones, rows with missing values left out.
     codebook
         Kinds and missing codes of the columns.
@@ -177,14 +184,25 @@ def fit(
     """
     model = parse_formula(formula)
     family = ALIASES.get(family, family)
-    method = "ml" if method in ("auto", "corrected") else method
     _check_options(family, method, level, priors, draws, seed, hidden)
     _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
     book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
     check_random(model, family, method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
-    problem = _assemble(model, used, book, told, family, weights, keep=bool(weight or cluster))
+    keep = bool(weight or cluster)
+    problem = _assemble(model, used, book, told, family, weights, keep)
+    found = obstacle(problem, family, model.response)
+    gaps: tuple[str, ...] = ()
+    if method == "corrected" and found is not None and found.gaps:
+        whole = _complete(problem)
+        gaps = (_GAPS.format(int((~whole).sum())),)
+        used, weights, clusters = used.filter(whole), weights[whole], None if clusters is None else clusters[whole]
+        problem = _assemble(model, used, book, told, family, weights / weights.mean(), keep)
+        found = obstacle(problem, family, model.response)
+    choice = choose(problem, family, method, found, group is not None)
+    _check_choice(choice, problem, hidden, reduce_bias)
+    method = choice.method
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
@@ -194,14 +212,20 @@ def fit(
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
     notes = told_notes(told, model, problem, used.height < data.height, cluster, group)
     notes = (*notes, *problem.outcome.notes, *strata_notes(used, book, told, model.columns))
+    notes = (*notes, *choice.notes, *gaps)
     if not complete and method != "naive":
         notes = (*notes, *unspoken(told, model))
     if clusters is not None and clusters.max() < _FEW_CLUSTERS:
         notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
     choosing, fitting = split(progress, (2, 8))
-    work = Work(model, family, problem, plain, clusters, level, notes, fitting)
+    work = Work(model, family, problem, plain, clusters, level, notes, fitting, weighted=weight is not None)
     if method == "naive" and group is None:
         return work.naive()
+    if method == "corrected":
+        return corrected_fit(work)
+    known = None if found is not None or method == "naive" else known_of(work)
+    if method == "ml" and (why := little_known(known, "ml")):
+        return replace(work.nothing("ml", why), evidence=known and known.together)
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
@@ -210,9 +234,31 @@ def fit(
         shape = hidden if isinstance(hidden, str) else int(hidden)
         work = replace(work, problem=choose_shape(problem, shape, groups, choosing))
     if groups is not None:
-        found = work.random(method, groups, read_slope(problem, slope))
-        return replace(found, slope=slope)
-    return work.likelihood("bayes" if method == "bayes" else "ml", priors or {}, draws, seed, reduce_bias)
+        random = work.random(method, groups, read_slope(problem, slope))
+        return replace(random, slope=slope, evidence=known and known.together)
+    fitted = work.likelihood("bayes" if method == "bayes" else "ml", priors or {}, draws, seed, reduce_bias)
+    return replace(fitted, evidence=known and known.together)
+
+
+def _complete(problem: Problem) -> NDArray[np.bool_]:
+    """Which records have a value in every covariate, shape (n,)."""
+    return ~np.isnan(np.column_stack([np.zeros(problem.n), *(c.values for c in problem.covariates.values())])).any(
+        axis=1
+    )
+
+
+def _check_choice(choice: Choice, problem: Problem, hidden: Hidden, reduce_bias: bool) -> None:
+    """Refuse options of likelihoods where there is none, and likelihoods of what is no count."""
+    if choice.method == "corrected" and (hidden != "auto" or not reduce_bias):
+        raise DataError(
+            "`hidden` and `reduce_bias` are for likelihoods; method `corrected` assumes no distribution of hidden numbers. "
+            "Leave them out, or use method `ml`."
+        )
+    if choice.method in ("ml", "bayes") and not problem.outcome.counts:
+        raise DataError(
+            f"Method `{choice.method}` of family `poisson` needs exact counts as response. Use method `corrected`, which "
+            "takes any numbers that have the mean."
+        )
 
 
 def _whole(number: object) -> TypeGuard[int]:

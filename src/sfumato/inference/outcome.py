@@ -70,9 +70,16 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
     @property
-    def response_noise(self) -> float:
-        """Mean variance of the noise on a response of numbers; 0 for others."""
-        return float(self.response.noise.mean()) if isinstance(self.response, Linear) else 0.0
+    def counts(self) -> bool:
+        """Whether a response of family `poisson` is one of counts, as a likelihood needs it; else True."""
+        if not isinstance(self.response, Poisson):
+            return True
+        return self.exact and bool(np.all(self.values == np.round(self.values)))
+
+    @property
+    def noise(self) -> Floats:
+        """Variance of the noise on a response of a linear model, shape (n,); 0 for others."""
+        return self.response.noise if isinstance(self.response, Linear) else np.zeros(len(self.values))
 
 
 def read_outcome(
@@ -111,13 +118,22 @@ def read_outcome(
         return _banded(frame, codebook, name, banded, parts)
     values = numbers(frame, [name], codebook)[:, 0]
     if family == "poisson":
-        if parts:
-            raise DataError(f"A noisy count {name!r} has no likelihood here. Use family `linear`, or method `naive`.")
-        if np.any(values < 0) or np.any(values != np.round(values)):
-            raise DataError(f"Family `poisson` needs a response of whole numbers from 0; {name!r} is not.")
-        counts = Poisson(values)
-        return Outcome(counts, counts, values, True, values)
+        return _rates(name, values, parts)
     return _linear(name, values, told_rows(frame, codebook, name, parts))
+
+
+def _rates(name: str, values: Floats, parts: Sequence[ErrorPart]) -> Outcome:
+    """Counts, or any numbers with a mean above 0; released with noise they may lie below 0."""
+    for part in parts:
+        if not isinstance(part, Additive) or name in {*part.bounds, *part.grows, *part.coarse}:
+            raise DataError(
+                f"The response {name!r} was cut off, rounded, banded or given noise that hangs on its value, which "
+                "family `poisson` cannot take out. Use family `linear`, or method `naive`."
+            )
+    if not parts and np.any(values < 0):
+        raise DataError(f"Family `poisson` needs a response of numbers from 0; {name!r} has others.")
+    rates = Poisson(values)
+    return Outcome(rates, rates, values, not parts, None if parts else values, parts=tuple(parts))
 
 
 def _table(covariate: Covariate) -> Floats:

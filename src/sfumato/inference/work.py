@@ -71,6 +71,12 @@ class Work:
     level: float
     notes: tuple[str, ...]
     progress: Progress = quiet
+    weighted: bool = False
+
+    @property
+    def groups(self) -> int | None:
+        """Number of clusters; None without clusters."""
+        return None if self.clusters is None else int(self.clusters.max()) + 1
 
     @property
     def count(self) -> int:

@@ -198,6 +198,5 @@ def _points(covariate: Covariate, own: Sequence[int]) -> tuple[Floats, Floats] |
 def _nearest(covariate: Covariate) -> Floats:
     """Indicators of the released level, or of the nearest one, shape (n, L)."""
     support = np.asarray(covariate.support)
-    return (
-        np.asarray(np.abs(covariate.naive[:, None] - support).argmin(axis=1)[:, None] == np.arange(len(support))) * 1.0
-    )
+    nearest = np.abs(covariate.naive[:, None] - support).argmin(axis=1)
+    return np.asarray(np.eye(len(support))[nearest])

@@ -192,7 +192,7 @@ class _Equations:
     risks: _Risks
 
     def look(self, b: Floats) -> tuple[float, Floats, Floats]:
-        """Corrected log-likelihood, score and information; no likelihood where nobody is left at risk by the estimates."""
+        """Corrected log-likelihood, score and information; none where nobody is left at risk by the estimates."""
         risks, p = self.risks, len(b)
         s0, s1 = self.tilted.at(b)
         under = risks.at_risk(s0)

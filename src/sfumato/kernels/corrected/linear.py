@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.corrected.design import Design
 
-__all__ = ["Linear", "corrected_linear", "inverted_interval"]
+__all__ = ["Inverted", "Linear", "corrected_linear", "definite_inverse", "inverted"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -99,10 +100,32 @@ def definite_inverse(matrix: Floats) -> Floats | None:
     return np.asarray((vectors / values) @ vectors.T / np.outer(scale, scale))
 
 
-def inverted_interval(
-    design: Design, weight: Floats, j: int, quantile: float, leverage: Floats, cluster: Ints | None
-) -> tuple[float, float, float]:
+@dataclass(frozen=True)
+class Inverted:
+    """What a score test of one coefficient does not reject, and what the others are for all of that.
+
+    Parameters
+    ----------
+    low, high : ndarray, shape (p,)
+        Ends of intervals; −∞ or ∞ where there is none.
+    distance : ndarray, shape (p,)
+        How many standard errors each coefficient is from 0, for the others at the nearer end; 0 where it is between.
+    """
+
+    low: Floats
+    high: Floats
+    distance: Floats
+
+
+Spread = Callable[[Floats], Floats]
+"""From what each record gives, shape (n, q), weighted, to the covariance of the sums, shape (q, q)."""
+
+
+def inverted(design: Design, weight: Floats, j: int, quantile: float, spread: Spread) -> Inverted:
     """Find all values of one coefficient that a score test does not reject (of one covariate: Fieller's interval).
+
+    Where the noise takes most of a column's variation, its corrected variance may come out near 0, and the estimate and
+    its standard error run off together. The score is a sum of independent terms at any value of the coefficient.
 
     Parameters
     ----------
@@ -114,49 +137,62 @@ def inverted_interval(
         The coefficient.
     quantile
         How many standard errors a score may be from 0.
-    leverage : ndarray, shape (n,)
-        Of each record; 0 with clusters.
-    cluster : ndarray, shape (n,), optional
-        Cluster of each record.
+    spread
+        Gives the covariance of sums over the records.
 
     Returns
     -------
-    tuple of float
-        The ends, −∞ or ∞ where there is none, and the score's distance from 0, in standard errors, where the
-        coefficient is 0. A set of two rays, or of everything, is (−∞, ∞).
+    Inverted
+        A set of two rays, or of everything, is (−∞, ∞). The other coefficients' intervals hold those that they have
+        with the first one at either end.
 
     References
     ----------
     Fieller (1954), doi:10.1111/j.2517-6161.1954.tb00159.x.
+
+    Examples
+    --------
+    >>> from sfumato.kernels.corrected.noise import Noise
+    >>> rng = np.random.default_rng(1)
+    >>> x = rng.normal(size=400)
+    >>> y, z = x + rng.normal(size=400), x + rng.normal(0, 2, 400)
+    >>> columns, powers = np.column_stack([np.ones(400), np.ones(400), y]), np.array([[0], [1], [0]])
+    >>> design = Design(columns, powers, z[:, None], [Noise(np.full((1, 1), 4.0))], np.zeros(400, dtype=np.int64))
+    >>> found = inverted(design, np.ones(400), 1, 1.96, lambda rows: 400 * np.cov(rows.T))
+    >>> bool(found.low[1] < 1 < found.high[1]), bool(found.high[1] - 1 > 1 - found.low[1])
+    (True, True)
     """
     moments = design.total(weight)
     A, B = moments[:-1, :-1], moments[:-1, -1]
-    rest = np.arange(len(A)) != j
-    inner = np.linalg.pinv(A[np.ix_(rest, rest)])
-    toward = np.zeros(len(A) + 1)
-    toward[j] = 1.0
-    toward[:-1][rest] = -inner @ A[rest, j]
-    constant, slope = np.zeros(len(A) + 1), np.zeros(len(A) + 1)
-    constant[:-1][rest], constant[-1] = -inner @ B[rest], 1.0
-    slope[:-1][rest], slope[j] = -inner @ A[rest, j], 1.0
-    size = weight / (1 - leverage)
-    p = (design.times(constant) @ toward) * size
-    q = (design.times(slope) @ toward) * size
-    P, Q = float(weight @ (p / size)), float(weight @ (q / size))
-    pp, pq, qq = _spread(p, q, weight, cluster)
+    rest = np.flatnonzero(np.arange(len(A)) != j)
+    inner: Floats = np.asarray(np.linalg.pinv(A[np.ix_(rest, rest)], hermitian=True), dtype=np.float64)
+    constant, slope = np.zeros(len(A) + 1), np.zeros(len(A) + 1)  # the others are −constant − β slope
+    constant[rest], constant[-1] = -inner @ B[rest], 1.0
+    slope[rest], slope[j] = -inner @ A[rest, j], 1.0
+    rows = [design.times(v) * weight[:, None] for v in (constant, slope)]
+    p, q = (own[:, j] - own[:, rest] @ (inner @ A[rest, j]) for own in rows)
+    P, Q = float(p.sum()), float(q.sum())
+    (pp, pq), (_, qq) = spread(np.column_stack([p, q]))
     t2 = quantile**2
-    a, b, c = Q**2 - t2 * qq, P * Q - t2 * pq, P**2 - t2 * pp  # a β² − 2 b β + c ≤ 0
-    return *_between(a, b, c), P / math.sqrt(max(pp, 1e-300))
+    ends = _between(Q**2 - t2 * qq, P * Q - t2 * pq, P**2 - t2 * pp)
+    low, high, distance = (np.full(len(A), v) for v in (-math.inf, math.inf, 0.0))
+    low[j], high[j], distance[j] = *ends, abs(P) / math.sqrt(max(pp, 1e-300))
+    if np.isfinite(ends).all():
+        found = [_others(rows, constant, slope, rest, inner, spread, end) for end in ends]
+        low[rest] = np.min([b - quantile * se for b, se in found], axis=0)
+        high[rest] = np.max([b + quantile * se for b, se in found], axis=0)
+        ratios = [b / se for b, se in found]
+        distance[rest] = np.where(ratios[0] * ratios[1] > 0, np.min(np.abs(ratios), axis=0), 0.0)
+    return Inverted(low, high, distance)
 
 
-def _spread(p: Floats, q: Floats, weight: Floats, cluster: Ints | None) -> tuple[float, float, float]:
-    """Variances and covariance of the sums of p and of q."""
-    if cluster is not None:
-        there = np.bincount(cluster) > 0
-        p = np.bincount(cluster, weights=p)[there].astype(np.float64)
-        q = np.bincount(cluster, weights=q)[there].astype(np.float64)
-    p, q = p - p.mean(), q - q.mean()
-    return float(p @ p), float(p @ q), float(q @ q)
+def _others(
+    rows: list[Floats], constant: Floats, slope: Floats, rest: Ints, inner: Floats, spread: Spread, end: float
+) -> tuple[Floats, Floats]:
+    """The other coefficients and their standard errors with one of them held."""
+    b = -constant[rest] + end * slope[rest]
+    scores = rows[0][:, rest] - end * rows[1][:, rest]
+    return b, np.sqrt(np.diagonal(spread(scores @ inner)))
 
 
 def _between(a: float, b: float, c: float) -> tuple[float, float]:

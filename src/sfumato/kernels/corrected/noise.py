@@ -7,6 +7,7 @@ unbiased for powers and products of x, its derivatives by s for x exp(s'x) and x
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -67,6 +68,12 @@ class Noise:
     def scaled(self, share: float) -> Noise:
         """The same with every variance times a share."""
         return Noise(self.normal * share, tuple((place, law, v * share) for place, law, v in self.others))
+
+    def of(self, places: Sequence[int]) -> Noise:
+        """That on some of the numbers, in that order."""
+        told = list(places)
+        others = tuple((told.index(place), law, v) for place, law, v in self.others if place in told)
+        return Noise(self.normal[np.ix_(told, told)], others)
 
     def tilt(self, s: Floats) -> tuple[Floats, Floats, Floats]:
         """Take ln K with its derivatives at several s.

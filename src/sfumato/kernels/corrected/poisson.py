@@ -19,7 +19,7 @@ STEPS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the noise that are taken out in turn: there may be several roots, and this way leads to the right one."""
 _ROUNDS, _HALVINGS = 40, 25
 _NEAR, _SURE = 1e-2, 1e-8
-"""A root is reached where the next step is below this, in standard errors of a likelihood: on the way, and at the end."""
+"""A root is reached where the next step is below this, in standard errors: on the way, and at the end."""
 
 Look = Callable[[Floats], tuple[float, Floats, Floats]]
 """What is climbed: its height, its slope, shape (p,), and minus its bend, shape (p, p)."""

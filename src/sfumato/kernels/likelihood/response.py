@@ -262,7 +262,7 @@ class Poisson:
     def slope(self, m: Floats, v: Floats | float, extra: Floats) -> Slope:
         """Evaluate at linear predictors N(m, v)."""
         y = self.y[:, None]
-        constant = gammaln(y + 1)
+        constant = gammaln(np.maximum(y, 0.0) + 1)  # the naive fit takes any numbers
         with np.errstate(over="ignore"):
             if np.ndim(v) == 0 and v == 0:
                 mean = np.exp(m)
