@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import Literal, ParamSpec, TypeGuard, TypeVar, get_args
+from typing import ParamSpec, TypeGuard, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -187,7 +187,7 @@ def fit(
     _check_options(family, method, level, priors, draws, seed, hidden)
     _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
     book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
-    check_random(model, family, method, group, slope, weight, cluster)
+    check_random(model, family, "ml" if method == "auto" else method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
     keep = bool(weight or cluster)
@@ -224,8 +224,9 @@ def fit(
     if method == "corrected":
         return corrected_fit(work)
     known = None if found is not None or method == "naive" else known_of(work)
+    evidence = None if known is None else known.together
     if method == "ml" and (why := little_known(known, "ml")):
-        return replace(work.nothing("ml", why), evidence=known and known.together)
+        return replace(work.nothing("ml", why), evidence=evidence)
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
@@ -235,29 +236,28 @@ def fit(
         work = replace(work, problem=choose_shape(problem, shape, groups, choosing))
     if groups is not None:
         random = work.random(method, groups, read_slope(problem, slope))
-        return replace(random, slope=slope, evidence=known and known.together)
+        return replace(random, slope=slope, evidence=evidence)
     fitted = work.likelihood("bayes" if method == "bayes" else "ml", priors or {}, draws, seed, reduce_bias)
-    return replace(fitted, evidence=known and known.together)
+    return replace(fitted, evidence=evidence)
 
 
 def _complete(problem: Problem) -> NDArray[np.bool_]:
     """Which records have a value in every covariate, shape (n,)."""
-    return ~np.isnan(np.column_stack([np.zeros(problem.n), *(c.values for c in problem.covariates.values())])).any(
-        axis=1
-    )
+    values = [np.zeros(problem.n), *(c.values for c in problem.covariates.values())]
+    return np.asarray(~np.isnan(np.column_stack(values)).any(axis=1))
 
 
 def _check_choice(choice: Choice, problem: Problem, hidden: Hidden, reduce_bias: bool) -> None:
     """Refuse options of likelihoods where there is none, and likelihoods of what is no count."""
     if choice.method == "corrected" and (hidden != "auto" or not reduce_bias):
         raise DataError(
-            "`hidden` and `reduce_bias` are for likelihoods; method `corrected` assumes no distribution of hidden numbers. "
-            "Leave them out, or use method `ml`."
+            "`hidden` and `reduce_bias` are for likelihoods; method `corrected` assumes no distribution of hidden "
+            "numbers. Leave them out, or use method `ml`."
         )
     if choice.method in ("ml", "bayes") and not problem.outcome.counts:
         raise DataError(
-            f"Method `{choice.method}` of family `poisson` needs exact counts as response. Use method `corrected`, which "
-            "takes any numbers that have the mean."
+            f"Method `{choice.method}` of family `poisson` needs exact counts as response. Use method `corrected`, "
+            "which takes any numbers that have the mean."
         )
 
 

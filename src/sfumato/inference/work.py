@@ -93,7 +93,7 @@ class Work:
         shown = len(self.terms)
         nan = np.full(shown, np.nan)
         fitted = self.result(method, nan, np.full((shown, shown), np.nan), np.nan, self.problem.n, False, self.notes)
-        return replace(fitted, notes=(*self.notes, *notes), se_rule=None)
+        return replace(fitted, notes=(*notes, *self.notes), se_rule=None)
 
     def naive(self) -> Fit:
         """The naive fit alone."""
