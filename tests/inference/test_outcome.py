@@ -58,9 +58,9 @@ def test_an_ordered_response_may_be_misclassified():
     [
         ([0, 2], "probit", [], "0 and 1"),
         (["a", "b", "c"], "logit", [], "0 and 1"),
-        ([0.5, 1.0], "poisson", [], "whole numbers"),
-        ([-1, 1], "poisson", [], "whole numbers"),
-        ([0, 1], "poisson", [Additive(("y",), [[0.1]])], "noisy count"),
+        ([-0.5, 1.0], "poisson", [], "numbers from 0"),
+        ([-1, 1], "poisson", [], "numbers from 0"),
+        ([0, 1], "poisson", [Additive(("y",), [[0.1]], clipped=True)], "cut off, rounded"),
         ([1, 1], "ordered", [], "2 to 50"),
         (list(range(60)), "ordered", [], "2 to 50"),
         ([0.1, 0.9], "probit", [Additive(("y",), [[0.1]])], "true values are 0 and 1"),

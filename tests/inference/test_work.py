@@ -27,5 +27,5 @@ def test_no_estimate_leaves_the_naive_fit():
     assert [told["terms"][0][key] for key in ("estimate", "se", "low", "high", "p")] == [None] * 5
     assert np.isclose(told["terms"][0]["naive"], 0.2533, atol=1e-4)  # the normal quantile of .6
     assert (told["converged"], told["se_rule"]) == (False, None)
-    assert told["notes"] == ["First.", "The noise is too strong."]
+    assert told["notes"] == ["The noise is too strong.", "First."]
     assert "0.2533" in found.summary()

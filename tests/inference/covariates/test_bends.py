@@ -15,7 +15,7 @@ TOLD = [Additive(("x",), [[0.36]])]
 
 def bends(x):
     table = pl.DataFrame({"y": x + ERRORS, "x": x + NOISE, "w": W, "v": V})
-    return fit("y ~ x + w + v", table, TOLD, hidden=1)
+    return fit("y ~ x + w + v", table, TOLD, method="ml", hidden=1)
 
 
 def test_a_square_and_a_product_are_found():

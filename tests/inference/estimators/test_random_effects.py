@@ -376,7 +376,7 @@ TABLE = draw("probit", np.full(10, 5)).with_columns(
         ({"group": "g", "cluster": "g"}, "no `cluster`"),
         ({"group": "g", "family": "poisson"}, "families linear, probit, logit"),
         ({"group": "g", "family": "ordered"}, "families linear, probit, logit"),
-        *(({"group": "g", "method": m}, "methods ml, naive") for m in ("bayes", "calibration", "moments", "simex")),
+        *(({"group": "g", "method": m}, "methods ml, naive") for m in ("bayes", "corrected")),
         ({"group": "x"}, "stand in the formula"),
         ({"group": "g", "slope": "g"}, "Add it to the formula"),
         ({"group": "g", "slope": "x"}, "exact, complete covariate"),

@@ -105,17 +105,22 @@ def little_known(known: Evidence | None, family: str) -> str:
 
     Examples
     --------
-    >>> little_known(Evidence({"x": 1.0}, 1.0, ("x",)), "ml").partition(":")[0]
+    >>> little_known(Evidence({"x": 1.0}, 1.0, 1.0, ("x",)), "ml").partition(":")[0]
     'No estimate'
     """
     if known is None:
         return ""
-    weak = [] if family == "linear" else known.weak_numbers(WALD.get(family, LEAST))
+    if family not in WALD:
+        return "" if known.likely >= LEAST else _says(known, known.likely, LEAST)
+    weak = [] if family == "linear" else known.weak_numbers(WALD[family])
     if known.together >= LEAST and not weak:
         return ""
+    least = min(known.together, known.by_column[known.weakest])
+    return _says(known, least, WALD[family] if weak else LEAST)
+
+
+def _says(known: Evidence, least: float, asked: float) -> str:
     column = known.weakest
-    asked = WALD[family] if weak and family in WALD else LEAST
-    least = min(known.together, known.by_column[column])
     if column in known.numbers:
         what = f"what was released of {column!r} varies hardly more than its noise alone would"
     else:

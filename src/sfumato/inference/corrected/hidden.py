@@ -36,11 +36,14 @@ class Categories:
         Unbiased for the indicators of its true levels; None where what was released does not tell these apart.
     released : ndarray, shape (n, L)
         Indicators of the level that was released, or is nearest to it.
+    strata
+        The strata whose noise lets levels be told apart: which records, and their rows of `indicators`.
     """
 
     name: str
     indicators: Floats | None
     released: Floats
+    strata: tuple[tuple[Bools, Floats], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,16 +162,18 @@ def _categories(covariate: Covariate, weight: Floats) -> Categories:
     shares = fitted_shares(density, weight)
     masks = [rows for _, rows in covariate.parts]
     group, which = _groups(masks, len(density))
-    indicators: Floats | None = np.zeros_like(density)
+    strata = []
     for number, own in enumerate(which):
         rows = group == number
         points = _points(covariate, own)
         found = None if points is None else unbiased_indicators(density[rows], shares, *points)
-        if found is None or indicators is None:
-            indicators = None
-            break
-        indicators[rows] = found
-    return Categories(covariate.name, indicators, _nearest(covariate))
+        strata += [] if found is None else [(rows, found)]
+    indicators = None
+    if len(strata) == len(which):
+        indicators = np.zeros_like(density)
+        for rows, found in strata:
+            indicators[rows] = found
+    return Categories(covariate.name, indicators, _nearest(covariate), tuple(strata))
 
 
 def _points(covariate: Covariate, own: Sequence[int]) -> tuple[Floats, Floats] | None:
