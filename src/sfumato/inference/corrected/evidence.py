@@ -150,8 +150,8 @@ def _of_laws(weight: Floats, gap: Floats, noises: Sequence[Noise], group: NDArra
     """For the least number, each stratum of noise weighed by how well it tells what is there besides."""
     count = gap.shape[1]
     mass = np.bincount(group, weights=weight, minlength=len(noises))
-    S = np.column_stack([np.bincount(group, weight * gap[:, j] ** 2, len(noises)) for j in range(count)])
-    S = S / np.maximum(mass, 1e-300)[:, None]
+    S: Floats = np.column_stack([np.bincount(group, weight * gap[:, j] ** 2, len(noises)) for j in range(count)])
+    S = np.asarray(S / np.maximum(mass, 1e-300)[:, None])
     omega = np.array([np.diagonal(noise.covariance)[:count] for noise in noises])
     spread = (2 + np.array([noise.kurtosis[:count] for noise in noises])) * np.maximum(omega, _NEXT_TO_NONE * S) ** 2
     precision = mass[:, None] / np.maximum(spread, 1e-300)
