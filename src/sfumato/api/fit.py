@@ -16,8 +16,8 @@ from sfumato.data.formula import parse_formula
 from sfumato.errors import FileError
 from sfumato.inference.copies import Combine, fit_copies
 from sfumato.inference.covariates.moments import Hidden
+from sfumato.inference.estimators.sandwich import StandardErrors
 from sfumato.inference.fit import Method as FitMethod
-from sfumato.inference.fit import StandardErrors
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
 from sfumato.inference.result import Fit

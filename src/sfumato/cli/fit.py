@@ -11,7 +11,8 @@ from sfumato.cli.options import Json, Table
 
 if TYPE_CHECKING:
     from sfumato.inference.covariates.moments import Hidden
-    from sfumato.inference.fit import Method, StandardErrors
+    from sfumato.inference.estimators.sandwich import StandardErrors
+    from sfumato.inference.fit import Method
     from sfumato.inference.outcome import Family
     from sfumato.inference.result import Fit
 

@@ -30,7 +30,7 @@ from sfumato.inference.estimators.random_effects import (
     number_groups,
     read_slope,
 )
-from sfumato.inference.estimators.sandwich import rule_of
+from sfumato.inference.estimators.sandwich import StandardErrors, rule_of
 from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.notes import told_notes, unspoken
 from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome
@@ -39,11 +39,10 @@ from sfumato.inference.result import Fit
 from sfumato.inference.work import Work, terms_of
 from sfumato.progress import Progress, quiet, split
 
-__all__ = ["METHODS", "Method", "StandardErrors", "fit"]
+__all__ = ["METHODS", "Method", "fit"]
 
 Floats = NDArray[np.float64]
 METHODS: tuple[Method, ...] = get_args(Method)
-StandardErrors = Literal["auto", "robust"]
 _GONE = ("moments", "calibration", "simex")
 
 _GAPS = (
@@ -210,9 +209,8 @@ def fit(
     choice = choose(problem, family, method, found, group is not None)
     _check_choice(choice, problem, hidden, reduce_bias)
     method = choice.method
-    problem = problem.by(
-        rule_of(weight, cluster, se == "robust" or method == "corrected" or (choice.fallen and family == "linear"))
-    )
+    robust = se == "robust" or method == "corrected" or (choice.fallen and family == "linear")
+    problem = problem.by(rule_of(weight, cluster, robust))
     if choice.fallen and family == "poisson":
         problem = replace(problem, outcome=problem.outcome.over_dispersed())
     _check_problem(problem, model, family, clusters)

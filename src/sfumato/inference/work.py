@@ -88,7 +88,7 @@ class Work:
     @property
     def groups(self) -> int | None:
         """Number of clusters; None without clusters."""
-        return None if self.clusters is None else int(self.clusters.max()) + 1
+        return None if self.clusters is None else len(np.unique(self.clusters))
 
     @property
     def count(self) -> int:
