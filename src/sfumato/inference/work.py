@@ -44,7 +44,7 @@ NEGATIVE_BINOMIAL = (
     "theta is {size:.3g}."
 )
 POISSON = (
-    "The counts vary no more than Poisson's: theta of the negative binomial distribution went beyond 10⁶, and its "
+    "The counts vary no more than Poisson's: theta of the negative binomial distribution grew without bound, and its "
     "limit was taken, Poisson's likelihood."
 )
 _PRIOR_SD = 2.5
@@ -175,7 +175,7 @@ class Work:
             return self.posterior(found, priors, draws, seed, held)
         if isinstance(found.model.response, NegativeBinomial):
             size = float(np.exp(found.theta[self.count]))
-            if size >= MOST:
+            if size >= MOST or np.isnan(found.covariance[self.count, self.count]):  # it has no finite maximum
                 return self.as_poisson().likelihood(method, priors, draws, seed, reduce_bias)
             notes = (*notes, NEGATIVE_BINOMIAL.format(size=size))
         n, linear = self.problem.n, self.family == "linear"
