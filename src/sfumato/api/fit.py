@@ -16,6 +16,7 @@ from sfumato.data.formula import parse_formula
 from sfumato.errors import FileError
 from sfumato.inference.copies import Combine, fit_copies
 from sfumato.inference.covariates.moments import Hidden
+from sfumato.inference.estimators.sandwich import StandardErrors
 from sfumato.inference.fit import Method as FitMethod
 from sfumato.inference.fit import fit as estimate
 from sfumato.inference.outcome import Family as ModelFamily
@@ -43,6 +44,7 @@ def fit(
     seed: int = 0,
     hidden: Hidden = "auto",
     reduce_bias: bool = True,
+    se: StandardErrors = "auto",
     table: str | None = None,
     combine: Combine = "auto",
     progress: Progress = quiet,
@@ -79,6 +81,9 @@ def fit(
         normals, as many as the released values speak for; `normal`; or a number of normals. See `Fit.hidden`.
     reduce_bias
         Whether `ml` takes off what noise on numbers adds to the bias of the likelihood's maximum.
+    se
+        `auto`: the model's standard errors for a likelihood, CR1 with clusters, those of a design with weights.
+        `robust`: HC3 where there are neither. `Fit.se_rule` says which.
     table
         Of a release of several tables, which one.
     combine
@@ -137,6 +142,7 @@ def fit(
             complete=opened.complete,
             hidden=hidden,
             reduce_bias=reduce_bias,
+            se=se,
             progress=next(parts),
         )
 

@@ -11,6 +11,7 @@ from sfumato.cli.options import Json, Table
 
 if TYPE_CHECKING:
     from sfumato.inference.covariates.moments import Hidden
+    from sfumato.inference.estimators.sandwich import StandardErrors
     from sfumato.inference.fit import Method
     from sfumato.inference.outcome import Family
     from sfumato.inference.result import Fit
@@ -30,7 +31,7 @@ def fit(
         str, typer.Option(help="How the noise is taken out: auto, corrected, ml, bayes or naive; auto suits.")
     ] = "auto",
     weight: Annotated[str | None, typer.Option(help="Column of sampling weights.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Column of clusters, for robust standard errors.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Column of clusters, for standard errors by them.")] = None,
     group: Annotated[
         str | None, typer.Option(help="Column whose categories share a random intercept, such as a school.")
     ] = None,
@@ -41,6 +42,9 @@ def fit(
     reduce_bias: Annotated[
         bool, typer.Option(help="For ml: take off what noise on numbers adds to the maximum's bias.")
     ] = True,
+    se: Annotated[
+        str, typer.Option(help="Standard errors: auto, or robust (HC3) where there are no clusters and weights.")
+    ] = "auto",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     prior: Annotated[
         list[str] | None,
@@ -84,6 +88,7 @@ def fit(
             seed=seed,
             hidden=shape,
             reduce_bias=reduce_bias,
+            se=cast("StandardErrors", se),
             table=table,
             combine=combine,
             progress=progress,

@@ -21,7 +21,15 @@ from sfumato.kernels.likelihood.mixture import Factors, Mixture, Patterns
 from sfumato.kernels.likelihood.released import gaussian_table
 from sfumato.kernels.rows import distinct
 
-__all__ = ["MAX_PATTERNS", "build_gaussian", "build_mixture", "exact_columns", "exact_effects", "in_cells"]
+__all__ = [
+    "MAX_PATTERNS",
+    "build_gaussian",
+    "build_mixture",
+    "exact_columns",
+    "exact_effects",
+    "in_cells",
+    "noise_parts",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -271,7 +279,7 @@ def build_gaussian(problem: Problem) -> tuple[GaussianMixture, Ints]:
     known = [*needs_grid(problem.columns, [n for n in names if n not in scaled]), *scaled]
     grids = [c.grids + (_normal_grids(c, problem.finer) if c.name in known else []) for c in continuous]
     width = len(problem.columns.labels) + 2 * len(continuous) + len(problem.exact)
-    written = expand(np.column_stack([c.latent for c in continuous]), grids, _noises(continuous), width)
+    written = expand(np.column_stack([c.latent for c in continuous]), grids, noise_parts(continuous), width)
     rows, values = written.rows, {n: written.values[:, names.index(n)] for n in known}
     values |= {n: scale(values[n]) for n, scale in scaled.items()}
     exact = {c.name: c.values[rows] for c in problem.exact}
@@ -304,8 +312,14 @@ def _normal_grids(covariate: Covariate, finer: int) -> list[Grid]:
     return normal_grids(covariate.latent, variance, covariate.grids, finer)
 
 
-def _noises(continuous: list[Covariate]) -> dict[int, tuple[Floats, NDArray[np.bool_]]]:
-    """Covariance of each part of the disclosure on the continuous covariates, and the records that it speaks of."""
+def noise_parts(continuous: list[Covariate]) -> dict[int, tuple[Floats, NDArray[np.bool_]]]:
+    """Covariance of each part of the disclosure on the continuous covariates, and the records that it speaks of.
+
+    Parameters
+    ----------
+    continuous
+        Those covariates.
+    """
     names = [c.name for c in continuous]
     told = {id(p): (p, rows) for c in continuous for p, rows in c.parts if isinstance(p, Additive)}
     return {key: (_covariance(part.smooth, names), rows) for key, (part, rows) in told.items()}

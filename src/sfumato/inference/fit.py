@@ -30,6 +30,7 @@ from sfumato.inference.estimators.random_effects import (
     number_groups,
     read_slope,
 )
+from sfumato.inference.estimators.sandwich import StandardErrors, rule_of
 from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.notes import told_notes, unspoken
 from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome
@@ -95,6 +96,7 @@ def fit(
     complete: bool = False,
     hidden: Hidden = "auto",
     reduce_bias: bool = True,
+    se: StandardErrors = "auto",
     progress: Progress = quiet,
 ) -> Fit:
     """Fit a regression to released data, with the disclosed noise taken out.
@@ -121,7 +123,7 @@ def fit(
     codebook
         Kinds and missing codes of the columns.
     weight
-        Column of sampling weights; standard errors are then of the sandwich form.
+        Column of sampling weights; standard errors are then those of a design with one stratum.
     cluster
         Column of clusters; standard errors then allow for dependence within them.
     level
@@ -143,6 +145,10 @@ def fit(
     reduce_bias
         Whether `ml` takes off what noise on numbers adds to the bias of the likelihood's maximum, to first order; not
         with weights, clusters or groups.
+    se
+        `auto`: standard errors of a likelihood are the model's; with clusters CR1, with weights those of a design of
+        one stratum. `robust`: without clusters and weights HC3, which also holds where the model has the variance
+        of the response wrong; not for `bayes` and with `group`. `Fit.se_rule` says which.
     complete
         Whether the disclosure speaks of all that was done to the table, as that of a release folder does; else a note
         names the columns of the model that it does not speak of.
@@ -185,24 +191,28 @@ def fit(
     model = parse_formula(formula)
     family = ALIASES.get(family, family)
     _check_options(family, method, level, priors, draws, seed, hidden)
+    _check_se(se, method, group)
     _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
     book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
     check_random(model, family, "ml" if method == "auto" else method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
-    keep = bool(weight or cluster)
-    problem = _assemble(model, used, book, told, family, weights, keep)
+    problem = _assemble(model, used, book, told, family, weights)
     found = obstacle(problem, family, model.response)
     gaps: tuple[str, ...] = ()
     if method == "corrected" and found is not None and found.gaps:
         whole = _complete(problem)
         gaps = (_GAPS.format(int((~whole).sum())),)
         used, weights, clusters = used.filter(whole), weights[whole], None if clusters is None else clusters[whole]
-        problem = _assemble(model, used, book, told, family, weights / weights.mean(), keep)
+        problem = _assemble(model, used, book, told, family, weights / weights.mean())
         found = obstacle(problem, family, model.response)
     choice = choose(problem, family, method, found, group is not None)
     _check_choice(choice, problem, hidden, reduce_bias)
     method = choice.method
+    robust = se == "robust" or method == "corrected" or (choice.fallen and family == "linear")
+    problem = problem.by(rule_of(weight, cluster, robust))
+    if choice.fallen and family == "poisson":
+        problem = replace(problem, outcome=problem.outcome.over_dispersed())
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
@@ -289,6 +299,16 @@ def _check_options(
         raise DataError("`draws` and `seed` are whole numbers from 0.")
 
 
+def _check_se(se: str, method: str, group: str | None) -> None:
+    if se not in get_args(StandardErrors):
+        raise DataError(f"There are no standard errors {se!r}. Choose: {', '.join(get_args(StandardErrors))}.")
+    if se == "robust" and (method == "bayes" or group is not None):
+        raise DataError(
+            "Robust standard errors are not for method `bayes`, which has a posterior, nor for a model with `group`, "
+            "whose records depend on each other. Leave out `se` (--se), or use `cluster` in place of `group`."
+        )
+
+
 def _check_names(method: str, **given: object) -> None:
     for option, name in given.items():
         if name is not None and not (isinstance(name, str) and name):
@@ -368,7 +388,6 @@ def _assemble(
     disclosure: Disclosure,
     family: Family,
     weights: Floats,
-    keep: bool,
 ) -> Problem:
     factors = which_are_factors(frame, codebook, model, disclosure)
     covariates = {
@@ -380,4 +399,4 @@ def _assemble(
     if model.intercept and not intercept:  # the thresholds are the intercepts
         columns = type(columns)(columns.labels[1:], columns.parts[1:])
     outcome = read_outcome(frame, codebook, model.response, family, error_parts(disclosure, model.response))
-    return Problem(columns, covariates, outcome, weights, keep)
+    return Problem(columns, covariates, outcome, weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from sfumato.inference.covariates.bands import read_bands
 from sfumato.inference.covariates.covariate import Covariate, ErrorPart
 from sfumato.inference.covariates.known import read_covariate, told_rows
 from sfumato.inference.covariates.noisy import law_of, refuse_misfit
+from sfumato.kernels.likelihood.negative_binomial import NegativeBinomial
 from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response
 
 __all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome"]
@@ -68,6 +69,16 @@ class Outcome:
     levels: tuple[str, ...] = ()
     parts: tuple[ErrorPart, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def over_dispersed(self) -> Outcome:
+        """Counts with a negative binomial likelihood in place of Poisson's, which is its limit."""
+        counts = NegativeBinomial(self.values)
+        return replace(self, response=counts, plain=counts)
+
+    def poisson(self) -> Outcome:
+        """Counts with Poisson's likelihood."""
+        counts = Poisson(self.values)
+        return replace(self, response=counts, plain=counts)
 
     @property
     def counts(self) -> bool:

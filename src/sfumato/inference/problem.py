@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.covariate import Covariate
 from sfumato.inference.covariates.shape import Shape
+from sfumato.inference.estimators.sandwich import Rule
 from sfumato.inference.outcome import Outcome
 
 __all__ = ["Problem", "additive_parts", "check_correlations"]
@@ -40,6 +41,8 @@ class Problem:
         How many times as many nodes as usual to integrate over; raised where a fit shows that it takes more.
     shape
         What the hidden continuous covariates' distribution given the others is taken for.
+    rule
+        Where standard errors come from, of the estimates and of the naive ones beside them.
     """
 
     columns: Columns
@@ -49,6 +52,11 @@ class Problem:
     keep_rows: bool = False
     finer: int = 1
     shape: Shape = field(default_factory=Shape)
+    rule: Rule = "model"
+
+    def by(self, rule: Rule) -> Problem:
+        """The same with another rule of standard errors."""
+        return replace(self, rule=rule, keep_rows=rule != "model")
 
     @property
     def n(self) -> int:

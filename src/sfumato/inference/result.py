@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Fit", "Second"]
 
+_RULES = {
+    "model": "from the model",
+    "HC3": "HC3 (robust)",
+    "Lin-Wei": "Lin-Wei (robust)",
+    "CR1": "CR1 (by clusters)",
+    "design": "design (with weights)",
+}
+
 Floats = NDArray[np.float64]
 
 _STRONG = 3.0
@@ -313,6 +321,11 @@ class Fit:
         }
         return inference_data(self.posterior, self.terms, attributes)
 
+    @property
+    def rule_sentence(self) -> str:
+        """Where the standard errors come from, as a line; empty for draws, which have no rule."""
+        return "" if self.se_rule is None else f"Standard errors: {_RULES[self.se_rule]}."
+
     def hidden_sentences(self) -> tuple[str, ...]:
         """What the distribution of hidden numbers was taken for, and why."""
         return self.shape
@@ -345,7 +358,8 @@ class Fit:
         if self.variance:
             told = (f"{name} {value:.4g} (se {self.variance_se[name]:.3g})" for name, value in self.variance.items())
             lines += ["", "Variance between groups: " + ", ".join(told)]
-        sentences = (*self.noise_sentences(), *self.hidden_sentences(), *self.notes)
+        rule = [self.rule_sentence] if self.rule_sentence else []
+        sentences = [*rule, *self.noise_sentences(), *self.hidden_sentences(), *self.notes]
         return "\n".join([*lines, *(["", *sentences] if sentences else [])])
 
     def _head(self) -> str:
@@ -356,7 +370,8 @@ class Fit:
         """The table, and what the noise cost, for notebooks."""
         from html import escape
 
-        sentences = (*self.noise_sentences(), *self.hidden_sentences(), *self.notes)
+        rule = [self.rule_sentence] if self.rule_sentence else []
+        sentences = [*rule, *self.noise_sentences(), *self.hidden_sentences(), *self.notes]
         told = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
         return f"<p><b>{escape(self._head())}</b></p>{self.tidy()._repr_html_()}<ul>{told}</ul>"
 

@@ -14,16 +14,20 @@ from sfumato.data.formula import Formula
 from sfumato.errors import DataError
 from sfumato.inference.estimators.bayes import sample_posterior
 from sfumato.inference.estimators.bias import bias_by_noise
+from sfumato.inference.estimators.conditional import conditional_estimate, takes_conditional
 from sfumato.inference.estimators.likelihood_ratio import with_profile
-from sfumato.inference.estimators.maximum_likelihood import Estimate, maximum_likelihood
-from sfumato.inference.estimators.naive import Naive, is_plain
+from sfumato.inference.estimators.maximum_likelihood import Estimate, influences, maximum_likelihood
+from sfumato.inference.estimators.naive import Naive, is_plain, leverages, naive_fit
 from sfumato.inference.estimators.random_effects import RandomEstimate, fit_random, naive_problem
+from sfumato.inference.estimators.sandwich import degrees
 from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
 from sfumato.inference.result import Fit
+from sfumato.inference.second import with_second
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.mixture import Mixture
+from sfumato.kernels.likelihood.negative_binomial import MOST, NegativeBinomial
 from sfumato.kernels.likelihood.response import Linear
 from sfumato.progress import Progress, quiet, split
 
@@ -35,6 +39,14 @@ _EXTREME = 8.0
 """A coefficient beyond this, times what its column varies given the others, is taken to have no finite maximum."""
 _NO_ERROR = 1e-6
 """Errors this small beside the response are those of a likelihood that grows for ever as they vanish."""
+NEGATIVE_BINOMIAL = (
+    "The counts are assumed to be negative binomial given the true covariates, with the variance mean + mean²/theta; "
+    "theta is {size:.3g}."
+)
+POISSON = (
+    "The counts vary no more than Poisson's: theta of the negative binomial distribution grew without bound, and its "
+    "limit was taken, Poisson's likelihood."
+)
 _PRIOR_SD = 2.5
 """Standard deviation of the prior on standardised coefficients where responses are separated; the scale of Gelman et
 al. (2008), doi:10.1214/08-AOAS191."""
@@ -76,7 +88,7 @@ class Work:
     @property
     def groups(self) -> int | None:
         """Number of clusters; None without clusters."""
-        return None if self.clusters is None else int(self.clusters.max()) + 1
+        return None if self.clusters is None else len(np.unique(self.clusters))
 
     @property
     def count(self) -> int:
@@ -94,6 +106,11 @@ class Work:
         nan = np.full(shown, np.nan)
         fitted = self.result(method, nan, np.full((shown, shown), np.nan), np.nan, self.problem.n, False, self.notes)
         return replace(fitted, notes=(*notes, *self.notes), se_rule=None)
+
+    @property
+    def leverage(self) -> Floats | None:
+        """Of each row in the naive fit, where standard errors need it."""
+        return leverages(self.problem, self.plain) if self.problem.rule == "HC3" else None
 
     def naive(self) -> Fit:
         """The naive fit alone."""
@@ -156,21 +173,48 @@ class Work:
         found, notes, held = self.maximum()
         if method == "bayes":
             return self.posterior(found, priors, draws, seed, held)
+        if isinstance(found.model.response, NegativeBinomial):
+            size = float(np.exp(found.theta[self.count]))
+            if size >= MOST or np.isnan(found.covariance[self.count, self.count]):  # it has no finite maximum
+                return self.as_poisson().likelihood(method, priors, draws, seed, reduce_bias)
+            notes = (*notes, NEGATIVE_BINOMIAL.format(size=size))
         n, linear = self.problem.n, self.family == "linear"
         shown = len(self.terms)
-        counted = linear and n > self.count and not self.problem.keep_rows
+        rule = self.problem.rule
+        counted = linear and n > self.count and rule in ("model", "HC3")
         correction = n / (n - self.count) if counted else 1.0  # as least squares has it
-        covariance = found.covariance[:shown, :shown] * correction
+        covariance = found.covariance[:shown, :shown] * (correction if rule == "model" else 1.0)
         sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
         notes = (*notes, *found.notes)
-        reduced = reduce_bias and found.converged and not (held or self.problem.keep_rows)
+        reduced = reduce_bias and found.converged and not held and rule in ("model", "HC3")
         bias = bias_by_noise(found, n) if reduced else np.zeros(shown)
         estimate = found.theta[:shown] - bias[:shown]
         fitted = self.result("ml", estimate, covariance, sigma, n, found.converged, notes, found)
         fitted = self.with_hidden(fitted, found.model, found.theta)
-        if held or self.problem.keep_rows:
+        if held:
             return fitted
-        return with_profile(fitted, found, split(self.progress, (4, 6))[1], bias)
+        if rule == "model":
+            fitted = with_profile(fitted, found, split(self.progress, (4, 6))[1], bias)
+        return self.with_conditional(fitted, found)
+
+    def as_poisson(self) -> Work:
+        """The same with Poisson's likelihood, where counts vary no more than its."""
+        problem = replace(self.problem, outcome=self.problem.outcome.poisson())
+        plain = naive_fit(problem, self.family, self.clusters)
+        return replace(self, problem=problem, plain=plain, notes=(*self.notes, POISSON))
+
+    def with_conditional(self, fitted: Fit, found: Estimate) -> Fit:
+        """Put the conditional score's estimate beside a logit model's, where it can be had."""
+        if not fitted.converged or not takes_conditional(self.problem, self.family):
+            return fitted
+        other = conditional_estimate(self.problem, self.plain, self.clusters)
+        if other is None:
+            return fitted
+        names = ", ".join(c.name for c in self.problem.continuous)
+        parts = self.problem.shape.parts
+        law = "normal" if parts == 1 else f"a mixture of {parts} normals"
+        assumes = f"assumes that {names} given the other covariates is {law}, with means that are linear in them"
+        return with_second(fitted, influences(self.problem, found), other, assumes, self.clusters)
 
     def with_hidden(self, fitted: Fit, model: Mixture | GaussianMixture, theta: Floats) -> Fit:
         """Say of a fit what the distribution of hidden numbers was taken for."""
@@ -200,14 +244,15 @@ class Work:
         self.progress("the maximum of the likelihood", 0)
         start, spread = self.plain.estimate[: self.count], self.plain.spread
         if not self.plain.separated:
-            found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters)
+            found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters, leverage=self.leverage)
             _refuse_hidden_line(found, self.problem)
             spread = found.spread
             size = np.abs(found.theta[: self.count] * spread * self.plain.own).max(initial=0.0)
             if self.family in ("linear", "poisson") or (found.converged and size < _EXTREME):
                 return found, self.notes, False
         penalty = (spread / _PRIOR_SD) ** 2
-        held = maximum_likelihood(self.problem, np.zeros(self.count), self.plain.extra, self.clusters, penalty)
+        zero = np.zeros(self.count)
+        held = maximum_likelihood(self.problem, zero, self.plain.extra, self.clusters, penalty, self.leverage)
         cause = (
             "The responses are separated by the covariates"
             if self.plain.separated
@@ -263,6 +308,9 @@ class Work:
         shown = len(self.terms)
         nothing = np.full(shown, np.nan)
         rest = np.full(shown - self.count, np.nan)
+        rule, free = self.problem.rule, np.inf
+        if method != "bayes":
+            free = degrees(rule, self.family == "linear", n, self.count, self.groups)
         return Fit(
             formula=str(self.model),
             family=self.family,
@@ -278,7 +326,8 @@ class Work:
             converged=converged,
             log_likelihood=np.nan if found is None else found.log_likelihood,
             sigma=sigma,
-            degrees=float(n - self.count) if self.family == "linear" and method != "bayes" else np.inf,
+            degrees=free,
+            se_rule=None if method == "bayes" else rule,
             level=self.level,
             notes=notes,
             columns=self.problem.columns,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError
 from sfumato.inference.assemble import build_gaussian, build_mixture
 from sfumato.inference.estimators.information import cost_of_noise
-from sfumato.inference.estimators.naive import sandwich
+from sfumato.inference.estimators.sandwich import sandwich
 from sfumato.inference.problem import Problem
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import (
@@ -26,13 +26,16 @@ from sfumato.kernels.likelihood.maximisation import (
     roots,
 )
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
+from sfumato.kernels.likelihood.response import Ordered
 from sfumato.kernels.threads import one_thread
 
 __all__ = [
     "UNDETERMINED",
     "Estimate",
     "fit_covariates",
+    "influences",
     "maximum_likelihood",
+    "scores_by_row",
     "start_patterns",
     "undetermined",
     "without",
@@ -85,6 +88,8 @@ class Estimate:
         shape (p + e, p + e).
     model, information
         The likelihood, and the observed information at `theta`, shape (P, P).
+    rows
+        The row of the table of each of the model's.
     notes
         What a reader should know.
     """
@@ -99,11 +104,17 @@ class Estimate:
     complete: Floats
     model: Mixture | GaussianMixture
     information: Floats
+    rows: Ints
     notes: tuple[str, ...] = ()
 
 
 def maximum_likelihood(
-    problem: Problem, start: Floats, extra: Floats, cluster: Ints | None = None, penalty: Floats | None = None
+    problem: Problem,
+    start: Floats,
+    extra: Floats,
+    cluster: Ints | None = None,
+    penalty: Floats | None = None,
+    leverage: Floats | None = None,
 ) -> Estimate:
     """Fit the model by maximum likelihood.
 
@@ -116,16 +127,24 @@ def maximum_likelihood(
     extra : ndarray, shape (e,)
         Further parameters of the response to begin at.
     cluster : ndarray, shape (n,), optional
-        Cluster of each row, numbered from 0. With it, or where the problem keeps its rows, standard errors are of the
-        sandwich form.
+        Cluster of each row, numbered from 0, for standard errors of problems whose rule needs it.
     penalty : ndarray, shape (p,), optional
         Precision of a normal prior around 0 on each coefficient.
+    leverage : ndarray, shape (n,), optional
+        Of each row, for problems whose rule needs it.
     """
     with one_thread():  # on blocks this small, its threads mostly wait for each other
-        return _maximum(problem, start, extra, cluster, penalty)
+        return _maximum(problem, start, extra, cluster, penalty, leverage)
 
 
-def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | None, penalty: Floats | None) -> Estimate:
+def _maximum(
+    problem: Problem,
+    start: Floats,
+    extra: Floats,
+    cluster: Ints | None,
+    penalty: Floats | None,
+    leverage: Floats | None,
+) -> Estimate:
     if problem.continuous:
         gaussian, rows = build_gaussian(problem)
         theta = _start_gaussian(gaussian, problem, start, extra)
@@ -147,9 +166,10 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
     top, information = _settle(model, top, prior)
     bread, complete = inverse(information)
     covariance = bread
-    if problem.keep_rows:
-        records = rows if isinstance(model, Mixture) else rows[model.records]
-        covariance = sandwich(bread, model.scores(top.theta) * problem.weight[records, None], records, cluster)
+    if problem.rule != "model":
+        scores = scores_by_row(model, rows, top.theta) * problem.weight[:, None]
+        count = len(start) + (len(extra) if isinstance(model.response, Ordered) else 0)
+        covariance = sandwich(bread, scores, problem.rule, cluster, leverage, count)
     reliability, inflation, spread, full = cost_of_noise(problem, model, rows, top.theta, bread)
     notes: tuple[str, ...] = ()
     lost = np.zeros(0, dtype=np.int64)
@@ -173,8 +193,32 @@ def _maximum(problem: Problem, start: Floats, extra: Floats, cluster: Ints | Non
         full,
         model,
         information,
+        rows,
         (*notes, *unsure, *_rare(problem, model, top.theta)),
     )
+
+
+def scores_by_row(model: Mixture | GaussianMixture, rows: Ints, theta: Floats) -> Floats:
+    """Scores of the rows of the table, without weights, in its order, shape (n, P); equal rows are not joined."""
+    records = rows if isinstance(model, Mixture) else rows[model.records]
+    out = np.empty((len(records), model.size))
+    out[records] = model.scores(theta)
+    return out
+
+
+def influences(problem: Problem, found: Estimate) -> Floats:
+    """What each row of the table adds to the parameters: its weighted score times the inverse information, (n, P).
+
+    Parameters
+    ----------
+    problem, found
+        The model with its data, and the maximum.
+    """
+    model, rows = found.model, found.rows
+    if isinstance(model, Mixture) and len(rows) < problem.n:  # equal rows were joined
+        model, rows = build_mixture(replace(problem, keep_rows=True))
+    scores = scores_by_row(model, rows, found.theta) * problem.weight[:, None]
+    return np.asarray(scores @ inverse(found.information)[0])
 
 
 def _rare(problem: Problem, model: Mixture | GaussianMixture, theta: Floats) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +10,23 @@ from numpy.typing import NDArray
 from sfumato.errors import DataError, FormulaError
 from sfumato.inference.columns import Columns
 from sfumato.inference.covariates.covariate import Covariate
+from sfumato.inference.estimators.sandwich import Rule, leverage, sandwich
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
 from sfumato.kernels import glm
 from sfumato.kernels.likelihood.maximisation import Value, inverse, newton
 from sfumato.kernels.likelihood.mixture import Mixture, Patterns
+from sfumato.kernels.likelihood.negative_binomial import log_size
 from sfumato.kernels.likelihood.response import Response
 
-__all__ = ["Naive", "is_plain", "naive_fit", "plain_fit", "refuse_far_from_zero", "refuse_undetermined", "sandwich"]
+__all__ = ["Naive", "is_plain", "leverages", "naive_fit", "plain_fit", "refuse_far_from_zero", "refuse_undetermined"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LEAST = 1e-12
 """Information of columns below this is lost in digits."""
+_HIGH = 345.0
 _FAR = 1000.0
 """Largest product of mean over standard deviation in a power or product; up to 3,600 no digit was seen to be lost."""
 
@@ -78,7 +81,7 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     family
         Its family.
     cluster
-        Cluster of each row; standard errors are then of the sandwich form, as they are with weights.
+        Cluster of each row, for rules of standard errors that need it.
 
     Raises
     ------
@@ -95,17 +98,19 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     names = problem.columns.labels
     start = np.nan_to_num(first.coefficients)
     if first.aliased or _by_glm(problem, family):
-        return _from_glm(first, X, y, family, names, start)
+        found = _from_glm(first, X, y, family, names, start)
+        robust = problem.rule == "HC3" and not (first.aliased or first.separated)
+        return _with_hc3(found, X, plain, first.covariance) if robust else found
     if family in ("poisson", "ordered"):
         start = _start(X, y, family, start)
-    extra = _extra(X, y, family, start, plain.extra)
     weight = problem.weight[whole]
+    extra = _extra(X, y, family, start, plain.extra, weight)
     rows = None if cluster is None else cluster[whole]
-    return plain_fit(X, plain, weight, start, extra, family, problem.keep_rows, rows, first.separated)
+    return plain_fit(X, plain, weight, start, extra, family, problem.rule, rows, first.separated)
 
 
 def _by_glm(problem: Problem, family: Family) -> bool:
-    return family in ("linear", "probit", "logit") and not problem.keep_rows
+    return family in ("linear", "probit", "logit") and problem.rule in ("model", "HC3")
 
 
 def is_plain(problem: Problem, family: Family, method: str) -> bool:
@@ -170,8 +175,10 @@ def _start(X: Floats, y: Floats, family: Family, linear: Floats) -> Floats:
     return linear / max(float(np.std(y - X @ linear)), 1e-3)
 
 
-def _extra(X: Floats, y: Floats, family: Family, start: Floats, count: int) -> Floats:
-    """Log σ, or thresholds that give each category its share."""
+def _extra(X: Floats, y: Floats, family: Family, start: Floats, count: int, weight: Floats) -> Floats:
+    """Log σ, log θ of counts, or thresholds that give each category its share."""
+    if family == "poisson" and count:
+        return np.array([log_size(y, np.exp(np.minimum(X @ start, _HIGH)), weight)])
     if family == "linear":
         return np.array([np.log(max(float(np.std(y - X @ start)), 1e-150))])
     if family == "ordered":
@@ -212,7 +219,7 @@ def plain_fit(
     start: Floats,
     extra: Floats,
     family: Family,
-    robust: bool,
+    rule: Rule,
     cluster: Ints | None,
     separated: bool,
 ) -> Naive:
@@ -230,8 +237,8 @@ def plain_fit(
         Where to begin.
     family
         Of the model.
-    robust
-        Whether standard errors are of the sandwich form, by `cluster` where there is one.
+    rule
+        Of the standard errors.
     cluster
         Cluster of each row.
     separated
@@ -247,9 +254,11 @@ def plain_fit(
 
     top, value = newton(look, np.concatenate([start, extra]))
     covariance, _ = inverse(value.information)
-    if robust:
-        covariance = sandwich(covariance, model.scores(top.theta) * weight[:, None], np.arange(n), cluster)
     shown = p + (len(extra) if family == "ordered" else 0)
+    if rule != "model":
+        scores = model.scores(top.theta) * weight[:, None]
+        h = leverage(X, _working(response, X, top.theta)) if rule == "HC3" else None
+        covariance = sandwich(covariance, scores, rule, cluster, h, shown)
     sigma = float(np.exp(top.theta[p])) if family == "linear" else np.nan
     return Naive(
         top.theta[:shown],
@@ -265,6 +274,36 @@ def plain_fit(
     )
 
 
+def _with_hc3(found: Naive, X: Floats, response: Response, bread: Floats) -> Naive:
+    """The plain kernel's fit with robust standard errors."""
+    extra = np.log([found.sigma]) if len(found.extra) else found.extra  # σ as the kernel's covariance has it
+    scores = X * response.slope((X @ found.estimate)[:, None], 0.0, extra).m
+    h = leverage(X, _working(response, X, np.concatenate([found.estimate, extra])))
+    return replace(found, covariance=sandwich(bread, scores, "HC3", None, h))
+
+
+def _working(response: Response, X: Floats, theta: Floats) -> Floats:
+    """Working weights of a fit, shape (n,): how fast each score falls as the linear predictor grows."""
+    p = X.shape[1]
+    return -response.slope((X @ theta[:p])[:, None], 0.0, theta[p:]).mm[:, 0]
+
+
+def leverages(problem: Problem, naive: Naive) -> Floats:
+    """Leverage of each row in the fit to released values, shape (n,); a missing value counts as the column's mean.
+
+    Parameters
+    ----------
+    problem
+        The model with its data.
+    naive
+        That fit.
+    """
+    X = problem.naive_design()
+    X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    theta = np.concatenate([naive.estimate[: X.shape[1]], naive.extra])
+    return leverage(X, _working(problem.outcome.plain, X, theta))
+
+
 def _spread(X: Floats) -> tuple[Floats, Floats]:
     """Standard deviation of each column, and the share of it that the other columns do not explain, shapes (p,)."""
     gap = X - X.mean(axis=0)
@@ -276,37 +315,3 @@ def _spread(X: Floats) -> tuple[Floats, Floats]:
     own = np.ones(X.shape[1])
     own[varies] = 1 / np.sqrt((vectors**2 / np.maximum(values, _LEAST)).sum(axis=1))
     return spread, own
-
-
-def sandwich(bread: Floats, scores: Floats, rows: Ints, cluster: Ints | None) -> Floats:
-    """Covariance that allows for weights and for dependence within clusters.
-
-    Parameters
-    ----------
-    bread : ndarray, shape (P, P)
-        Inverse of the observed information.
-    scores : ndarray, shape (N, P)
-        Weighted scores of rows.
-    rows : ndarray, shape (N,)
-        The row of the table of each.
-    cluster : ndarray, shape (n,), or None
-        Cluster of each row of the table.
-
-    Returns
-    -------
-    ndarray, shape (P, P)
-        With the factor m / (m − 1), m the number of clusters or rows.
-
-    Examples
-    --------
-    >>> sandwich(np.eye(1), np.array([[1.0], [-1.0]]), np.arange(2), None).tolist()
-    [[4.0]]
-    """
-    if cluster is not None:
-        which, index = np.unique(cluster[rows], return_inverse=True)
-        sums = np.zeros((len(which), scores.shape[1]))
-        np.add.at(sums, index, scores)
-        scores = sums
-    m = len(scores)
-    half = scores @ bread
-    return np.asarray(half.T @ half) * (m / (m - 1) if m > 1 else 1.0)

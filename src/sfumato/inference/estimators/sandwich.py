@@ -7,11 +7,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rule", "by_cluster", "degrees", "leverage", "rule_of", "sandwich"]
+__all__ = ["Rule", "StandardErrors", "by_cluster", "degrees", "leverage", "rule_of", "sandwich"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Rule = Literal["model", "HC3", "Lin-Wei", "CR1", "design"]
+StandardErrors = Literal["auto", "robust"]
 
 _MOST_LEVERAGE = 1 - 1e-8
 """A record with more leverage than this decides a coefficient alone: its residual is 0, and 0/0 says nothing."""

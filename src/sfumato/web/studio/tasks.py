@@ -138,6 +138,7 @@ def fit(work: Work, progress: Progress) -> dict[str, Any]:
         **{name: getattr(found, name) for name in named},
         "rows": found.tidy().to_dicts(),
         "sentences": found.noise_sentences(),
+        "rule": found.rule_sentence,
         "more": [*found.hidden_sentences(), *found.notes],
         "drawing": forest_svg(found),
     }
