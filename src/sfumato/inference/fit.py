@@ -207,6 +207,8 @@ def fit(
     choice = choose(problem, family, method, found, group is not None)
     _check_choice(choice, problem, hidden, reduce_bias)
     method = choice.method
+    if family == "cox" and method == "ml":
+        refuse_likelihood(problem)
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
@@ -235,8 +237,6 @@ def fit(
     check_correlations(problem, model.response)
     if not is_plain(problem, family, method):
         _refuse_line(plain, problem)
-    if family == "cox":
-        refuse_likelihood(problem)
     groups = None if group is None else number_groups(used, group, told)
     if problem.continuous and method in ("ml", "bayes"):
         shape = hidden if isinstance(hidden, str) else int(hidden)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.special import ndtr, ndtri
 
 from sfumato.data.formula import SURVIVAL, Formula
 from sfumato.errors import DataError, FormulaError
@@ -13,18 +16,29 @@ from sfumato.inference.estimators.naive import Naive, spread_of
 from sfumato.inference.estimators.sandwich import Rule, sandwich
 from sfumato.inference.outcome import Outcome
 from sfumato.inference.problem import Problem
+from sfumato.inference.result import Fit
 from sfumato.kernels import cox
 from sfumato.kernels.corrected.cox import AT_RISK, CoxRoot, corrected_cox
 from sfumato.kernels.corrected.tilted import Tilted
-from sfumato.kernels.likelihood.maximisation import Value
+from sfumato.kernels.likelihood.maximisation import Value, careful, newton
 
-__all__ = ["check_times", "hazard_notes", "hazards", "naive_hazards", "refuse_likelihood", "rule_of_hazards"]
+__all__ = [
+    "check_times",
+    "endless_hazards",
+    "hazard_information",
+    "hazard_notes",
+    "hazards",
+    "naive_hazards",
+    "refuse_likelihood",
+    "rule_of_hazards",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 _MOVES = 1e-6
+_DOUBLINGS, _HALVINGS = 20, 40
 
 
 def check_times(model: Formula, family: str, method: str, group: str | None) -> None:
@@ -156,6 +170,85 @@ def _endless(there: Value, before: Value) -> Bools:
     return np.asarray(moved[:, values < cox.LOST].max(axis=1, initial=0.0) > _MOVES)
 
 
+def endless_hazards(fitted: Fit, problem: Problem) -> Fit:
+    """Give coefficients without a finite maximum an interval that is open on one side, by the likelihood ratio.
+
+    Parameters
+    ----------
+    fitted
+        The fit, whose estimates are NaN there.
+    problem
+        The model with its data, in which nothing is hidden.
+    """
+    lost = np.flatnonzero(np.isnan(fitted.estimate))
+    if not len(lost):  # it stopped short of a maximum, which `converged` tells
+        return fitted
+    named = ", ".join(fitted.terms[j] for j in lost)
+    notes = [
+        f"Events are separated by {named}: the partial likelihood has no finite maximum there, and no estimate stands."
+    ]
+    if problem.keep_rows:
+        return replace(fitted, notes=(*fitted.notes, *notes))
+    notes.append("Intervals of these terms are open on one side, and their p-values those of the likelihood ratio.")
+    X = problem.naive_design()
+    whole = ~np.isnan(X).any(axis=1)
+    X, (time, event) = X[whole], _times(problem.outcome)
+    far = cox.fit(X, time[whole], event[whole])
+    order = cox.spans(time[whole], event[whole])
+    E = (X - X.mean(axis=0))[order.order]
+    profile = np.full((len(fitted.terms), 3), np.nan)
+    quantile = float(ndtri((1 + fitted.level) / 2))
+    for j in lost.tolist():
+        profile[j] = _Profile(E, order, j, far.coefficients, far.log_likelihood).open_interval(quantile)
+    return replace(fitted, profile=profile, notes=(*fitted.notes, *notes))
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """The partial likelihood with one coefficient held, the others at their best."""
+
+    E: Floats
+    order: cox.Spans
+    j: int
+    far: Floats
+    supremum: float
+
+    def root(self, value: float) -> float:
+        """Square root of the likelihood ratio's statistic."""
+        rest = np.delete(np.arange(len(self.far)), self.j)
+        b = np.zeros(len(self.far))
+        b[self.j] = value
+        w = np.ones(len(self.E))
+
+        def look(others: Floats) -> Value:
+            b[rest] = others
+            there = cox.look(self.E, w, self.order, b)
+            return Value(there.log_likelihood, there.gradient[rest], there.information[np.ix_(rest, rest)])
+
+        with np.errstate(all="ignore"):
+            best = newton(careful(look), np.zeros(len(rest)))[0].log_likelihood if len(rest) else look(b[rest])[0]
+        return float(np.sqrt(max(2 * (self.supremum - best), 0.0)))
+
+    def open_interval(self, quantile: float) -> tuple[float, float, float]:
+        """Both ends, of which one is infinite, and the p-value of no effect."""
+        side = 1.0 if self.far[self.j] > 0 else -1.0
+        none = self.root(0.0)
+        inner, outer = 0.0, float(self.far[self.j])  # the statistic is above the quantile at the inner one
+        if none < quantile:
+            outer, step = 0.0, 1 / max(float(self.E[:, self.j].std()), 1e-300)
+            for _ in range(_DOUBLINGS):
+                inner = outer - side * step
+                if self.root(inner) >= quantile:
+                    break
+                step *= 2
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            inner, outer = (middle, outer) if self.root(middle) >= quantile else (inner, middle)
+        end = (inner + outer) / 2
+        p = 2 * float(ndtr(-none))
+        return (end, np.inf, p) if side > 0 else (-np.inf, end, p)
+
+
 def _times(outcome: Outcome) -> tuple[Floats, Bools]:
     """Times, and whether they ended with the event."""
     if outcome.event is None:
@@ -177,6 +270,21 @@ def hazards(problem: Problem, tilted: Tilted, start: Floats) -> CoxRoot:
     """
     time, event = _times(problem.outcome)
     return corrected_cox(tilted, problem.weight, time, event, start)
+
+
+def hazard_information(problem: Problem, estimate: Floats) -> Floats:
+    """Information of the partial likelihood of released values, shape (p, p).
+
+    Parameters
+    ----------
+    problem
+        The model with its data, without missing values.
+    estimate : ndarray, shape (p,)
+        The naive coefficients.
+    """
+    X, (time, event) = problem.naive_design(), _times(problem.outcome)
+    order = cox.spans(time, event)
+    return cox.look((X - X.mean(axis=0))[order.order], problem.weight[order.order], order, estimate).information
 
 
 def hazard_notes(found: CoxRoot) -> tuple[str, ...]:
