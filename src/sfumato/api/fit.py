@@ -61,7 +61,8 @@ def fit(
     disclosure
         How the noise was made, or the parts of that; without one every value is taken for the true one.
     family
-        `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson` or `ordered` (ordered probit).
+        `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson`, `ordered` (ordered probit) or `cox`
+        (proportional hazards), whose formula is `"Surv(time, event) ~ age"`.
     method
         `auto`: what suits the family and the noise. `ml`: maximum likelihood. `bayes`: the same with priors. `naive`:
         released values taken for true ones.
@@ -115,7 +116,10 @@ def fit(
     >>> [round(b, 1) for b in fit("y ~ x", table, Disclosure([Additive(("x",), [[1.0]])])).tidy()["estimate"]]
     [-1.3, 2.3]
     """
-    columns = {*parse_formula(formula).columns, *(n for n in (weight, cluster, group, slope) if n is not None)}
+    columns = {
+        *parse_formula(formula, survival=True).columns,
+        *(n for n in (weight, cluster, group, slope) if n is not None),
+    }
     columns |= {
         n for part in Disclosure.of_any(disclosure) for n in (*getattr(part, "by", ()), *getattr(part, "where", ()))
     }

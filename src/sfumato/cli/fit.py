@@ -25,7 +25,10 @@ def fit(
     releases: Annotated[list[Path], typer.Argument(help="Release folder; several are joined on the record id.")],
     formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + I(bmi^2) + C(region)'.")],
     family: Annotated[
-        str, typer.Option(help="Family of the model: linear, probit, logit, poisson or ordered.")
+        str,
+        typer.Option(
+            help="Family of the model: linear, probit, logit, poisson, ordered, or cox for Surv(time, event)."
+        ),
     ] = "linear",
     method: Annotated[
         str, typer.Option(help="How the noise is taken out: auto, corrected, ml, bayes or naive; auto suits.")

@@ -32,8 +32,9 @@ from sfumato.inference.estimators.random_effects import (
 )
 from sfumato.inference.estimators.sandwich import StandardErrors, rule_of
 from sfumato.inference.estimators.shapes import choose_shape
+from sfumato.inference.estimators.survival import check_times, naive_hazards, refuse_likelihood
 from sfumato.inference.notes import told_notes, unspoken
-from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome
+from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome, read_times
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
 from sfumato.inference.work import Work, terms_of
@@ -115,7 +116,8 @@ def fit(
     disclosure
         What the release says of its noise, or its parts; None takes every value for the true one.
     family
-        `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson` or `ordered` (ordered probit).
+        `linear` (or `gaussian`), `probit`, `logit` (or `binomial`), `poisson`, `ordered` (ordered probit) or `cox`
+        (proportional hazards, `Surv(time, event) ~ …`, ties by Efron's method).
     method
         `auto`: what suits the family and the noise. `corrected`: equations that are unbiased for those of the true
         data, for families linear, poisson and cox. `ml`: maximum likelihood. `bayes`: the same likelihood with priors,
@@ -188,12 +190,13 @@ def fit(
     >>> corrected.estimate.round(1).tolist(), corrected.naive.round(1).tolist()
     ([3.0, -0.5], [2.8, -0.2])
     """
-    model = parse_formula(formula)
+    model = parse_formula(formula, survival=True)
     family = ALIASES.get(family, family)
     _check_options(family, method, level, priors, draws, seed, hidden)
     _check_se(se, method, group)
     _check_names(method, weight=weight, cluster=cluster, group=group, slope=slope)
     book, told = codebook or Codebook(), Disclosure.of_any(disclosure)
+    check_times(model, family, method, group)
     check_random(model, family, "ml" if method == "auto" else method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
@@ -213,10 +216,13 @@ def fit(
     problem = problem.by(rule_of(weight, cluster, robust))
     if choice.fallen and family == "poisson":
         problem = replace(problem, outcome=problem.outcome.over_dispersed())
+    if family == "cox" and method == "ml":
+        refuse_likelihood(problem)
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
-    plain = naive_fit(problem, family, clusters)
+    rule = rule_of(weight, cluster, False)
+    plain = naive_hazards(problem, rule, clusters) if family == "cox" else naive_fit(problem, family, clusters)
     refuse_undetermined(plain, problem.columns)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
@@ -362,7 +368,7 @@ def _used_rows(
     group: str | None = None,
 ) -> tuple[pl.DataFrame, Floats, NDArray[np.int64] | None]:
     """Rows that have a response, weight, cluster and group; weights with mean 1; numbers of the clusters."""
-    needed = [n for n in (model.response, weight, cluster, group) if n]
+    needed = [n for n in (*model.responses, weight, cluster, group) if n]
     missing = pl.any_horizontal([codebook.missing(n, frame.schema[n]) for n in needed])
     used = frame.filter(~missing)
     if not used.height:
@@ -394,9 +400,12 @@ def _assemble(
         n: read_covariate(frame, codebook, n, factor, error_parts(disclosure, n)) for n, factor in factors.items()
     }
     levels = {n: c.levels for n, c in covariates.items() if c.levels}
-    intercept = model.intercept and family != "ordered"
-    columns = split_columns(model.terms, model.intercept, levels, [n for n in covariates if n not in levels])
-    if model.intercept and not intercept:  # the thresholds are the intercepts
+    coded = model.intercept or family == "cox"  # whose baseline is one, whatever the formula says
+    columns = split_columns(model.terms, coded, levels, [n for n in covariates if n not in levels])
+    if coded and family in ("ordered", "cox"):  # thresholds and the baseline are the intercepts
         columns = type(columns)(columns.labels[1:], columns.parts[1:])
-    outcome = read_outcome(frame, codebook, model.response, family, error_parts(disclosure, model.response))
+    if model.event is not None:
+        outcome = read_times(frame, codebook, model.response, model.event, disclosure)
+    else:
+        outcome = read_outcome(frame, codebook, model.response, family, error_parts(disclosure, model.response))
     return Problem(columns, covariates, outcome, weights)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.design import is_factor, stated_order
-from sfumato.data.disclosure import Coarsened
+from sfumato.data.disclosure import Coarsened, Disclosure, Suppressed, Synthetic
 from sfumato.data.error_model import Additive
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
@@ -22,19 +22,21 @@ from sfumato.inference.covariates.covariate import Covariate, ErrorPart
 from sfumato.inference.covariates.known import read_covariate, told_rows
 from sfumato.inference.covariates.noisy import law_of, refuse_misfit
 from sfumato.kernels.likelihood.negative_binomial import NegativeBinomial
-from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response
+from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response, Silent
 
-__all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome"]
+__all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome", "read_times"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Family = Literal["linear", "probit", "logit", "poisson", "ordered"]
+Family = Literal["linear", "probit", "logit", "poisson", "ordered", "cox"]
 
 ALIASES: dict[str, Family] = {"gaussian": "linear", "binomial": "logit"}
 """Other names of families."""
-FAMILIES: tuple[Family, ...] = ("linear", "probit", "logit", "poisson", "ordered")
+FAMILIES: tuple[Family, ...] = ("linear", "probit", "logit", "poisson", "ordered", "cox")
 MOST_CATEGORIES = 50
 """Most categories of an ordered response."""
+_KEEPING = (Suppressed, Synthetic)
+"""Disclosed steps that leave the values that are there as they were, or that whole copies are fitted after."""
 
 
 @dataclass
@@ -59,6 +61,8 @@ class Outcome:
         What the disclosure says of its noise.
     notes
         What a reader should know of how it was read.
+    event
+        Of a response of times, which are `values`: whether each ended with the event, shape (n,).
     """
 
     response: Response
@@ -69,6 +73,7 @@ class Outcome:
     levels: tuple[str, ...] = ()
     parts: tuple[ErrorPart, ...] = ()
     notes: tuple[str, ...] = ()
+    event: Bools | None = None
 
     def over_dispersed(self) -> Outcome:
         """Counts with a negative binomial likelihood in place of Poisson's, which is its limit."""
@@ -145,6 +150,53 @@ def _rates(name: str, values: Floats, parts: Sequence[ErrorPart]) -> Outcome:
         raise DataError(f"Family `poisson` needs a response of numbers from 0; {name!r} has others.")
     rates = Poisson(values)
     return Outcome(rates, rates, values, not parts, None if parts else values, parts=tuple(parts))
+
+
+def read_times(frame: pl.DataFrame, codebook: Codebook, time: str, event: str, disclosure: Disclosure) -> Outcome:
+    """Read a response of times from a table in which no row lacks time or event.
+
+    Parameters
+    ----------
+    frame, codebook
+        The released table.
+    time, event
+        Its columns.
+    disclosure
+        What the release says of its noise.
+
+    Raises
+    ------
+    DataError
+        Where one of them was changed, times are not above 0, the event is not told by 0 and 1, or there is none.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"days": [3, 5], "died": [1, 0]})
+    >>> read_times(table, Codebook(), "days", "died", Disclosure()).event.tolist()
+    [True, False]
+    """
+    changed = [n for n in (time, event) if any(not isinstance(p, _KEEPING) for p in disclosure.of(n))]
+    if changed:
+        raise DataError(
+            f"Family `cox` needs times and events as they were, and {changed[0]!r} was changed before the release. Ask "
+            "the custodian for one that leaves time and event alone."
+        )
+    values, code = numbers(frame, [time], codebook)[:, 0], _events(frame, codebook, event)
+    if not (np.isfinite(values).all() and np.all(values > 0)):
+        raise DataError(f"Family `cox` needs times above 0; {time!r} has others. Leave those rows out first.")
+    if not np.isin(code, (0.0, 1.0)).all():
+        raise DataError(f"Family `cox` needs an event of 0 and 1, or of true and false; {event!r} is not.")
+    if not code.any():
+        raise DataError(f"Nobody has the event {event!r}; there is nothing to explain.")
+    silent = Silent(len(values))
+    return Outcome(silent, silent, values, True, None, event=code == 1)
+
+
+def _events(frame: pl.DataFrame, codebook: Codebook, event: str) -> Floats:
+    dtype = frame.schema[event]
+    if not (dtype.is_numeric() or dtype == pl.Boolean):
+        raise DataError(f"Family `cox` needs an event of 0 and 1, or of true and false; {event!r} is not.")
+    return np.asarray(numbers(frame, [event], codebook)[:, 0])
 
 
 def _table(covariate: Covariate) -> Floats:

@@ -378,7 +378,7 @@ class Fit:
     def predict(self, frame: Any) -> Floats:
         """Predict the mean response (a probability, a mean, or an expected count) at true values of the covariates.
 
-        Where effects are random, the mean is over the groups too.
+        Where effects are random, the mean is over the groups too. Hazards have no prediction.
 
         Parameters
         ----------
@@ -394,8 +394,10 @@ class Fit:
         Raises
         ------
         DataError
-            For a missing column, a level that the model does not know, or something that is no table.
+            For a missing column, a level that the model does not know, something that is no table, and family `cox`.
         """
+        if self.family == "cox":
+            raise DataError("Family `cox` has no predictions: a hazard ratio is the exponential of a coefficient.")
         frame = _table(frame)
         values = {name: self._values(frame, name) for name in self._names()}
         bad = np.zeros(frame.height, dtype=bool)

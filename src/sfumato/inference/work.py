@@ -20,6 +20,7 @@ from sfumato.inference.estimators.maximum_likelihood import Estimate, influences
 from sfumato.inference.estimators.naive import Naive, is_plain, leverages, naive_fit
 from sfumato.inference.estimators.random_effects import RandomEstimate, fit_random, naive_problem
 from sfumato.inference.estimators.sandwich import degrees
+from sfumato.inference.estimators.survival import endless_hazards
 from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
@@ -168,8 +169,9 @@ class Work:
         reduce_bias: bool,
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
-        if method == "ml" and is_plain(self.problem, self.family, method) and not self.plain.separated:
-            return self.plain_maximum()
+        if method == "ml" and is_plain(self.problem, self.family, method):
+            if self.family == "cox" or not self.plain.separated:
+                return self.plain_maximum()
         found, notes, held = self.maximum()
         if method == "bayes":
             return self.posterior(found, priors, draws, seed, held)
@@ -237,7 +239,8 @@ class Work:
         fitted = self.result("ml", plain.estimate, plain.covariance, plain.sigma, plain.n, done, self.notes)
         exact = np.where([not parts for parts in self.problem.columns.parts], np.nan, 1.0)
         likelihood = plain.log_likelihood
-        return replace(fitted, reliability=exact, inflation=np.ones(self.count), log_likelihood=likelihood)
+        fitted = replace(fitted, reliability=exact, inflation=np.ones(self.count), log_likelihood=likelihood)
+        return endless_hazards(fitted, self.problem) if plain.separated and self.family == "cox" else fitted
 
     def maximum(self) -> tuple[Estimate, tuple[str, ...], bool]:
         """The maximum, or with a weak prior where there is none; what is to be said; whether a prior was needed."""

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_LOST = 1e-6
+LOST = 1e-6
 """Of the information without any effects: a direction that has less left is one that goes on without end."""
 
 
@@ -77,7 +77,7 @@ def spans(time: Floats, event: Mask) -> Spans:
     return Spans(order, end[order].astype(np.int64), event[order])
 
 
-def fit(X: Floats, time: Floats, event: Mask, tolerance: float = 1e-9) -> Fit:
+def fit(X: Floats, time: Floats, event: Mask, tolerance: float = 1e-9, weight: Floats | None = None) -> Fit:
     """Fit by the largest partial likelihood.
 
     Parameters
@@ -90,6 +90,8 @@ def fit(X: Floats, time: Floats, event: Mask, tolerance: float = 1e-9) -> Fit:
         Whether that was an event.
     tolerance
         Newton's method stops where its next step is below this, in standard errors.
+    weight : ndarray, shape (n,), optional
+        Of each record.
 
     Returns
     -------
@@ -117,7 +119,8 @@ def fit(X: Floats, time: Floats, event: Mask, tolerance: float = 1e-9) -> Fit:
         raise DataError("A model of times needs at least one event.")
     basis, kept = without_constant(X)
     order = spans(time, event)
-    E, w = basis.apply(np.column_stack([np.ones(len(X)), X]))[order.order][:, 1:], np.ones(len(X))
+    E = basis.apply(np.column_stack([np.ones(len(X)), X]))[order.order][:, 1:]
+    w = np.ones(len(X)) if weight is None else weight[order.order]
 
     def at(gamma: Floats) -> Value:
         return look(E, w, order, gamma)
@@ -143,7 +146,7 @@ def lost(information: Floats, before: Floats) -> bool:
     True
     """
     try:
-        return bool(len(before)) and float(eigh(information, before, eigvals_only=True)[0]) < _LOST
+        return bool(len(before)) and float(eigh(information, before, eigvals_only=True)[0]) < LOST
     except (np.linalg.LinAlgError, ValueError):
         return True
 

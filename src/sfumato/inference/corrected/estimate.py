@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sfumato.inference.corrected.evidence import LEAST, WALD, Evidence, evidence_of
 from sfumato.inference.corrected.hidden import HiddenColumns, read_hidden
 from sfumato.inference.estimators.sandwich import Rule, by_cluster, degrees, leverage, rule_of, sandwich
+from sfumato.inference.estimators.survival import hazard_information, hazard_notes, hazards, rule_of_hazards
 from sfumato.inference.problem import Problem
 from sfumato.inference.result import Fit
 from sfumato.inference.work import Work
@@ -140,9 +141,10 @@ def _fitted(work: Work, hidden: HiddenColumns, known: Evidence | None) -> Fit:
     if isinstance(found, str):
         return work.nothing("corrected", found)
     rule = rule_of(True if work.weighted else None, work.clusters, True)
-    lever = _leverage(work) if rule == "HC3" else None
+    lever = _leverage(work) if rule == "HC3" and work.family != "cox" else None
     groups = work.groups
     p = work.count
+    rule = rule_of_hazards(rule) if work.family == "cox" else rule
     covariance = sandwich(found.bread, found.scores, rule, work.clusters, lever)
     free = degrees(rule, work.family == "linear", work.problem.n, p, groups)
     notes = (*work.notes, *found.notes)
@@ -186,6 +188,8 @@ def solve(work: Work, hidden: HiddenColumns) -> Corrected | str:
         left = max(found.residual - noise, 0.0) / max(problem.n - work.count, 1)
         return Corrected(found.estimate, found.bread, found.scores * weight[:, None], math.sqrt(left))
     tilted = tilted_of(hidden)
+    if work.family == "cox":
+        return _hazards(work, tilted)
     root = corrected_poisson(
         tilted, problem.outcome.values, weight, work.plain.estimate[: work.count], _shared(hidden, tilted)
     )
@@ -195,6 +199,18 @@ def solve(work: Work, hidden: HiddenColumns) -> Corrected | str:
     if isinstance(notes, str):
         return notes
     return Corrected(root.estimate, root.bread, root.scores * weight[:, None], notes=notes)
+
+
+def _hazards(work: Work, tilted: Tilted) -> Corrected | str:
+    found = hazards(work.problem, tilted, np.nan_to_num(work.plain.estimate))
+    notes = hazard_notes(found)
+    if found.failure:
+        return " ".join(notes)
+    skewed = skewness(tilted, found.estimate)
+    if isinstance(skewed, str):
+        return skewed
+    scores = found.scores * work.problem.weight[:, None]
+    return Corrected(found.estimate, found.bread, scores, notes=(*notes, *skewed))
 
 
 def skewness(tilted: Tilted, b: Floats) -> tuple[str, ...] | str:
@@ -276,6 +292,8 @@ def _inflation(work: Work, found: Corrected, covariance: Floats) -> Floats:
 
 
 def _information(work: Work) -> Floats:
+    if work.family == "cox":
+        return hazard_information(work.problem, work.plain.estimate)
     X = work.problem.naive_design()
     mass = work.problem.weight
     if work.family == "poisson":

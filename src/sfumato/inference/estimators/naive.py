@@ -19,7 +19,16 @@ from sfumato.kernels.likelihood.mixture import Mixture, Patterns
 from sfumato.kernels.likelihood.negative_binomial import log_size
 from sfumato.kernels.likelihood.response import Response
 
-__all__ = ["Naive", "is_plain", "leverages", "naive_fit", "plain_fit", "refuse_far_from_zero", "refuse_undetermined"]
+__all__ = [
+    "Naive",
+    "is_plain",
+    "leverages",
+    "naive_fit",
+    "plain_fit",
+    "refuse_far_from_zero",
+    "refuse_undetermined",
+    "spread_of",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -116,7 +125,7 @@ def _by_glm(problem: Problem, family: Family) -> bool:
 def is_plain(problem: Problem, family: Family, method: str) -> bool:
     """Whether a method's fit is that of the plain kernel: for `ml`, nothing is hidden and the kernel has the family."""
     nothing_hidden = not (problem.discrete or problem.continuous) and problem.outcome.exact
-    return _by_glm(problem, family) and (method == "naive" or (method == "ml" and nothing_hidden))
+    return (family == "cox" or _by_glm(problem, family)) and (method == "naive" or (method == "ml" and nothing_hidden))
 
 
 def refuse_undetermined(naive: Naive, columns: Columns) -> None:
@@ -207,7 +216,7 @@ def _from_glm(first: glm.Fit, X: Floats, y: Floats, family: Family, names: tuple
         float(sigma),
         tuple(names[j] for j in first.aliased),
         first.separated,
-        *_spread(X),
+        *spread_of(X),
         tuple(names[j] for j in first.aliased if not X[:, j].any()),
     )
 
@@ -270,7 +279,7 @@ def plain_fit(
         sigma,
         (),
         separated,
-        *_spread(X),
+        *spread_of(X),
     )
 
 
@@ -304,8 +313,19 @@ def leverages(problem: Problem, naive: Naive) -> Floats:
     return leverage(X, _working(problem.outcome.plain, X, theta))
 
 
-def _spread(X: Floats) -> tuple[Floats, Floats]:
-    """Standard deviation of each column, and the share of it that the other columns do not explain, shapes (p,)."""
+def spread_of(X: Floats) -> tuple[Floats, Floats]:
+    """Standard deviation of each column, and the share of it that the other columns do not explain, shapes (p,).
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        A design.
+
+    Examples
+    --------
+    >>> [told.round(2).tolist() for told in spread_of(np.array([[1.0, 0.0], [1.0, 2.0]]))]
+    [[0.0, 1.0], [1.0, 1.0]]
+    """
     gap = X - X.mean(axis=0)
     moments = gap.T @ gap / len(X)
     spread = np.sqrt(np.diagonal(moments))
