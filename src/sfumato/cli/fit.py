@@ -26,9 +26,7 @@ def fit(
     formula: Annotated[str, typer.Option(help="The model: 'asthma ~ smoke + I(bmi^2) + C(region)'.")],
     family: Annotated[
         str,
-        typer.Option(
-            help="Family of the model: linear, probit, logit, poisson, ordered, or cox for Surv(time, event)."
-        ),
+        typer.Option(help="Family of the model: linear, probit, logit, poisson, ordered or cox."),
     ] = "linear",
     method: Annotated[
         str, typer.Option(help="How the noise is taken out: auto, corrected, ml, bayes or naive; auto suits.")

@@ -221,8 +221,7 @@ def fit(
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
-    rule = rule_of(weight, cluster, False)
-    plain = naive_hazards(problem, rule, clusters) if family == "cox" else naive_fit(problem, family, clusters)
+    plain = naive_hazards(problem, problem.rule, clusters) if family == "cox" else naive_fit(problem, family, clusters)
     refuse_undetermined(plain, problem.columns)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")
