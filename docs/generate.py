@@ -579,6 +579,9 @@ _KEYS = {
     "`naive` and `naive_se`, what released values taken for true ones give; `reliability`, the share of the term's "
     "released variation that is true, `null` for the intercept",
     "n": "records used",
+    "se_rule": "where the standard errors come from: `model`, `HC3`, `Lin-Wei`, `CR1` (clusters), `design` (weights); null for `bayes`",
+    "evidence": "by how many standard errors the hidden columns vary more than noise alone would; null where nothing is hidden",
+    "second": "an estimate that assumes less, with the p-value of the difference; null where there is none",
     "converged": "whether the estimates could be found",
     "method": "how the noise was taken out",
     "family": "family of the model",

@@ -11,16 +11,15 @@ from sfumato.kernels.agreement import compare
 
 RNG = np.random.default_rng(1)
 TABLE = pl.DataFrame({"x": RNG.normal(size=50), "w": RNG.normal(size=50), "y": RNG.normal(size=50)})
+ASSUMED = ("assumes nothing", "assumes too much")
 INFLUENCE = RNG.normal(size=(50, 3)) / 50
 
 
 def both(shift, clusters=None):
     """A fit beside an estimate that is `shift` away in x, with influences that differ by a tenth."""
     fitted = fit("y ~ x + w", TABLE)
-    other = Alternative(
-        "other", fitted.estimate + np.array([9.0, shift, 0.0]), np.ones(3), 0.9 * INFLUENCE, "assumes nothing"
-    )
-    return fitted, other, with_second(fitted, INFLUENCE, other, "assumes too much", clusters)
+    other = Alternative("other", fitted.estimate + np.array([9.0, shift, 0.0]), np.ones(3), 0.9 * INFLUENCE, *ASSUMED)
+    return fitted, other, with_second(fitted, INFLUENCE, other, clusters)
 
 
 def test_it_stands_beside_the_fit_and_leaves_it():
@@ -50,8 +49,8 @@ def test_clusters_count_as_one():
     pairs = np.repeat(np.arange(25), 2)
     signed = np.abs(INFLUENCE) * np.tile([1, -1], 25)[:, None]
     fitted = fit("y ~ x + w", TABLE)
-    other = Alternative("other", fitted.estimate + 0.05, np.ones(3), 0 * signed, "assumes nothing")
-    alone, together = (with_second(fitted, signed, other, "", c).second.p for c in (None, pairs))
+    other = Alternative("other", fitted.estimate + 0.05, np.ones(3), 0 * signed, *ASSUMED)
+    alone, together = (with_second(fitted, signed, other, c).second.p for c in (None, pairs))
     assert together != pytest.approx(alone, rel=1e-3)
 
 

@@ -24,6 +24,7 @@ from sfumato.inference.corrected.obstacles import obstacle
 from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
 from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.covariates.shape import MOST_PARTS
+from sfumato.inference.estimators.conditional import conditional
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.estimators.random_effects import (
     check_random,
@@ -233,7 +234,7 @@ def fit(
     if clusters is not None and clusters.max() < _FEW_CLUSTERS:
         notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
     choosing, fitting = split(progress, (2, 8))
-    work = Work(model, family, problem, plain, clusters, level, notes, fitting, weighted=weight is not None)
+    work = Work(model, family, problem, plain, clusters, level, notes, fitting, weight is not None, conditional)
     if method == "naive" and group is None:
         return work.naive()
     if method == "corrected":

@@ -32,6 +32,8 @@ class Alternative:
         What each record of the table adds to it, shape (n, p); 0 for records that it left out.
     assumes
         What it assumes, as the end of a sentence that begins with its name.
+    first_assumes
+        What the other estimate assumes and this one does not, likewise.
     """
 
     method: str
@@ -39,11 +41,10 @@ class Alternative:
     se: Floats
     influence: Floats
     assumes: str
+    first_assumes: str
 
 
-def with_second(
-    fitted: Fit, influence: Floats, other: Alternative, assumes: str, clusters: NDArray[np.int64] | None = None
-) -> Fit:
+def with_second(fitted: Fit, influence: Floats, other: Alternative, clusters: NDArray[np.int64] | None = None) -> Fit:
     """Put a second estimate beside a fit, and say so where the two disagree.
 
     Parameters
@@ -54,8 +55,6 @@ def with_second(
         What each record adds to its coefficients: score times inverse derivative.
     other
         The second estimate.
-    assumes
-        What the fit assumes and the other does not, as the end of a sentence that begins with its method.
     clusters : ndarray, shape (n,), optional
         Cluster of each record.
     """
@@ -70,7 +69,7 @@ def with_second(
     apart = _apart(fitted, own, other, slopes, clusters)
     note = (
         f"`{fitted.method}` and `{other.method}` disagree (p {_text(p)}): {apart}. "
-        f"`{fitted.method}` {assumes}; `{other.method}` {other.assumes}."
+        f"`{fitted.method}` {other.first_assumes}; `{other.method}` {other.assumes}."
     )
     return replace(fitted, notes=(*fitted.notes, note))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,7 +14,6 @@ from sfumato.data.formula import Formula
 from sfumato.errors import DataError
 from sfumato.inference.estimators.bayes import sample_posterior
 from sfumato.inference.estimators.bias import bias_by_noise
-from sfumato.inference.estimators.conditional import conditional_estimate, takes_conditional
 from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, influences, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, leverages, naive_fit
@@ -25,7 +24,7 @@ from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
 from sfumato.inference.result import Fit
-from sfumato.inference.second import with_second
+from sfumato.inference.second import Alternative, with_second
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.mixture import Mixture
 from sfumato.kernels.likelihood.negative_binomial import MOST, NegativeBinomial
@@ -74,7 +73,10 @@ def _refuse_hidden_line(found: Estimate, problem: Problem) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """What every method starts from, and how its findings become a `Fit`."""
+    """What every method starts from, and how its findings become a `Fit`.
+
+    `beside` gives an estimate that assumes less than a likelihood, where there is one.
+    """
 
     model: Formula
     family: Family
@@ -85,6 +87,7 @@ class Work:
     notes: tuple[str, ...]
     progress: Progress = quiet
     weighted: bool = False
+    beside: Callable[[Work], Alternative | None] | None = None
 
     @property
     def groups(self) -> int | None:
@@ -197,7 +200,7 @@ class Work:
             return fitted
         if rule == "model":
             fitted = with_profile(fitted, found, split(self.progress, (4, 6))[1], bias)
-        return self.with_conditional(fitted, found)
+        return self.with_beside(fitted, found)
 
     def as_poisson(self) -> Work:
         """The same with Poisson's likelihood, where counts vary no more than its."""
@@ -205,18 +208,12 @@ class Work:
         plain = naive_fit(problem, self.family, self.clusters)
         return replace(self, problem=problem, plain=plain, notes=(*self.notes, POISSON))
 
-    def with_conditional(self, fitted: Fit, found: Estimate) -> Fit:
-        """Put the conditional score's estimate beside a logit model's, where it can be had."""
-        if not fitted.converged or not takes_conditional(self.problem, self.family):
-            return fitted
-        other = conditional_estimate(self.problem, self.plain, self.clusters)
+    def with_beside(self, fitted: Fit, found: Estimate) -> Fit:
+        """Put an estimate that assumes less beside a likelihood's, where it can be had."""
+        other = self.beside(self) if self.beside is not None and fitted.converged else None
         if other is None:
             return fitted
-        names = ", ".join(c.name for c in self.problem.continuous)
-        parts = self.problem.shape.parts
-        law = "normal" if parts == 1 else f"a mixture of {parts} normals"
-        assumes = f"assumes that {names} given the other covariates is {law}, with means that are linear in them"
-        return with_second(fitted, influences(self.problem, found), other, assumes, self.clusters)
+        return with_second(fitted, influences(self.problem, found), other, self.clusters)
 
     def with_hidden(self, fitted: Fit, model: Mixture | GaussianMixture, theta: Floats) -> Fit:
         """Say of a fit what the distribution of hidden numbers was taken for."""

@@ -6,47 +6,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.inference.assemble import noise_parts
-from sfumato.inference.estimators.naive import Naive, leverages
+from sfumato.inference.estimators.naive import leverages
 from sfumato.inference.estimators.sandwich import Rule, sandwich
 from sfumato.inference.problem import Problem
 from sfumato.inference.second import Alternative
+from sfumato.inference.work import Work
 from sfumato.kernels.corrected.conditional import conditional_logit
 
-__all__ = ["conditional_estimate", "takes_conditional"]
+__all__ = ["conditional"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def takes_conditional(problem: Problem, family: str) -> bool:
-    """Whether all that is hidden are numbers with normal noise that enter linearly, of a logit model.
+def conditional(work: Work) -> Alternative | None:
+    """Estimate by the conditional score from the records that have a value in every covariate.
 
     Parameters
     ----------
-    problem, family
-        The model with its data.
+    work
+        A model with its data.
+
+    Returns
+    -------
+    Alternative or None
+        None where not all that is hidden are numbers with normal noise that enter linearly, or there is no root.
     """
-    if family != "logit" or problem.discrete or not problem.outcome.exact:
-        return False
-    hidden = problem.continuous
-    if not any(c.variance is not None and c.variance.any() for c in hidden):
-        return False
-    plain = all(not c.grids and c.scale is None and not c.levels for c in hidden)
-    return plain and all(len(found) <= 1 for found in problem.columns.with_any([c.name for c in hidden]))
-
-
-def conditional_estimate(problem: Problem, naive: Naive, clusters: Ints | None) -> Alternative | None:
-    """Estimate by the conditional score from the records that have a value in every covariate; None without a root.
-
-    Parameters
-    ----------
-    problem
-        A model that `takes_conditional`.
-    naive
-        The naive fit to it.
-    clusters
-        Cluster of each row.
-    """
+    problem = work.problem
+    if work.family != "logit" or not _takes(problem):
+        return None
     Z = problem.naive_design()
     rows = np.flatnonzero(~np.isnan(Z).any(axis=1))
     noise, which = _noise(problem)
@@ -55,15 +43,40 @@ def conditional_estimate(problem: Problem, naive: Naive, clusters: Ints | None) 
     if not found.found:
         return None
     rule: Rule = "HC3" if problem.rule == "model" else problem.rule
-    own = None if clusters is None else clusters[rows]
+    clusters = None if work.clusters is None else work.clusters[rows]
     bread = np.linalg.inv(found.derivative).astype(np.float64)
-    covariance = sandwich(bread, found.scores, rule, own, leverages(problem, naive)[rows])
+    covariance = sandwich(bread, found.scores, rule, clusters, leverages(problem, work.plain)[rows])
     influence = np.zeros(Z.shape)
     influence[rows] = found.influence
-    assumes = "assumes nothing of the distribution of the true values"
-    if len(rows) < problem.n:
-        assumes += ", and leaves out records with gaps"
-    return Alternative("conditional", found.estimate, np.sqrt(np.diagonal(covariance)), influence, assumes)
+    gaps = ", and leaves out records with gaps" if len(rows) < problem.n else ""
+    return Alternative(
+        "conditional",
+        found.estimate,
+        np.sqrt(np.diagonal(covariance)),
+        influence,
+        f"assumes nothing of the distribution of the true values{gaps}",
+        _assumed(problem),
+    )
+
+
+def _takes(problem: Problem) -> bool:
+    """Whether all that is hidden are numbers with normal noise that enter linearly."""
+    hidden = problem.continuous
+    if (
+        problem.discrete
+        or not problem.outcome.exact
+        or not any(c.variance.any() for c in hidden if c.variance is not None)
+    ):
+        return False
+    plain = all(not c.grids and c.scale is None for c in hidden)
+    return plain and all(len(found) <= 1 for found in problem.columns.with_any([c.name for c in hidden]))
+
+
+def _assumed(problem: Problem) -> str:
+    names = ", ".join(c.name for c in problem.continuous)
+    parts = problem.shape.parts
+    law = "normal" if parts == 1 else f"a mixture of {parts} normals"
+    return f"assumes that {names} given the other covariates is {law}, with means that are linear in them"
 
 
 def _noise(problem: Problem) -> tuple[Floats, Ints]:
