@@ -169,9 +169,9 @@ class Work:
         reduce_bias: bool,
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
-        if method == "ml" and is_plain(self.problem, self.family, method):
-            if self.family == "cox" or not self.plain.separated:
-                return self.plain_maximum()
+        known = self.family == "cox" or not self.plain.separated
+        if method == "ml" and known and is_plain(self.problem, self.family, method):
+            return self.plain_maximum()
         found, notes, held = self.maximum()
         if method == "bayes":
             return self.posterior(found, priors, draws, seed, held)
