@@ -53,6 +53,14 @@ def test_without_noise_it_is_the_partial_likelihood():
     assert ours.formula == MODEL
 
 
+def test_robust_errors_are_those_of_lin_and_wei():
+    table = people(rounded=1e-9)  # of tied events their residuals are Breslow's
+    ours = fit(MODEL, table, family="cox", se="robust")
+    np.testing.assert_allclose(ours.se, theirs(table, np.arange(len(table))).bse, rtol=1e-6)
+    assert ours.se_rule == "Lin-Wei"
+    assert fit(MODEL, table, family="cox", method="naive", se="robust").se_rule == "Lin-Wei"
+
+
 def test_by_clusters_scores_are_summed():
     table = people(rounded=1e-9)  # of tied events their residuals are Breslow's
     ours = fit(MODEL, table, family="cox", cluster="school")
