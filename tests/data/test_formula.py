@@ -57,6 +57,50 @@ def test_reads(text, means):
     assert parse_formula(str(formula)) == formula
 
 
+@pytest.mark.parametrize(
+    ("text", "means", "responses"),
+    [
+        ("Surv(time, event) ~ a + C(b)", "Surv(time, event) ~ a + C(b)", ("time", "event")),
+        (" Surv ( `a b`,\nevent )~ a", "Surv(`a b`, event) ~ a", ("a b", "event")),
+        ("Surv(Surv, C) ~ Surv2", "Surv(Surv, C) ~ Surv2", ("Surv", "C")),
+        ("Surv ~ a", "Surv ~ a", ("Surv",)),
+    ],
+)
+def test_reads_times(text, means, responses):
+    formula = parse_formula(text, survival=True)
+    assert str(formula) == means
+    assert formula.responses == responses
+    assert formula.columns[: len(responses)] == responses
+    assert parse_formula(str(formula), survival=True) == formula
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Surv(t) ~ a",
+        "Surv(t, e, s) ~ a",
+        "Surv(t, t) ~ a",
+        "Surv(t, e) ~ a + t",
+        "Surv(t, e) ~ C(e)",
+        "Surv(t, e) + 1 ~ a",
+        "Surv(t, C(e)) ~ a",
+        "Surv(t, 1) ~ a",
+        "y ~ Surv(t, e)",
+        "Surv(t, e) ~ Surv(a, b)",
+        "Surv(t, e) ~ a ~ b",
+        "Surv(t, e)",
+    ],
+)
+def test_refuses_other_times(text):
+    with pytest.raises(FormulaError):
+        parse_formula(text, survival=True)
+
+
+def test_refuses_times_where_nobody_expects_them():
+    with pytest.raises(FormulaError, match="`cox`"):
+        parse_formula("Surv(t, e) ~ a")
+
+
 def test_gives_terms_as_columns_with_a_flag():
     formula = parse_formula("Survived ~ Age*C(Pclass) - 1")
     assert formula == Formula(

@@ -4,10 +4,10 @@ import pytest
 from scipy import stats
 
 from sfumato.data.codebook import Codebook, Variable
-from sfumato.data.disclosure import Additive, Coarsened, Misclassified
+from sfumato.data.disclosure import Additive, Coarsened, Disclosure, Misclassified, Swapped
 from sfumato.errors import DataError
 from sfumato.inference.fit import fit
-from sfumato.inference.outcome import read_outcome
+from sfumato.inference.outcome import read_outcome, read_times
 
 BOOK = Codebook()
 
@@ -120,3 +120,48 @@ def test_bands_of_an_ordered_response_are_in_their_order():
     found = read(["below 18", "60 and over", "18 to below 60"], "ordered", Coarsened(("y",), bands=bands))
     assert found.levels == ("below 18", "18 to below 60", "60 and over")
     assert found.notes == ()
+
+
+def times(**columns):
+    return pl.DataFrame({"days": [3.0, 5.0, 2.0], "died": [1, 0, 1], **columns})
+
+
+def test_times_are_read_with_their_events():
+    found = read_times(times(), Codebook(), "days", "died", Disclosure())
+    assert found.values.tolist() == [3, 5, 2]
+    assert found.event.tolist() == [True, False, True]
+    assert found.exact
+    told = read_times(times(died=[True, False, True]), Codebook(), "days", "died", Disclosure())
+    assert told.event.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"days": [3.0, 0.0, 1.0]}, "above 0"),
+        ({"days": [3.0, -1.0, 1.0]}, "above 0"),
+        ({"days": [3.0, float("inf"), 1.0]}, "above 0"),
+        ({"days": ["3", "5", "2"]}, "numeric"),
+        ({"died": [1, 2, 1]}, "0 and 1"),
+        ({"died": ["yes", "no", "yes"]}, "0 and 1"),
+        ({"died": [0, 0, 0]}, "Nobody"),
+    ],
+)
+def test_other_times_and_events_are_refused_without_a_value(columns, says):
+    with pytest.raises(DataError, match=says) as caught:
+        read_times(times(**columns), Codebook(), "days", "died", Disclosure())
+    assert "-1" not in str(caught.value)
+    assert "yes" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Coarsened(("days",), rounded={"days": 7}),
+        Coarsened(("days",), bounds={"days": (None, 5)}),
+        Swapped(columns=("died",)),
+    ],
+)
+def test_times_and_events_that_were_changed_are_refused(part):
+    with pytest.raises(DataError, match="as they were"):
+        read_times(times(), Codebook(), "days", "died", Disclosure([part]))

@@ -33,7 +33,7 @@ from sfumato.inference.estimators.random_effects import (
 )
 from sfumato.inference.estimators.sandwich import StandardErrors, rule_of
 from sfumato.inference.estimators.shapes import choose_shape
-from sfumato.inference.estimators.survival import check_times, naive_hazards, refuse_likelihood
+from sfumato.inference.estimators.survival import check_times, naive_hazards, refuse_likelihood, rule_of_hazards
 from sfumato.inference.notes import told_notes, unspoken
 from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome, read_times
 from sfumato.inference.problem import Problem, check_correlations
@@ -214,7 +214,8 @@ def fit(
     _check_choice(choice, problem, hidden, reduce_bias)
     method = choice.method
     robust = se == "robust" or method == "corrected" or (choice.fallen and family == "linear")
-    problem = problem.by(rule_of(weight, cluster, robust))
+    rule = rule_of(weight, cluster, robust)
+    problem = problem.by(rule_of_hazards(rule) if family == "cox" else rule)
     if choice.fallen and family == "poisson":
         problem = replace(problem, outcome=problem.outcome.over_dispersed())
     if family == "cox" and method == "ml":
@@ -222,7 +223,7 @@ def fit(
     _check_problem(problem, model, family, clusters)
     if group is not None or not is_plain(problem, family, method):
         refuse_far_from_zero(problem)
-    plain = naive_hazards(problem, problem.rule, clusters) if family == "cox" else naive_fit(problem, family, clusters)
+    plain = naive_hazards(problem, clusters) if family == "cox" else naive_fit(problem, family, clusters)
     refuse_undetermined(plain, problem.columns)
     if plain.n <= len(problem.columns.labels):
         raise DataError("There are not more complete rows than coefficients. Leave terms out of the formula.")

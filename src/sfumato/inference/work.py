@@ -172,8 +172,8 @@ class Work:
         reduce_bias: bool,
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
-        plainly = method == "ml" and is_plain(self.problem, self.family, method)
-        if plainly and (self.family == "cox" or not self.plain.separated):
+        known = self.family == "cox" or not self.plain.separated
+        if method == "ml" and known and is_plain(self.problem, self.family, method):
             return self.plain_maximum()
         found, notes, held = self.maximum()
         if method == "bayes":

@@ -107,15 +107,13 @@ def rule_of_hazards(rule: Rule) -> Rule:
     return "Lin-Wei" if rule == "HC3" else rule
 
 
-def naive_hazards(problem: Problem, rule: Rule, clusters: Ints | None = None) -> Naive:
+def naive_hazards(problem: Problem, clusters: Ints | None = None) -> Naive:
     """Fit proportional hazards to released values as if they were true.
 
     Parameters
     ----------
     problem
         The model with its data.
-    rule
-        Of the standard errors.
     clusters : ndarray, shape (n,), optional
         Cluster of each record.
 
@@ -139,10 +137,10 @@ def naive_hazards(problem: Problem, rule: Rule, clusters: Ints | None = None) ->
     if not found.aliased:
         order = cox.spans(time, event)
         E, w = (X - X.mean(axis=0))[order.order], weight[order.order]
-        if rule != "model":
+        if problem.rule != "model":
             scores = cox.residuals(E, order, estimate, cox.hazards(E, w, order, estimate))
             rows = None if clusters is None else clusters[whole][order.order]
-            covariance = sandwich(covariance, scores * w[:, None], rule_of_hazards(rule), rows)
+            covariance = sandwich(covariance, scores * w[:, None], problem.rule, rows)
         if found.separated:
             endless = _endless(cox.look(E, w, order, estimate), cox.look(E, w, order, np.zeros(len(estimate))))
             estimate, covariance = np.where(endless, np.nan, estimate), without(covariance, np.flatnonzero(endless))
