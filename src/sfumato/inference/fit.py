@@ -17,6 +17,7 @@ from sfumato.data.formula import Formula, parse_formula
 from sfumato.data.pair import numbers
 from sfumato.data.unseen import seen
 from sfumato.errors import DataError
+from sfumato.inference.beside import beside
 from sfumato.inference.columns import split_columns
 from sfumato.inference.corrected.choice import Choice, Method, choose
 from sfumato.inference.corrected.estimate import corrected_fit, known_of, little_known
@@ -24,7 +25,6 @@ from sfumato.inference.corrected.obstacles import obstacle
 from sfumato.inference.covariates.known import error_parts, read_covariate, strata_notes, which_are_factors
 from sfumato.inference.covariates.moments import Hidden
 from sfumato.inference.covariates.shape import MOST_PARTS
-from sfumato.inference.estimators.conditional import conditional
 from sfumato.inference.estimators.naive import Naive, is_plain, naive_fit, refuse_far_from_zero, refuse_undetermined
 from sfumato.inference.estimators.random_effects import (
     check_random,
@@ -205,11 +205,10 @@ def fit(
     found = obstacle(problem, family, model.response)
     gaps: tuple[str, ...] = ()
     if method == "corrected" and found is not None and found.gaps:
-        whole = _complete(problem)
-        gaps = (_GAPS.format(int((~whole).sum())),)
-        used, weights, clusters = used.filter(whole), weights[whole], None if clusters is None else clusters[whole]
-        problem = _assemble(model, used, book, told, family, weights / weights.mean())
-        found = obstacle(problem, family, model.response)
+        whole = problem.whole
+        gaps = (_GAPS.format(problem.n - len(whole)),)
+        used, clusters = used[whole], None if clusters is None else clusters[whole]
+        problem, found = problem.complete(), None
     choice = choose(problem, family, method, found, group is not None)
     _check_choice(choice, problem, hidden, reduce_bias)
     method = choice.method
@@ -235,7 +234,7 @@ def fit(
     if clusters is not None and clusters.max() < _FEW_CLUSTERS:
         notes = (*notes, f"There are fewer than {_FEW_CLUSTERS} clusters: standard errors are then too small.")
     choosing, fitting = split(progress, (2, 8))
-    work = Work(model, family, problem, plain, clusters, level, notes, fitting, weight is not None, conditional)
+    work = Work(model, family, problem, plain, clusters, level, notes, fitting, weight is not None, beside)
     if method == "naive" and group is None:
         return work.naive()
     if method == "corrected":
@@ -256,12 +255,6 @@ def fit(
         return replace(random, slope=slope, evidence=evidence)
     fitted = work.likelihood("bayes" if method == "bayes" else "ml", priors or {}, draws, seed, reduce_bias)
     return replace(fitted, evidence=evidence)
-
-
-def _complete(problem: Problem) -> NDArray[np.bool_]:
-    """Which records have a value in every covariate, shape (n,)."""
-    values = [np.zeros(problem.n), *(c.values for c in problem.covariates.values())]
-    return np.asarray(~np.isnan(np.column_stack(values)).any(axis=1))
 
 
 def _check_choice(choice: Choice, problem: Problem, hidden: Hidden, reduce_bias: bool) -> None:

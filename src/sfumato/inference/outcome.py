@@ -85,6 +85,17 @@ class Outcome:
         counts = Poisson(self.values)
         return replace(self, response=counts, plain=counts)
 
+    def take(self, rows: NDArray[np.int64]) -> Outcome:
+        """The responses of some records."""
+        return replace(
+            self,
+            response=self.response.take(rows),
+            plain=self.plain.take(rows),
+            values=self.values[rows],
+            released=None if self.released is None else self.released[rows],
+            event=None if self.event is None else self.event[rows],
+        )
+
     @property
     def counts(self) -> bool:
         """Whether a response of family `poisson` is one of counts, as a likelihood needs it; else True."""

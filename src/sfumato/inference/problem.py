@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sfumato.data.error_model import Additive
 from sfumato.errors import DataError
 from sfumato.inference.columns import Columns
-from sfumato.inference.covariates.covariate import Covariate
+from sfumato.inference.covariates.covariate import Covariate, some_records
 from sfumato.inference.covariates.shape import Shape
 from sfumato.inference.estimators.sandwich import Rule
 from sfumato.inference.outcome import Outcome
@@ -77,6 +77,22 @@ class Problem:
     def continuous(self) -> list[Covariate]:
         """Hidden continuous covariates."""
         return [c for c in self.covariates.values() if c.variance is not None]
+
+    @property
+    def whole(self) -> NDArray[np.int64]:
+        """Records with a value in every covariate."""
+        values = [np.zeros(self.n), *(c.values for c in self.covariates.values())]
+        return np.flatnonzero(~np.isnan(np.column_stack(values)).any(axis=1))
+
+    def complete(self) -> Problem:
+        """The same for the records with a value in every covariate."""
+        rows = self.whole
+        if len(rows) == self.n or not len(rows):
+            return self
+        covariates = {name: some_records(c, rows) for name, c in self.covariates.items()}
+        weight = self.weight[rows]
+        outcome = self.outcome.take(rows)
+        return replace(self, covariates=covariates, outcome=outcome, weight=weight / weight.mean())
 
     def exact_part(self) -> Floats:
         """E: the product of exact covariates in each column, shape (n, p)."""

@@ -22,7 +22,7 @@ from sfumato.kernels.corrected.poisson import corrected_poisson
 from sfumato.kernels.corrected.tilted import Tilted
 from sfumato.kernels.threads import one_thread
 
-__all__ = ["Corrected", "corrected_fit", "known_of", "little_known", "solve", "tilted_of"]
+__all__ = ["Corrected", "corrected_covariance", "corrected_fit", "known_of", "little_known", "solve", "tilted_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -140,13 +140,8 @@ def _fitted(work: Work, hidden: HiddenColumns, known: Evidence | None) -> Fit:
     found = solve(work, hidden)
     if isinstance(found, str):
         return work.nothing("corrected", found)
-    rule = rule_of(True if work.weighted else None, work.clusters, True)
-    lever = _leverage(work) if rule == "HC3" and work.family != "cox" else None
-    groups = work.groups
-    p = work.count
-    rule = rule_of_hazards(rule) if work.family == "cox" else rule
-    covariance = sandwich(found.bread, found.scores, rule, work.clusters, lever)
-    free = degrees(rule, work.family == "linear", work.problem.n, p, groups)
+    rule, covariance = corrected_covariance(work, found)
+    free = degrees(rule, work.family == "linear", work.problem.n, work.count, work.groups)
     notes = (*work.notes, *found.notes)
     fitted = work.result("corrected", found.estimate, covariance, found.sigma, work.problem.n, True, notes)
     fitted = replace(
@@ -156,7 +151,23 @@ def _fitted(work: Work, hidden: HiddenColumns, known: Evidence | None) -> Fit:
         reliability=_reliability(work.problem, hidden),
         inflation=_inflation(work, found, covariance),
     )
-    return _inverted(fitted, work, hidden.design, columns[0], lever, rule) if columns else fitted
+    return _inverted(fitted, work, hidden.design, columns[0], rule) if columns else fitted
+
+
+def corrected_covariance(work: Work, found: Corrected) -> tuple[Rule, Floats]:
+    """Give the covariance of corrected estimates, and the rule that it is by.
+
+    Parameters
+    ----------
+    work
+        The model with its data.
+    found
+        Its estimates.
+    """
+    rule = rule_of(True if work.weighted else None, work.clusters, True)
+    if work.family == "cox":
+        rule = rule_of_hazards(rule)
+    return rule, sandwich(found.bread, found.scores, rule, work.clusters, _leverage(work, rule))
 
 
 def _several(weak: list[str], known: Evidence | None) -> str:
@@ -273,7 +284,10 @@ def _shared(hidden: HiddenColumns, tilted: Tilted) -> Floats | None:
     return np.where(owner >= 0, bare.columns() * own[:, np.maximum(owner, 0)], 0.0)
 
 
-def _leverage(work: Work) -> Floats:
+def _leverage(work: Work, rule: Rule) -> Floats | None:
+    """Leverage of each record in the fit to released values, where a rule needs it."""
+    if rule != "HC3":
+        return None
     X = work.problem.naive_design()
     if work.family == "linear":
         return leverage(X)
@@ -325,12 +339,14 @@ def _reliability(problem: Problem, hidden: HiddenColumns) -> Floats:
     return out
 
 
-def _inverted(fitted: Fit, work: Work, design: Design, j: int, lever: Floats | None, rule: Rule) -> Fit:
+def _inverted(fitted: Fit, work: Work, design: Design, j: int, rule: Rule) -> Fit:
     """Intervals and p-values by inverting a score test, where too little is known of a hidden number for Wald's."""
     tail = (1 + fitted.level) / 2
     infinite = math.isinf(fitted.degrees)
     quantile = float(ndtri(tail) if infinite else stdtrit(fitted.degrees, tail))
-    found = inverted(design, work.problem.weight, j, quantile, _Spread(rule, work.clusters, lever, work.count))
+    found = inverted(
+        design, work.problem.weight, j, quantile, _Spread(rule, work.clusters, _leverage(work, rule), work.count)
+    )
     p = np.array([2 * float(ndtr(-z) if infinite else stdtr(fitted.degrees, -z)) for z in found.distance])
     profile = np.column_stack([found.low, found.high, p])
     name, term = fitted.terms[j], work.problem.columns.with_any(work.problem.covariates)[j]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from sfumato.data.disclosure import Coarsened
 from sfumato.data.error_model import Additive, Misclassified
 from sfumato.inference.covariates.grids import Grid
 
-__all__ = ["Covariate", "ErrorPart", "category_codes", "level_text"]
+__all__ = ["Covariate", "ErrorPart", "category_codes", "level_text", "some_records"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -87,6 +87,34 @@ class Covariate:
         if self.levels and self.support is not None:
             return np.clip(np.round(self.values), 0, len(self.levels) - 1)
         return self.values
+
+
+def some_records(covariate: Covariate, rows: NDArray[np.int64]) -> Covariate:
+    """A covariate of some records in which it has a value; exact where nothing but gaps hid it.
+
+    Examples
+    --------
+    >>> some_records(Covariate("x", (), np.array([1.0, np.nan]), variance=np.zeros(2)), np.array([0])).exact
+    True
+    """
+    if not covariate.parts:
+        return Covariate(covariate.name, covariate.levels, covariate.values[rows])
+
+    def taken(values: Floats | None) -> Floats | None:
+        return None if values is None else values[rows]
+
+    kept = [k for k, (_, told) in enumerate(covariate.parts) if told[rows].any()]
+    return replace(
+        covariate,
+        values=covariate.values[rows],
+        table=taken(covariate.table),
+        variance=taken(covariate.variance),
+        scores=taken(covariate.scores),
+        released=taken(covariate.released),
+        parts=[(covariate.parts[k][0], covariate.parts[k][1][rows]) for k in kept],
+        matrices=[covariate.matrices[k] for k in kept] if covariate.matrices else [],
+        grids=[],
+    )
 
 
 def level_text(value: Scalar) -> str:
