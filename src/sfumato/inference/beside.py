@@ -13,6 +13,7 @@ from sfumato.inference.corrected.obstacles import obstacle
 from sfumato.inference.estimators.conditional import conditional
 from sfumato.inference.second import Alternative
 from sfumato.inference.work import Work
+from sfumato.kernels.likelihood.negative_binomial import NegativeBinomial
 
 __all__ = ["beside"]
 
@@ -20,6 +21,7 @@ _ASSUMED = {
     "linear": "assumes errors that are normal, of equal variance, and independent of the true values",
     "poisson": "assumes that counts vary as Poisson's do around their mean",
 }
+_NEGATIVE_BINOMIAL = "assumes that counts are negative binomial around their mean"
 
 
 def beside(work: Work) -> Alternative | None:
@@ -60,6 +62,6 @@ def _corrected(work: Work) -> Alternative | None:
     influence[whole] = found.influence
     gaps = f", and leaves out {every.n - len(whole)} records with gaps" if len(whole) < every.n else ""
     assumes = f"assumes nothing of how responses and true values are distributed{gaps}"
-    return Alternative(
-        "corrected", found.estimate, np.sqrt(np.diagonal(covariance)), influence, assumes, _ASSUMED[work.family]
-    )
+    negative_binomial = isinstance(every.outcome.response, NegativeBinomial)
+    first = _NEGATIVE_BINOMIAL if negative_binomial else _ASSUMED[work.family]
+    return Alternative("corrected", found.estimate, np.sqrt(np.diagonal(covariance)), influence, assumes, first)

@@ -128,6 +128,8 @@ def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
         df=both.df,
         rule=rule,
         copies=many,
+        evidence=min((fit.evidence for fit in fits if fit.evidence is not None), default=None),
+        second=None,
         notes=tuple(dict.fromkeys(notes)),
         draws=None,
         posterior=None,
