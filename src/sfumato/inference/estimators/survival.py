@@ -149,6 +149,7 @@ def naive_hazards(problem: Problem, rule: Rule, clusters: Ints | None = None) ->
     return Naive(
         estimate,
         covariance,
+        np.nan_to_num(estimate),
         np.zeros(0),
         found.log_likelihood,
         found.converged,
