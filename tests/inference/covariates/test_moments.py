@@ -52,3 +52,30 @@ def test_a_normal_law_for_a_skewed_number_is_warned_of():
     told = Additive(("x",), [[0.25]])
     assert any("taken for normal, but is not" in note for note in fit("y ~ x", table, told, hidden="normal").notes)
     assert not any("taken for normal" in note for note in fit("y ~ x", table, told).notes)
+
+
+def strong(seed, n=60):
+    """A normal number under noise of four times its variance; skewness and excess kurtosis of what is left."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    table = pl.DataFrame({"y": x + rng.normal(size=n), "x": x + 2 * rng.normal(size=n)})
+    gap = table["x"].to_numpy() - table["x"].mean()
+    m2, m3, m4 = ((gap**k).mean() for k in (2, 3, 4))
+    return table, m2 / (m2 - 4), m3 / max(m2 - 4, 1e-9) ** 1.5, (m4 - 3 * m2**2) / (m2 - 4) ** 2
+
+
+def test_moments_that_no_distribution_has_are_not_told():
+    """Excess kurtosis is at least squared skewness − 2 (Pearson): below it nothing is printed, and it is said why."""
+    seen = set()
+    for seed in range(12):
+        table, ratio, skewness, kurtosis = strong(seed)
+        if not 1 < ratio < 20:  # next to no variation but noise, of which nothing was ever told
+            continue
+        ours = fit("y ~ x", table, Additive(("x",), [[4.0]]), hidden="normal", method="ml")
+        possible = kurtosis >= skewness**2 - 2
+        seen.add(bool(possible))
+        said = [*ours.shape, *ours.notes, *ours.to_plain().get("shape", ())]
+        assert any("excess kurtosis" in text for text in said) == possible
+        assert any("none that a distribution has" in note for note in ours.notes) == (not possible)
+        assert ("excess kurtosis" in ours.summary()) == possible
+    assert seen == {True, False}
