@@ -31,7 +31,7 @@ Ints = NDArray[np.int64]
 _SKEWED = 0.5
 """Where ln K(2b) − 2 ln K(b) is above this, estimates are skewed."""
 _HELPS = "Ask for less noise there, or fit the model without it."
-_SEPARATED = "The corrected equations have no solution then, so that there is no estimate; method `ml` estimates the other terms."
+_SEPARATED = "The corrected equations have no solution then, so that nothing is estimated; `ml` estimates other terms."
 _NO_ROOT = (
     "No estimate: with this noise the equations have no solution that true data could have. The noise is too strong "
     "for this model and these records."

@@ -208,7 +208,7 @@ def shape_sentences(
     if impossible := [n for n in moments if n not in possible]:
         notes.append(
             f"Skewness and kurtosis of {', '.join(impossible)} without the noise are not told: the noise is so strong "
-            "that the sample's moments less those of the noise are none that a distribution has."
+            "for so few records that the sample's moments less its own are none that a distribution has."
         )
     bent = [n for n, m in moments.items() if m.clear > _CLEAR]
     if hidden == "normal" and bent:
