@@ -394,14 +394,6 @@ def test_a_disclosure_without_likelihood_is_told():
     assert "not taken out" in fit(FORMULA, table, Disclosure([part]), family="probit").notes[0]
 
 
-def test_separation_falls_back_visibly():
-    table = pl.DataFrame({"y": [0, 0, 0, 0, 1, 1, 1, 1], "x": [0.0, 1, 2, 3, 4, 5, 6, 7]})
-    ours = fit("y ~ x", table, family="logit")
-    assert ours.converged
-    assert any("separated" in note and "prior" in note for note in ours.notes)
-    assert 0 < ours.estimate[1] < 10
-
-
 BASE = {"y": [0, 1, 1, 0, 1, 0], "x": [1.0, 2.0, 1.5, 3.0, 0.5, 1.1], "s": ["a", "b", "a", "b", "a", "b"]}
 X_NOISY = Disclosure([Additive(("x",), [[9.0]])])
 
@@ -687,7 +679,7 @@ def test_columns_that_a_disclosure_does_not_speak_of_are_named():
 
 
 @pytest.mark.parametrize("seed", [19, 21, 24])
-def test_noise_that_leaves_no_maximum_falls_back_visibly(seed):
+def test_noise_that_leaves_no_maximum_gives_no_estimate(seed):
     """Sixty records, noise as large as the variation: the corrected likelihood may rise without end."""
     rng = np.random.default_rng(seed)
     d, x = rng.integers(0, 2, 60).astype(float), rng.normal(size=60)
@@ -695,9 +687,10 @@ def test_noise_that_leaves_no_maximum_falls_back_visibly(seed):
     table = pl.DataFrame({"y": y, "d": d + 0.9 * rng.normal(size=60), "x": x + 0.7 * rng.normal(size=60)})
     told = Disclosure([Additive(("d",), [[0.81]], values=(0, 1)), Additive(("x",), [[0.49]])])
     ours = fit("y ~ d + x", table, told, family="probit")
-    assert any("noise is too strong" in note and "prior" in note for note in ours.notes)
-    assert ours.converged
-    assert np.abs(ours.estimate).max() < 10
+    assert any("noise on d, x is too strong" in note and "no estimate" in note for note in ours.notes)
+    assert not ours.converged
+    assert np.isnan([ours.estimate, ours.se, ours.p_values]).all()
+    assert np.isfinite([ours.naive, ours.naive_se]).all()
 
 
 def test_a_perfect_line_is_no_trouble():
@@ -710,9 +703,10 @@ def test_responses_that_lie_nearly_on_the_line_of_the_true_values_do_not_overflo
     """The errors' variance is then estimated as zero, where the likelihood is flat in its logarithm."""
     table = pl.DataFrame({"y": [0.1, 0.9, 2.2, 2.9, 4.1, 5.0], "x": [0.3, 0.6, 2.4, 2.7, 4.5, 4.6]})
     found = fit("y ~ x", table, Disclosure([Additive(("x",), [[0.1]])]))
-    assert np.isfinite(found.estimate).all()
-    assert found.estimate[1] == pytest.approx(1, abs=0.1)
-    assert all("more than 100 times" in sentence for sentence in found.noise_sentences())
+    assert not found.converged
+    assert np.isnan(found.estimate).all()  # no direction has information enough to be told from rounding
+    assert any("do not determine every coefficient" in note for note in found.notes)
+    assert found.naive[1] == pytest.approx(1, abs=0.1)
 
 
 def far(shift, n=800, seed=23):
@@ -911,7 +905,7 @@ def next_to_no_records(family, n, seeds):
             refused.append(str(error))
         else:
             fitted += 1
-            assert np.isfinite(ours.estimate).all()
+            assert np.isfinite(ours.estimate).all() or any("no estimate" in note.lower() for note in ours.notes)
     known = ("larger than all the variation", "cannot be evaluated", "does not vary")
     assert all(any(words in text for words in known) for text in refused)
     return fitted, len(refused)
@@ -922,7 +916,7 @@ def next_to_no_records(family, n, seeds):
     [("linear", 3, (0, 3, 6)), ("linear", 4, (0, 2, 6)), ("probit", 3, (0, 1, 5)), ("probit", 4, (0, 3, 6))],
 )
 def test_next_to_no_records_give_a_fit_or_a_clear_error(family, n, seeds):
-    """Seeds that are refused, and such as are fitted, with the prior that stands in where there is no maximum."""
+    """Seeds that are refused, and such as are fitted, or have no estimate."""
     assert min(next_to_no_records(family, n, seeds)) > 0
 
 

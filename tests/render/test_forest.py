@@ -65,3 +65,21 @@ def test_an_end_that_there_is_not_is_an_arrow_and_a_sign(fit):
     assert ax.get_xlim()[1] < 1.5
     _paint(figure.subplots(), fit, [1])
     assert ">" not in [line.get_marker() for line in figure.axes[-1].lines]
+
+
+def test_a_term_without_an_estimate_keeps_its_interval(fit):
+    """Separated responses: an interval with an open end and no estimate; without an interval nothing is drawn."""
+    from matplotlib.figure import Figure
+
+    nan = np.full(2, np.nan)
+    rows = np.array([[np.nan] * 3, [-0.6, np.inf, 0.2]])
+    endless = replace(fit, estimate=nan, covariance=np.full((2, 2), np.nan), naive=nan, naive_se=nan, profile=rows)
+    out = io.StringIO()
+    show_fit(endless, Console(file=out, width=120))
+    (row,) = [line for line in out.getvalue().splitlines() if line.strip().startswith("smoke ")]
+    assert row.split()[:8] == ["smoke", "–", "–", "−0.6", "to", "∞", "0.200", "–"]
+    assert "nan" not in out.getvalue()
+    figure = Figure()
+    _paint(figure.subplots(), endless, [0, 1])
+    drawn = [line for line in figure.axes[0].lines if len(line.get_xdata()) and line.get_color() == "#1769aa"]
+    assert [line.get_marker() for line in drawn] == ["None", ">"]

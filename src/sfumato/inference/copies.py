@@ -66,15 +66,19 @@ def fit_copies(
     fits = [one(copy, rest) for copy in _apart(frame, told.copies)]
     if any(fit.terms != fits[0].terms for fit in fits):
         raise DataError(OTHER_TERMS)
-    both = combine(
-        [fit.estimate for fit in fits],
-        [fit.se**2 for fit in fits],
-        rule,
-        told.ratio,
-        told.proper,
-        fits[0].degrees,
-    )
-    return _together(fits, both, rule)
+    return _together(fits, _combined(fits, rule, told), rule)
+
+
+def _combined(fits: Sequence[Fit], rule: Rule, told: Synthetic) -> Combined:
+    """The estimates of all copies; NaN for terms that a copy has no estimate or standard error of."""
+    estimates, errors = np.array([fit.estimate for fit in fits]), np.array([fit.se for fit in fits])
+    there = np.isfinite(estimates + errors).all(axis=0)
+    figures = np.full((5, len(there)), np.nan)
+    if there.any():
+        found = combine(estimates[:, there], errors[:, there] ** 2, rule, told.ratio, told.proper, fits[0].degrees)
+        figures[:, there] = found.estimate, found.se, found.df, found.low, found.high
+    estimate, se, df, low, high = figures
+    return Combined(estimate, se, df, low, high, rule)
 
 
 def _rule(told: Synthetic, how: Combine) -> Rule:
@@ -123,6 +127,7 @@ def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
         reliability=np.mean([fit.reliability for fit in fits], axis=0),
         inflation=np.mean([fit.inflation for fit in fits], axis=0),
         converged=all(fit.converged for fit in fits),
+        se_rule=None if np.isnan(both.se).all() else first.se_rule,
         log_likelihood=float("nan"),
         sigma=float(np.mean([fit.sigma for fit in fits])),
         df=both.df,

@@ -17,8 +17,10 @@ from sfumato.inference.estimators.bias import bias_by_noise
 from sfumato.inference.estimators.likelihood_ratio import with_profile
 from sfumato.inference.estimators.maximum_likelihood import Estimate, influences, maximum_likelihood
 from sfumato.inference.estimators.naive import Naive, is_plain, leverages, naive_fit
+from sfumato.inference.estimators.priors import SLOPE
 from sfumato.inference.estimators.random_effects import RandomEstimate, fit_random, naive_problem
 from sfumato.inference.estimators.sandwich import degrees
+from sfumato.inference.estimators.separation import endless_intervals, recession_of, separation_note
 from sfumato.inference.estimators.survival import endless_hazards
 from sfumato.inference.hidden import densities, describe_hidden
 from sfumato.inference.outcome import Family
@@ -28,6 +30,7 @@ from sfumato.inference.second import Alternative, with_second
 from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.mixture import Mixture
 from sfumato.kernels.likelihood.negative_binomial import MOST, NegativeBinomial
+from sfumato.kernels.likelihood.recession import Recession
 from sfumato.kernels.likelihood.response import Linear
 from sfumato.progress import Progress, quiet, split
 
@@ -47,9 +50,14 @@ POISSON = (
     "The counts vary no more than Poisson's: theta of the negative binomial distribution grew without bound, and its "
     "limit was taken, Poisson's likelihood."
 )
-_PRIOR_SD = 2.5
-"""Standard deviation of the prior on standardised coefficients where responses are separated; the scale of Gelman et
-al. (2008), doi:10.1214/08-AOAS191."""
+_LIMIT = "The other figures are those at that limit."
+_LIKELIHOOD_RATIO = "Their intervals, open where no value is ruled out, and p-values are those of likelihood ratios."
+_UNSETTLED = (
+    "The likelihood did not converge, so that there is no estimate: covariates tell some responses all but for sure, "
+    "or columns are of very different size. Take broader categories, leave terms out, or use method `bayes` with a "
+    "prior that you state."
+)
+_NO_RATIO = f"They have no interval and no p-value, for with {{}} a likelihood ratio means nothing. {_LIMIT}"
 
 
 def terms_of(problem: Problem, family: str) -> tuple[str, ...]:
@@ -118,30 +126,48 @@ class Work:
 
     def naive(self) -> Fit:
         """The naive fit alone."""
-        notes = self.notes
-        if self.plain.separated:
-            notes = (*notes, "The responses are separated by the covariates; the estimates have no finite maximum.")
-        plain = self.plain
+        plain, notes = self.plain, self.notes
+        if plain.recession is not None:
+            notes = (*notes, self.separated(plain.recession, f"They have no interval and no p-value. {_LIMIT}"))
+        elif plain.separated and self.family == "cox":
+            notes = (*notes, "Events are separated by the covariates; some estimates have no finite maximum.")
+        elif plain.separated:
+            return self.nothing("naive", _UNSETTLED)
         return self.result("naive", plain.estimate, plain.covariance, plain.sigma, plain.n, plain.converged, notes)
+
+    def separated(self, recession: Recession, why: str) -> str:
+        """What is said of terms without a finite maximum."""
+        shown = len(self.terms)
+        return separation_note(self.problem.columns, self.terms, recession.lost[:shown].tolist(), why)
 
     def random(self, method: str, group: NDArray[np.int64], slope: Floats | None) -> Fit:
         """A model with random effects, beside the same one for the released values."""
-        if self.plain.separated:
-            raise DataError("The responses are separated by the covariates; leave terms out, or leave out `group`.")
-        naive, rows = naive_problem(self.problem)
-        start = np.concatenate([self.plain.estimate, self.plain.extra])
-        alone = fit_random(naive, group[rows], None if slope is None else slope[rows], start)
-        found, notes, n = alone, self.notes, len(rows)
-        problem = self.problem
+        problem, plain, notes = self.problem, self.plain, self.notes
+        if plain.separated and plain.recession is None:
+            return self.nothing(method, _UNSETTLED)
+        naive, rows = naive_problem(problem)
+        start = np.concatenate([plain.start, plain.extra])
+        slopes = None if slope is None else slope[rows]
+        alone = fit_random(naive, group[rows], slopes, start, plain.recession)
+        found, recession, without = alone, plain.recession, None
+        lack = None if alone.reached or method == "naive" else _UNSETTLED
         if method == "ml" and (problem.discrete or problem.continuous or not problem.outcome.exact):
             whole = replace(self, problem=replace(problem, keep_rows=True))
-            without, notes, held = whole.maximum()
-            if held:
-                raise DataError("The noise is too strong for these data; leave terms out, or leave out `group`.")
-            self.progress("random effects", 0.3)
-            found, n = fit_random(whole.problem, group, slope, without.theta), self.problem.n
+            recession = recession_of(problem, self.family) if plain.separated else None
+            without = whole.maximum(recession)
+            lack = whole.lack(without, recession)
+            if lack is None:
+                self.progress("random effects", 0.3)
+                found = fit_random(whole.problem, group, slope, without.theta, recession)
+                lack = None if found.reached else _UNSETTLED
+        if recession is not None:
+            notes = (*notes, self.separated(recession, _NO_RATIO.format("random effects")))
+        n = len(rows) if without is None else problem.n
+        notes = notes if without is None else (*notes, *without.notes)
         fitted = self.random_result(method, found, alone, n, notes)
-        return fitted if found is alone else self.with_hidden(fitted, without.model, found.theta[: without.model.size])
+        if lack is not None:
+            return replace(self.nothing(method, lack), naive=fitted.naive, naive_se=fitted.naive_se)
+        return fitted if without is None else self.with_hidden(fitted, without.model, found.theta[: without.model.size])
 
     def random_result(
         self, method: str, found: RandomEstimate, alone: RandomEstimate, n: int, notes: tuple[str, ...]
@@ -150,12 +176,13 @@ class Work:
         p = self.count
         sigma = float(np.exp(found.theta[p])) if self.family == "linear" else np.nan
         covariance = found.covariance[:p, :p]
-        fitted = self.result(method, found.theta[:p], covariance, sigma, n, found.converged, (*notes, *found.notes))
+        estimate = np.where(np.isnan(np.diagonal(covariance)), np.nan, found.theta[:p])
+        fitted = self.result(method, estimate, covariance, sigma, n, found.converged, (*notes, *found.notes))
         if method == "ml":
             fitted = replace(fitted, reliability=found.reliability, inflation=found.inflation)
         return replace(
             fitted,
-            naive=alone.theta[:p],
+            naive=np.where(np.isnan(np.diagonal(alone.covariance)[:p]), np.nan, alone.theta[:p]),
             naive_se=np.sqrt(np.diagonal(alone.covariance)[:p]),
             log_likelihood=found.log_likelihood,
             degrees=np.inf,
@@ -172,17 +199,19 @@ class Work:
         reduce_bias: bool,
     ) -> Fit:
         """Maximum likelihood, or the posterior around it."""
-        known = self.family == "cox" or not self.plain.separated
-        if method == "ml" and known and is_plain(self.problem, self.family, method):
-            return self.plain_maximum()
-        found, notes, held = self.maximum()
         if method == "bayes":
-            return self.posterior(found, priors, draws, seed, held)
+            return self.posterior(*self.anchored(), priors, draws, seed)
+        if is_plain(self.problem, self.family, method) and (self.family == "cox" or not self.plain.separated):
+            return self.plain_maximum()
+        recession = recession_of(self.problem, self.family) if self.plain.separated else None
+        found, notes = self.maximum(recession), self.notes
         if isinstance(found.model.response, NegativeBinomial):
             size = float(np.exp(found.theta[self.count]))
             if size >= MOST or np.isnan(found.covariance[self.count, self.count]):  # it has no finite maximum
                 return self.as_poisson().likelihood(method, priors, draws, seed, reduce_bias)
             notes = (*notes, NEGATIVE_BINOMIAL.format(size=size))
+        if (lack := self.lack(found, recession)) is not None:
+            return self.nothing(method, lack)
         n, linear = self.problem.n, self.family == "linear"
         shown = len(self.terms)
         rule = self.problem.rule
@@ -190,17 +219,31 @@ class Work:
         correction = n / (n - self.count) if counted else 1.0  # as least squares has it
         covariance = found.covariance[:shown, :shown] * (correction if rule == "model" else 1.0)
         sigma = float(np.exp(found.theta[self.count]) * np.sqrt(correction)) if linear else np.nan
-        notes = (*notes, *found.notes)
-        reduced = reduce_bias and found.converged and not held and rule in ("model", "HC3")
+        reduced = reduce_bias and found.converged and recession is None and rule in ("model", "HC3")
         bias = bias_by_noise(found, n) if reduced else np.zeros(shown)
-        estimate = found.theta[:shown] - bias[:shown]
-        fitted = self.result("ml", estimate, covariance, sigma, n, found.converged, notes, found)
+        estimate = np.where(np.isnan(np.diagonal(covariance)), np.nan, found.theta[:shown] - bias[:shown])
+        fitted = self.result("ml", estimate, covariance, sigma, n, found.converged, (*notes, *found.notes), found)
         fitted = self.with_hidden(fitted, found.model, found.theta)
-        if held:
-            return fitted
+        if recession is not None:
+            return self.endless(fitted, found, recession)
         if rule == "model":
             fitted = with_profile(fitted, found, split(self.progress, (4, 6))[1], bias)
         return self.with_beside(fitted, found)
+
+    def endless(self, fitted: Fit, found: Estimate, recession: Recession) -> Fit:
+        """The fit with intervals of the terms that have no finite maximum."""
+        if self.problem.rule in ("CR1", "design"):
+            what = "weights" if self.weighted else "clusters"
+            return replace(fitted, notes=(*fitted.notes, self.separated(recession, _NO_RATIO.format(what))))
+        shown = len(self.terms)
+        start = np.concatenate([self.plain.start, self.plain.extra])
+        widths = np.ones(shown)
+        widths[: self.count] = 1 / np.where(found.spread > 0, found.spread, 1.0)
+        profile = endless_intervals(found, recession, shown, start, self.level, widths)
+        why = _LIKELIHOOD_RATIO
+        if np.isnan(profile[recession.lost[:shown]]).any():
+            why += " Where there is none, the likelihood could not be followed."
+        return replace(fitted, profile=profile, notes=(*fitted.notes, self.separated(recession, f"{why} {_LIMIT}")))
 
     def as_poisson(self) -> Work:
         """The same with Poisson's likelihood, where counts vary no more than its."""
@@ -239,33 +282,50 @@ class Work:
         fitted = replace(fitted, reliability=exact, inflation=np.ones(self.count), log_likelihood=likelihood)
         return endless_hazards(fitted, self.problem) if plain.separated and self.family == "cox" else fitted
 
-    def maximum(self) -> tuple[Estimate, tuple[str, ...], bool]:
-        """The maximum, or with a weak prior where there is none; what is to be said; whether a prior was needed."""
+    def maximum(self, recession: Recession | None = None) -> Estimate:
+        """The maximum, or the supremum where there is none."""
         self.progress("the maximum of the likelihood", 0)
-        start, spread = self.plain.estimate[: self.count], self.plain.spread
+        plain = self.plain
+        start = np.zeros(self.count) if plain.separated else plain.start
+        found = maximum_likelihood(
+            self.problem, start, plain.extra, self.clusters, leverage=self.leverage, recession=recession
+        )
+        _refuse_hidden_line(found, self.problem)
+        return found
+
+    def lack(self, found: Estimate, recession: Recession | None) -> str | None:
+        """Why a likelihood gives no estimate; None where it gives one."""
+        problem = self.problem
+        hidden = [c.name for c in (*problem.discrete, *problem.continuous)]
+        hidden += [] if problem.outcome.exact else [self.model.response]
+        if not hidden:
+            return None if found.reached and (recession is not None or not self.plain.separated) else _UNSETTLED
+        if found.reached and not self.is_extreme(found, recession):
+            return None
+        return (
+            f"The noise on {', '.join(hidden)} is too strong for these data: a finite maximum of the likelihood was "
+            "not found, so that there is no estimate. Take broader categories, leave terms out, or use method `bayes` "
+            "with a prior that you state."
+        )
+
+    def is_extreme(self, found: Estimate, recession: Recession | None) -> bool:
+        """Whether a coefficient is so large that it is taken to have no finite maximum."""
+        finite = np.ones(self.count, dtype=bool) if recession is None else ~recession.lost[: self.count]
+        size = np.abs(found.theta[: self.count] * found.spread * self.plain.own)[finite].max(initial=0.0)
+        return self.family != "linear" and not size < _EXTREME
+
+    def anchored(self) -> tuple[Estimate, bool]:
+        """The maximum, or where there is none that with the priors of `bayes` on slopes; and whether it took them."""
         if not self.plain.separated:
-            found = maximum_likelihood(self.problem, start, self.plain.extra, self.clusters, leverage=self.leverage)
-            _refuse_hidden_line(found, self.problem)
-            spread = found.spread
-            size = np.abs(found.theta[: self.count] * spread * self.plain.own).max(initial=0.0)
-            if self.family in ("linear", "poisson") or (found.converged and size < _EXTREME):
-                return found, self.notes, False
-        penalty = (spread / _PRIOR_SD) ** 2
-        zero = np.zeros(self.count)
-        held = maximum_likelihood(self.problem, zero, self.plain.extra, self.clusters, penalty, self.leverage)
-        cause = (
-            "The responses are separated by the covariates"
-            if self.plain.separated
-            else "The noise is too strong for these data"
-        )
-        note = (
-            f"{cause}, so that the likelihood has no finite maximum; a normal prior with standard deviation "
-            f"{_PRIOR_SD:g} on each standardised coefficient was added."
-        )
-        return held, (*self.notes, note), True
+            found = self.maximum()
+            if self.family == "linear" or self.lack(found, None) is None:
+                return found, False
+        spread = self.plain.spread if self.plain.separated else found.spread
+        zero, penalty = np.zeros(self.count), (spread / SLOPE) ** 2
+        return maximum_likelihood(self.problem, zero, self.plain.extra, self.clusters, penalty), True
 
     def posterior(
-        self, found: Estimate, priors: Mapping[str, tuple[float, float]], draws: int, seed: int, held: bool
+        self, found: Estimate, held: bool, priors: Mapping[str, tuple[float, float]], draws: int, seed: int
     ) -> Fit:
         """The posterior around what maximum likelihood found, or was held at where it has no maximum."""
         if draws < 200:

@@ -56,10 +56,11 @@ def show_fit(fit: Fit, console: Console) -> None:
         table.add_column(name, justify="left" if name == "Term" else "right", overflow="fold")
     for row in fit.tidy().iter_rows(named=True):
         number = {key: _number(row[key], digits) for key in ("estimate", "se", "low", "high", "naive", "naive_se")}
-        ends = f"{number['low']} to {number['high']}"
+        ends = "–" if row["low"] is None else f"{number['low']} to {number['high']}"
+        naive = "–" if row["naive"] is None else f"{number['naive']} ({number['naive_se']})"
         cells = [row["term"], number["estimate"], number["se"], ends, _p(row["p"])]
         reliability = "" if row["reliability"] is None else f"{row['reliability']:.2f}"
-        table.add_row(*map(plain_text, (*cells, f"{number['naive']} ({number['naive_se']})", reliability)))
+        table.add_row(*map(plain_text, (*cells, naive, reliability)))
     console.print()
     console.print(table)
     console.print()
@@ -173,12 +174,13 @@ def _paint_shape(ax: Axes, name: str, shape: Density) -> None:
 
 
 def _line(ax: Axes, y: float, drawn: Floats, edge: float, colour: str, marker: str) -> None:
-    """An estimate with its interval; an arrow at an end that there is not."""
-    if np.isnan(drawn).any():
+    """An interval with its estimate, where there is one; an arrow at an end that there is not."""
+    if np.isnan(drawn[1:]).any():
         return
     middle, low, high = np.clip(drawn, -edge, edge)
     ax.plot([low, high], [y, y], color=colour, linewidth=1.4)
-    ax.plot([middle], [y], marker=marker, color=colour, markersize=5, markeredgewidth=0)
+    if not np.isnan(middle):
+        ax.plot([middle], [y], marker=marker, color=colour, markersize=5, markeredgewidth=0)
     for end, arrow in ((drawn[1], "<"), (drawn[2], ">")):
         if np.isinf(end):
             ax.plot([np.sign(end) * edge], [y], marker=arrow, color=colour, markersize=6, markeredgewidth=0)

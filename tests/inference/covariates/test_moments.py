@@ -52,3 +52,27 @@ def test_a_normal_law_for_a_skewed_number_is_warned_of():
     told = Additive(("x",), [[0.25]])
     assert any("taken for normal, but is not" in note for note in fit("y ~ x", table, told, hidden="normal").notes)
     assert not any("taken for normal" in note for note in fit("y ~ x", table, told).notes)
+
+
+def two_points(seed, n=100):
+    """Of ±1 excess kurtosis is −2, the least there is: in samples under noise it comes out above that and below."""
+    rng = np.random.default_rng(seed)
+    x = rng.choice([-1.0, 1.0], n)
+    table = pl.DataFrame({"y": x + rng.normal(size=n), "x": x + rng.normal(size=n)})
+    gap = table["x"].to_numpy() - table["x"].mean()
+    m2, m3, m4 = ((gap**k).mean() for k in (2, 3, 4))
+    return table, m3 / (m2 - 1) ** 1.5, (m4 - 3 * m2**2) / (m2 - 1) ** 2
+
+
+def test_moments_that_no_distribution_has_are_not_told():
+    """Excess kurtosis is at least squared skewness − 2 (Pearson): below it nothing is printed, and it is said why."""
+    seen = set()
+    for seed in range(8):
+        table, skewness, kurtosis = two_points(seed)
+        ours = fit("y ~ x", table, Additive(("x",), [[1.0]]), hidden="normal", method="ml")
+        possible = bool(kurtosis >= skewness**2 - 2)
+        seen.add(possible)
+        assert any("excess kurtosis" in text for text in (*ours.shape, *ours.notes)) == possible
+        assert any("none that a distribution has" in note for note in ours.notes) == (not possible)
+        assert ("excess kurtosis" in str(ours.to_plain()) + ours.summary()) == possible
+    assert seen == {True, False}

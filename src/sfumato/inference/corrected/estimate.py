@@ -12,6 +12,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sfumato.inference.corrected.evidence import LEAST, WALD, Evidence, evidence_of
 from sfumato.inference.corrected.hidden import HiddenColumns, read_hidden
 from sfumato.inference.estimators.sandwich import Rule, by_cluster, degrees, leverage, rule_of, sandwich
+from sfumato.inference.estimators.separation import recession_of
 from sfumato.inference.estimators.survival import hazard_information, hazard_notes, hazards, rule_of_hazards
 from sfumato.inference.problem import Problem
 from sfumato.inference.result import Fit
@@ -30,6 +31,7 @@ Ints = NDArray[np.int64]
 _SKEWED = 0.5
 """Where ln K(2b) − 2 ln K(b) is above this, estimates are skewed."""
 _HELPS = "Ask for less noise there, or fit the model without it."
+_SEPARATED = "The corrected equations have no solution then, so that nothing is estimated; `ml` estimates other terms."
 _NO_ROOT = (
     "No estimate: with this noise the equations have no solution that true data could have. The noise is too strong "
     "for this model and these records."
@@ -74,6 +76,9 @@ def corrected_fit(work: Work) -> Fit:
     work
         The model with its data, without missing values and obstacles.
     """
+    recession = recession_of(work.problem, work.family) if work.plain.separated else None
+    if recession is not None:
+        return work.nothing("corrected", work.separated(recession, _SEPARATED))
     with one_thread():
         hidden = read_hidden(work.problem, work.model.response)
         known = evidence_of(work.problem, hidden, work.groups)
@@ -201,9 +206,7 @@ def solve(work: Work, hidden: HiddenColumns) -> Corrected | str:
     tilted = tilted_of(hidden)
     if work.family == "cox":
         return _hazards(work, tilted)
-    root = corrected_poisson(
-        tilted, problem.outcome.values, weight, work.plain.estimate[: work.count], _shared(hidden, tilted)
-    )
+    root = corrected_poisson(tilted, problem.outcome.values, weight, work.plain.start, _shared(hidden, tilted))
     if root is None:
         return _NO_ROOT
     notes = skewness(tilted, root.estimate)
@@ -213,7 +216,7 @@ def solve(work: Work, hidden: HiddenColumns) -> Corrected | str:
 
 
 def _hazards(work: Work, tilted: Tilted) -> Corrected | str:
-    found = hazards(work.problem, tilted, np.nan_to_num(work.plain.estimate))
+    found = hazards(work.problem, tilted, work.plain.start)
     notes = hazard_notes(found)
     if found.failure:
         return " ".join(notes)
@@ -291,7 +294,7 @@ def _leverage(work: Work, rule: Rule) -> Floats | None:
     X = work.problem.naive_design()
     if work.family == "linear":
         return leverage(X)
-    return leverage(X, np.exp(X @ work.plain.estimate[: work.count]))
+    return leverage(X, np.exp(X @ work.plain.start))
 
 
 def _inflation(work: Work, found: Corrected, covariance: Floats) -> Floats:
@@ -307,11 +310,11 @@ def _inflation(work: Work, found: Corrected, covariance: Floats) -> Floats:
 
 def _information(work: Work) -> Floats:
     if work.family == "cox":
-        return hazard_information(work.problem, work.plain.estimate)
+        return hazard_information(work.problem, work.plain.start)
     X = work.problem.naive_design()
     mass = work.problem.weight
     if work.family == "poisson":
-        mass = mass * np.exp(X @ work.plain.estimate[: work.count])
+        mass = mass * np.exp(X @ work.plain.start)
     return np.asarray(X.T @ (X * mass[:, None]))
 
 

@@ -56,6 +56,11 @@ class Moments:
         """In words."""
         return f"skewness {self.skewness:.1f}, excess kurtosis {self.kurtosis:.1f} without the noise"
 
+    @property
+    def possible(self) -> bool:
+        """Whether a distribution has such moments: its excess kurtosis is at least its squared skewness less 2."""
+        return self.kurtosis >= self.skewness**2 - 2
+
 
 def shape_moments(problem: Problem, u: Floats, weight: Floats) -> dict[str, Moments]:
     """Estimate how far each hidden number is from normal.
@@ -184,7 +189,8 @@ def shape_sentences(
     """
     names = ", ".join(c.name for c in problem.continuous)
     given = " given the exact covariates" if problem.exact else ""
-    known = "; ".join(f"{n if len(problem.continuous) > 1 else 'it has'} {m.words}" for n, m in moments.items())
+    possible = {n: m for n, m in moments.items() if m.possible}
+    known = "; ".join(f"{n if len(problem.continuous) > 1 else 'it has'} {m.words}" for n, m in possible.items())
     law = "normal" if parts == 1 else f"a mixture of {_NUMBERS.get(parts, parts)} normals"
     if isinstance(hidden, int) and hidden != parts:
         why = f"fewer than asked, for one of {hidden} would stand for hardly any record"
@@ -199,6 +205,11 @@ def shape_sentences(
     if bends and hidden != "normal":
         told.append(f"The mean of {names} hangs on {terms} too, which was added to its model.")
     notes = []
+    if impossible := [n for n in moments if n not in possible]:
+        notes.append(
+            f"Skewness and kurtosis of {', '.join(impossible)} without the noise are not told: the noise is so strong "
+            "for so few records that the sample's moments less its own are none that a distribution has."
+        )
     bent = [n for n, m in moments.items() if m.clear > _CLEAR]
     if hidden == "normal" and bent:
         notes.append(

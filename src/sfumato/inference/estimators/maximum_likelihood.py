@@ -26,6 +26,7 @@ from sfumato.kernels.likelihood.maximisation import (
     roots,
 )
 from sfumato.kernels.likelihood.mixture import Factors, Mixture
+from sfumato.kernels.likelihood.recession import Recession, Within
 from sfumato.kernels.likelihood.response import Ordered
 from sfumato.kernels.threads import one_thread
 
@@ -57,7 +58,7 @@ _COARSE = (
 )
 UNDETERMINED = (
     "The data do not determine every coefficient: the noise is too strong, or terms are collinear. Those that they do "
-    "not determine have no standard error and no interval."
+    "not determine have no estimate and no interval."
 )
 _MOVES = 1e-3
 """A direction of unit length that moves a parameter by more than this moves it."""
@@ -92,6 +93,8 @@ class Estimate:
         The row of the table of each of the model's.
     notes
         What a reader should know.
+    reached
+        Whether the maximum was, be all coefficients determined or not.
     """
 
     theta: Floats
@@ -106,6 +109,7 @@ class Estimate:
     information: Floats
     rows: Ints
     notes: tuple[str, ...] = ()
+    reached: bool = True
 
 
 def maximum_likelihood(
@@ -115,6 +119,7 @@ def maximum_likelihood(
     cluster: Ints | None = None,
     penalty: Floats | None = None,
     leverage: Floats | None = None,
+    recession: Recession | None = None,
 ) -> Estimate:
     """Fit the model by maximum likelihood.
 
@@ -132,9 +137,12 @@ def maximum_likelihood(
         Precision of a normal prior around 0 on each coefficient.
     leverage : ndarray, shape (n,), optional
         Of each row, for problems whose rule needs it.
+    recession
+        Where the likelihood has no maximum. What is found then is its supremum: coefficients and thresholds without a
+        maximum are far out, and have no covariance; the information is that on the parameters of its flat.
     """
     with one_thread():  # on blocks this small, its threads mostly wait for each other
-        return _maximum(problem, start, extra, cluster, penalty, leverage)
+        return _maximum(problem, start, extra, cluster, penalty, leverage, recession)
 
 
 def _maximum(
@@ -144,6 +152,7 @@ def _maximum(
     cluster: Ints | None,
     penalty: Floats | None,
     leverage: Floats | None,
+    recession: Recession | None,
 ) -> Estimate:
     if problem.continuous:
         gaussian, rows = build_gaussian(problem)
@@ -156,15 +165,16 @@ def _maximum(
     if penalty is not None:
         prior[: len(penalty)] = penalty
     unsure: tuple[str, ...] = ()
-    top = _ascend(model, theta, prior)
+    within = None if recession is None else recession.within.wider(model.size)
+    top = _ascend(model, theta, prior, within)
     while isinstance(model, GaussianMixture) and (finer := _finer(problem, model, top.theta)):
         if isinstance(finer, str):
             unsure = (finer,)
             break
         model, rows = finer
-        top = _ascend(model, top.theta, prior)
-    top, information = _settle(model, top, prior)
-    bread, complete = inverse(information)
+        top = _ascend(model, top.theta, prior, within)
+    top, information = _settle(model, top, prior, within)
+    bread, complete = inverse(information) if within is None else within.covariance(information)
     covariance = bread
     if problem.rule != "model":
         scores = scores_by_row(model, rows, top.theta) * problem.weight[:, None]
@@ -173,10 +183,12 @@ def _maximum(
     reliability, inflation, spread, full = cost_of_noise(problem, model, rows, top.theta, bread)
     notes: tuple[str, ...] = ()
     lost = np.zeros(0, dtype=np.int64)
+    if recession is not None:
+        endless = np.flatnonzero(recession.lost)
+        covariance, inflation = without(covariance, endless), _nan_at(inflation, endless)
     if not complete:
-        lost = undetermined(information, len(start) + len(extra))
-        covariance, inflation = without(covariance, lost), inflation.copy()
-        inflation[lost] = np.nan
+        lost = undetermined(information, len(start) + len(extra), within)
+        covariance, inflation = without(covariance, lost), _nan_at(inflation, lost)
         notes = (
             (UNDETERMINED,)
             if len(lost)
@@ -195,7 +207,14 @@ def _maximum(
         information,
         rows,
         (*notes, *unsure, *_rare(problem, model, top.theta)),
+        top.converged,
     )
+
+
+def _nan_at(values: Floats, lost: Ints) -> Floats:
+    values = values.copy()
+    values[lost] = np.nan
+    return values
 
 
 def scores_by_row(model: Mixture | GaussianMixture, rows: Ints, theta: Floats) -> Floats:
@@ -281,22 +300,41 @@ def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats
         return _settle(model, _ascend(model, theta, prior), prior)[0].theta
 
 
-def _ascend(model: Mixture | GaussianMixture, theta: Floats, prior: Floats) -> Summit:
+def _ascend(model: Mixture | GaussianMixture, theta: Floats, prior: Floats, within: Within | None = None) -> Summit:
     """The maximum, with a `GaussianMixture` but for its last digits."""
-    if isinstance(model, Mixture):
-        return newton(lambda t: _by_louis(model, t, prior), theta, TOLERANCE)[0]
-    return bfgs(careful(lambda t: _penalised(prior, t, *model.evaluate(t))), theta)
+    start = theta if within is None else within.nearest(theta)
+    look = _seen(model, prior, within)
+    top = newton(look, start, TOLERANCE)[0] if isinstance(model, Mixture) else bfgs(careful(look), start)
+    return top if within is None else replace(top, theta=within.place(top.theta))
 
 
-def _settle(model: Mixture | GaussianMixture, top: Summit, prior: Floats) -> tuple[Summit, Floats]:
-    """The maximum from near by, and the observed information there."""
+def _seen(model: Mixture | GaussianMixture, prior: Floats, within: Within | None) -> Callable[[Floats], Value]:
+    """The likelihood as an ascent sees it, of all parameters or those of a flat."""
+
+    def look(t: Floats) -> Value:
+        if isinstance(model, Mixture):
+            return _by_louis(model, t, prior)
+        return _penalised(prior, t, *model.evaluate(t))
+
+    return look if within is None else within.look(look)
+
+
+def _settle(
+    model: Mixture | GaussianMixture, top: Summit, prior: Floats, within: Within | None = None
+) -> tuple[Summit, Floats]:
+    """The maximum from near by, and the observed information there, of all parameters or those of a flat."""
+    look = _seen(model, prior, within)
+    start = top.theta if within is None else within.nearest(top.theta)
     if isinstance(model, Mixture):
-        return top, _by_louis(model, top.theta, prior).information
+        return top, look(start).information
 
     def gradient(t: Floats) -> Floats:
-        return np.asarray(model.evaluate(t, False)[1] - prior * t)
+        theta = t if within is None else within.place(t)
+        own = np.asarray(model.evaluate(theta, False)[1] - prior * theta)
+        return own if within is None else np.asarray(within.basis.T @ own)
 
-    return _polish(lambda t: _penalised(prior, t, *model.evaluate(t)), gradient, top)
+    better, information = _polish(look, gradient, replace(top, theta=start))
+    return (better if within is None else replace(better, theta=within.place(better.theta))), information
 
 
 def _by_louis(model: Mixture, t: Floats, prior: Floats) -> Value:
@@ -326,15 +364,27 @@ def _polish(
     )
 
 
-def undetermined(information: Floats, count: int) -> Ints:
+def undetermined(information: Floats, count: int, within: Within | None = None) -> Ints:
     """Places of those among the first `count` parameters that some direction without information moves.
+
+    Parameters
+    ----------
+    information : ndarray, shape (r, r)
+        On the parameters, or on those of a flat.
+    count
+        How many parameters are looked at.
+    within
+        The flat.
 
     Examples
     --------
     >>> undetermined(np.diag([4.0, 0.0, 1.0]), 2).tolist()
     [1]
     """
-    return np.flatnonzero(np.abs(flat(information)[:count]).max(axis=1, initial=0.0) > _MOVES)
+    directions = flat(information)
+    if within is not None:
+        directions = within.basis @ directions
+    return np.flatnonzero(np.abs(directions[:count]).max(axis=1, initial=0.0) > _MOVES)
 
 
 def without(covariance: Floats, lost: Ints) -> Floats:

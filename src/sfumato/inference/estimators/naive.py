@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError, FormulaError
@@ -17,10 +18,12 @@ from sfumato.kernels import glm
 from sfumato.kernels.likelihood.maximisation import Value, inverse, newton
 from sfumato.kernels.likelihood.mixture import Mixture, Patterns
 from sfumato.kernels.likelihood.negative_binomial import log_size
+from sfumato.kernels.likelihood.recession import Recession, find_recession
 from sfumato.kernels.likelihood.response import Response
 
 __all__ = [
     "Naive",
+    "arguments",
     "is_plain",
     "leverages",
     "naive_fit",
@@ -36,6 +39,8 @@ Ints = NDArray[np.int64]
 _LEAST = 1e-12
 """Information of columns below this is lost in digits."""
 _HIGH = 345.0
+_SURE = {"probit": 4.0, "logit": 10.0, "ordered": 4.0, "poisson": 10.0}
+"""By family, an argument of the likelihood beyond which a response is as good as certain, or a count as good as 0."""
 _FAR = 1000.0
 """Largest product of mean over standard deviation in a power or product; up to 3,600 no digit was seen to be lost."""
 
@@ -47,9 +52,9 @@ class Naive:
     Parameters
     ----------
     estimate, covariance
-        Coefficients, and thresholds of an ordered model, shape (p,) and (p, p).
-    extra
-        Further parameters of the response: log σ or thresholds.
+        Coefficients, and thresholds of an ordered model, shape (p,) and (p, p); NaN for those without a finite maximum.
+    start, extra
+        Coefficients to begin at, and further parameters of the response, log σ, log θ or thresholds; all finite.
     log_likelihood, converged, n
         Of the fit.
     sigma
@@ -64,10 +69,14 @@ class Naive:
         Share of it that the other columns do not explain, shape (p,): small for a power far from zero.
     empty
         Those of `aliased` that are 0 in every row.
+    recession, limit
+        Where the maximum does not exist, and parameters as good as at the supremum, shape (p + e,); None where it does,
+        and where that could not be told.
     """
 
     estimate: Floats
     covariance: Floats
+    start: Floats
     extra: Floats
     log_likelihood: float
     converged: bool
@@ -78,6 +87,8 @@ class Naive:
     spread: Floats
     own: Floats
     empty: tuple[str, ...] = ()
+    recession: Recession | None = None
+    limit: Floats | None = None
 
 
 def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> Naive:
@@ -106,16 +117,72 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     first = glm.fit(X, y, by_glm)
     names = problem.columns.labels
     start = np.nan_to_num(first.coefficients)
+    weight = problem.weight[whole]
+    rows = None if cluster is None else cluster[whole]
     if first.aliased or _by_glm(problem, family):
         found = _from_glm(first, X, y, family, names, start)
         robust = problem.rule == "HC3" and not (first.aliased or first.separated)
-        return _with_hc3(found, X, plain, first.covariance) if robust else found
-    if family in ("poisson", "ordered"):
-        start = _start(X, y, family, start)
-    weight = problem.weight[whole]
+        found = _with_hc3(found, X, plain, first.covariance) if robust else found
+    else:
+        if family in ("poisson", "ordered"):
+            start = _start(X, y, family, start)
+        extra = _extra(X, y, family, start, plain.extra, weight)
+        found = plain_fit(X, plain, weight, start, extra, family, problem.rule, rows, first.separated)
+    if first.aliased or not _may_be_separated(found, X, y, family):
+        return found
+    recession = find_recession(*arguments(X, y, family, plain.extra))
+    if recession is None:
+        return found if found.converged and not found.separated else _without_estimate(found)
+    start = np.zeros(X.shape[1])
     extra = _extra(X, y, family, start, plain.extra, weight)
-    rows = None if cluster is None else cluster[whole]
-    return plain_fit(X, plain, weight, start, extra, family, problem.rule, rows, first.separated)
+    return plain_fit(X, plain, weight, start, extra, family, problem.rule, rows, True, recession)
+
+
+def _without_estimate(found: Naive) -> Naive:
+    """A fit that did not converge: the figures of its last step mean nothing."""
+    nothing = np.full_like(found.covariance, np.nan)
+    zero = np.zeros_like(found.start)
+    return replace(found, estimate=nothing[0], covariance=nothing, start=zero, converged=False, separated=True)
+
+
+def _may_be_separated(found: Naive, X: Floats, y: Floats, family: Family) -> bool:
+    """Whether some response is so sure, or the fit went so wrong, that it must be seen whether there is a maximum."""
+    if family == "linear":
+        return False
+    theta = np.concatenate([found.start, found.extra if family == "ordered" else []])
+    rising, _ = arguments(X, y, family, len(found.extra))
+    return found.separated or not found.converged or float((rising @ theta).max(initial=0.0)) > _SURE[family]
+
+
+def arguments(X: Floats, y: Floats, family: Family, thresholds: int = 0) -> tuple[Floats, Floats]:
+    """What a likelihood increases in, and what it falls with on both sides, as rows; see `find_recession`.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n, p)
+        The design.
+    y : ndarray, shape (n,)
+        Responses: 0 or 1, counts, or codes of categories.
+    family
+        Of the model, not linear.
+    thresholds
+        How many an ordered model has.
+
+    Examples
+    --------
+    >>> [a.tolist() for a in arguments(np.ones((2, 1)), np.array([0.0, 3.0]), "poisson")]
+    [[[-1.0]], [[1.0]]]
+    """
+    if family == "poisson":
+        return -X[y == 0], X[y != 0]
+    if family != "ordered":
+        return (2 * y - 1)[:, None] * X, X[:0]
+    code = y.astype(np.int64)
+    below, above = code < thresholds, code > 0
+    ends = np.eye(thresholds)
+    upper = np.column_stack([-X[below], ends[code[below]]])
+    lower = np.column_stack([X[above], -ends[code[above] - 1]])
+    return np.concatenate([upper, lower]), np.zeros((0, X.shape[1] + thresholds))
 
 
 def _by_glm(problem: Problem, family: Family) -> bool:
@@ -209,6 +276,7 @@ def _from_glm(first: glm.Fit, X: Floats, y: Floats, family: Family, names: tuple
     return Naive(
         first.coefficients,
         first.covariance,
+        start,
         extra,
         first.log_likelihood,
         first.converged,
@@ -231,6 +299,7 @@ def plain_fit(
     rule: Rule,
     cluster: Ints | None,
     separated: bool,
+    recession: Recession | None = None,
 ) -> Naive:
     """Fit by Newton's method: families and standard errors that the plain kernel does not have.
 
@@ -252,6 +321,8 @@ def plain_fit(
         Cluster of each row.
     separated
         What the result says of separation.
+    recession
+        Where there is no maximum: the supremum is found then.
     """
     n, p = X.shape
     nothing = Patterns(np.zeros((1, 0)), np.zeros((n, 0)))
@@ -261,18 +332,29 @@ def plain_fit(
         found = model.look(theta)
         return Value(found.log_likelihood, found.gradient, found.information)
 
-    top, value = newton(look, np.concatenate([start, extra]))
-    covariance, _ = inverse(value.information)
+    first = np.concatenate([start, extra])
+    if recession is None:
+        top, value = newton(look, first)
+        theta, (covariance, _) = top.theta, inverse(value.information)
+    else:
+        within = recession.within.wider(len(first))
+        top, value = newton(within.look(look), within.nearest(first))
+        theta, (covariance, _) = within.place(top.theta), within.covariance(value.information)
     shown = p + (len(extra) if family == "ordered" else 0)
     if rule != "model":
-        scores = model.scores(top.theta) * weight[:, None]
-        h = leverage(X, _working(response, X, top.theta)) if rule == "HC3" else None
-        covariance = sandwich(covariance, scores, rule, cluster, h, shown)
-    sigma = float(np.exp(top.theta[p])) if family == "linear" else np.nan
+        h = _leverage(response, X, theta, recession) if rule == "HC3" else None
+        covariance = sandwich(covariance, model.scores(theta) * weight[:, None], rule, cluster, h, shown)
+    sigma = float(np.exp(theta[p])) if family == "linear" else np.nan
+    estimate, covariance = theta[:shown].copy(), covariance[:shown, :shown]
+    if recession is not None:
+        estimate[recession.lost] = np.nan
+        covariance[recession.lost] = np.nan
+        covariance[:, recession.lost] = np.nan
     return Naive(
-        top.theta[:shown],
-        covariance[:shown, :shown],
-        top.theta[p:],
+        estimate,
+        covariance,
+        theta[:p] if recession is None else start,
+        theta[p:] if recession is None else extra,
         top.log_likelihood,
         top.converged,
         n,
@@ -280,7 +362,15 @@ def plain_fit(
         (),
         separated,
         *spread_of(X),
+        recession=recession,
+        limit=None if recession is None else theta,
     )
+
+
+def _leverage(response: Response, X: Floats, theta: Floats, recession: Recession | None) -> Floats:
+    """Leverage of each row; where the likelihood has no maximum, in the fit to the columns that matter at its limit."""
+    design = X if recession is None else X @ scipy.linalg.orth(recession.within.basis[: X.shape[1]])
+    return leverage(design, _working(response, X, theta))
 
 
 def _with_hc3(found: Naive, X: Floats, response: Response, bread: Floats) -> Naive:
@@ -309,8 +399,8 @@ def leverages(problem: Problem, naive: Naive) -> Floats:
     """
     X = problem.naive_design()
     X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
-    theta = np.concatenate([naive.estimate[: X.shape[1]], naive.extra])
-    return leverage(X, _working(problem.outcome.plain, X, theta))
+    theta = np.concatenate([naive.start, naive.extra]) if naive.limit is None else naive.limit
+    return _leverage(problem.outcome.plain, X, theta, naive.recession)
 
 
 def spread_of(X: Floats) -> tuple[Floats, Floats]:

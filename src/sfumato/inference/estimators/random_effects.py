@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from sfumato.kernels.likelihood.gaussian_mixture import GaussianMixture
 from sfumato.kernels.likelihood.maximisation import Summit, Value, bfgs, differences, inverse, newton, roots
 from sfumato.kernels.likelihood.mixture import Mixture, Patterns
 from sfumato.kernels.likelihood.random_effects import RandomEffects
+from sfumato.kernels.likelihood.recession import Recession, Within
 from sfumato.kernels.threads import one_thread
 
 __all__ = ["RandomEstimate", "check_random", "fit_random", "naive_problem", "number_groups", "read_slope"]
@@ -62,6 +64,8 @@ class RandomEstimate:
         Variances and covariance of the random effects with their standard errors.
     notes
         What a reader should know.
+    reached
+        Whether the maximum was, be all coefficients determined or not.
     """
 
     theta: Floats
@@ -73,6 +77,7 @@ class RandomEstimate:
     variance: dict[str, float]
     variance_se: dict[str, float]
     notes: tuple[str, ...]
+    reached: bool = True
 
 
 def check_random(
@@ -171,7 +176,9 @@ def naive_problem(problem: Problem) -> tuple[Problem, Ints]:
     return Problem(problem.columns, covariates, outcome, problem.weight[rows], True), rows
 
 
-def fit_random(problem: Problem, group: Ints, slope: Floats | None, start: Floats) -> RandomEstimate:
+def fit_random(
+    problem: Problem, group: Ints, slope: Floats | None, start: Floats, recession: Recession | None = None
+) -> RandomEstimate:
     """Fit a model with random effects by maximum likelihood.
 
     All parameters, those of the hidden covariates among them, are estimated jointly. Given the exact covariates, the
@@ -187,6 +194,8 @@ def fit_random(problem: Problem, group: Ints, slope: Floats | None, start: Float
         Covariate of the random slope.
     start : ndarray, shape (P − 1 or P − 3,)
         Parameters of the model without random effects.
+    recession
+        Where the likelihood has no maximum, as without random effects: the supremum is found then.
     """
     with one_thread():
         problem = replace(problem, keep_rows=True)
@@ -196,13 +205,14 @@ def fit_random(problem: Problem, group: Ints, slope: Floats | None, start: Float
         first, more = NODES[x.shape[1]]
         work = RandomEffects(model, rows, group[rows], x, first)
         finer = RandomEffects(model, rows, group[rows], x, more)
-        top, information = _climb(work, theta)
+        within = None if recession is None else recession.within.wider(len(theta))
+        top, information = _climb(work, theta, within)
         notes: tuple[str, ...] = ()
         off = abs(finer.look(top.theta).log_likelihood - top.log_likelihood)
         if off > _INACCURATE or not top.converged:
-            work, top, information = _climb_in_stages(finer, top.theta)
+            work, top, information = _climb_in_stages(finer, top.theta, within)
             notes = (f"The integral over the random effects was hard; {more} nodes in each dimension were used.",)
-        return _estimate(problem, work, rows, top, information, notes)
+        return _estimate(problem, work, rows, top, information, notes, recession)
 
 
 def _build(problem: Problem) -> tuple[Mixture | GaussianMixture, Ints]:
@@ -224,24 +234,32 @@ def _start(model: Mixture | GaussianMixture, start: Floats, x: Floats) -> Floats
     return np.array([sd]) if x.shape[1] == 1 else np.array([sd, 0.0, sd / float(x[:, 1].std())])
 
 
-def _climb(work: RandomEffects, theta: Floats) -> tuple[Summit, Floats]:
+def _climb(work: RandomEffects, theta: Floats, within: Within | None) -> tuple[Summit, Floats]:
     """The maximum and the observed information there; Newton's steps settle the last digits."""
-    top = bfgs(lambda t: Value(*work.look(t)), theta, most=_MOST_STEPS)
-    steps = roots(work.look(top.theta).information)
-    information = differences(lambda t: work.look(t).gradient, top.theta, steps)
+    if within is not None:
+        top, information = _highest(within.look(lambda t: Value(*work.look(t))), within.nearest(theta))
+        return replace(top, theta=within.place(top.theta)), information
+    return _highest(lambda t: Value(*work.look(t)), theta)
+
+
+def _highest(look: Callable[[Floats], Value], theta: Floats) -> tuple[Summit, Floats]:
+    top = bfgs(look, theta, most=_MOST_STEPS)
+    steps = roots(look(top.theta).information)
+    information = differences(lambda t: look(t).gradient, top.theta, steps)
     if not inverse(information)[1]:
         return top, information
-    better, _ = newton(lambda t: Value(*work.look(t))._replace(information=information), top.theta, _TOLERANCE, 10)
+    better, _ = newton(lambda t: look(t)._replace(information=information), top.theta, _TOLERANCE, 10)
     done = better.converged or top.converged
     return Summit(better.theta, better.log_likelihood, done, top.steps + better.steps), information
 
 
-def _climb_in_stages(work: RandomEffects, theta: Floats) -> tuple[RandomEffects, Summit, Floats]:
+def _climb_in_stages(work: RandomEffects, theta: Floats, within: Within | None) -> tuple[RandomEffects, Summit, Floats]:
     """The maximum where integrands have several peaks: nodes stay while it is sought, and are then placed anew."""
     for _ in range(_STAGES):
         work = work.place(theta).place(theta)
-        top, information = _climb(work, theta)
-        sd = np.sqrt(np.diagonal(inverse(information)[0]))
+        top, information = _climb(work, theta, within)
+        covariance, _ = inverse(information) if within is None else within.covariance(information)
+        sd = np.sqrt(np.diagonal(covariance))
         moved, theta = float(np.max(np.abs(top.theta - theta) / np.where(sd > 0, sd, np.inf))), top.theta
         if moved < _SETTLED:
             break
@@ -249,12 +267,20 @@ def _climb_in_stages(work: RandomEffects, theta: Floats) -> tuple[RandomEffects,
 
 
 def _estimate(
-    problem: Problem, work: RandomEffects, rows: Ints, top: Summit, information: Floats, notes: tuple[str, ...]
+    problem: Problem,
+    work: RandomEffects,
+    rows: Ints,
+    top: Summit,
+    information: Floats,
+    notes: tuple[str, ...],
+    recession: Recession | None,
 ) -> RandomEstimate:
     """Put everything that is reported together."""
-    covariance, _ = inverse(information)
     p, size = work.model.E.shape[1], work.model.size
-    lost = undetermined(information, p)
+    flat = recession.within if recession is not None else Within(np.zeros(p), np.eye(p), np.eye(p))
+    within, inner_within = flat.wider(len(top.theta)), flat.wider(size)
+    covariance, _ = within.covariance(information)
+    lost = undetermined(information, p, within)
     if len(lost):
         notes = (*notes, UNDETERMINED)
     inner, root = work.split(top.theta)
@@ -267,14 +293,17 @@ def _estimate(
     reliability, *_ = cost_of_noise(problem, averaged, rows, inner, covariance[:size, :size])
     inflation = np.ones(p)
     if problem.discrete or problem.continuous or not problem.outcome.exact:
-        fixed, _ = inverse(information[:size, :size])  # at the random effects' variance, on both sides
+        known = inner_within.basis.shape[1]
+        fixed, _ = inner_within.covariance(information[:known, :known])  # at the effects' variance, on both sides
         full, _ = inverse(_without_noise(problem, work, averaged, rows, inner, root, offset))
         with np.errstate(divide="ignore", invalid="ignore"):
             inflation = np.sqrt(np.diagonal(fixed)[:p] / np.diagonal(full))
         inflation[lost] = np.nan
+    endless = np.zeros(0, dtype=np.int64) if recession is None else np.flatnonzero(recession.lost)
+    inflation[endless] = np.nan
     return RandomEstimate(
         top.theta,
-        without(covariance, lost),
+        without(covariance, np.union1d(lost, endless)),
         top.log_likelihood,
         top.converged and not len(lost),
         reliability,
@@ -282,6 +311,7 @@ def _estimate(
         variance,
         variance_se,
         notes,
+        top.converged,
     )
 
 

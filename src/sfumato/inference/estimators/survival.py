@@ -147,6 +147,7 @@ def naive_hazards(problem: Problem, clusters: Ints | None = None) -> Naive:
     return Naive(
         estimate,
         covariance,
+        np.nan_to_num(estimate),
         np.zeros(0),
         found.log_likelihood,
         found.converged,
