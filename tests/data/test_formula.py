@@ -67,11 +67,11 @@ def test_reads(text, means):
     ],
 )
 def test_reads_times(text, means, responses):
-    formula = parse_formula(text, survival=True)
+    formula = parse_formula(text, fitting=True)
     assert str(formula) == means
     assert formula.responses == responses
     assert formula.columns[: len(responses)] == responses
-    assert parse_formula(str(formula), survival=True) == formula
+    assert parse_formula(str(formula), fitting=True) == formula
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_reads_times(text, means, responses):
 )
 def test_refuses_other_times(text):
     with pytest.raises(FormulaError):
-        parse_formula(text, survival=True)
+        parse_formula(text, fitting=True)
 
 
 def test_refuses_times_where_nobody_expects_them():
@@ -371,3 +371,13 @@ def test_every_formula_survives_its_text(terms, response, intercept):
     ordered = tuple(sorted(distinct.values(), key=len))
     formula = Formula(response, ordered, intercept or not ordered)
     assert parse_formula(str(formula)) == formula
+
+
+def test_a_logarithm_stands_before_the_tilde_alone():
+    formula = parse_formula("log( `my pay` ) ~ x", fitting=True)
+    assert (formula.response, formula.logged, formula.columns) == ("my pay", True, ("my pay", "x"))
+    assert parse_formula(str(formula), fitting=True) == formula
+    with pytest.raises(FormulaError, match="Only `fit` takes the logarithm"):
+        parse_formula("log(y) ~ x")
+    with pytest.raises(FormulaError, match="C\\(\\) and I\\(\\) are the only functions"):
+        parse_formula("y ~ log(x)", fitting=True)

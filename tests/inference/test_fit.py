@@ -1063,3 +1063,18 @@ def test_a_rounded_noisy_response_between_bounds_gives_the_same():
     exactly = plainly("y ~ x", full, Disclosure([Additive(("y",), [[0.49]], **told)]))
     rounded = plainly("y ~ x", grid, Disclosure([Additive(("y",), [[0.49]], rounded={"y": 0.02}, **told)]))
     assert np.all(np.abs(rounded.estimate - exactly.estimate) < 0.05 * exactly.se)
+
+
+def test_a_logarithm_of_the_response_is_that_of_a_derived_column():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=200)
+    table = pl.DataFrame({"x": x, "y": np.exp(0.3 * x + rng.normal(size=200))}).with_columns(l=pl.col("y").log())
+    ours, theirs = (fit(f"{y} ~ x", table, Disclosure([Additive(("x",), [[0.3]])])) for y in ("log(y)", "l"))
+    np.testing.assert_allclose(ours.estimate, theirs.estimate, rtol=1e-12)
+    for options, says in (
+        ({"disclosure": Disclosure([Additive(("y",), [[0.3]])])}, "derive the logarithm before the noise"),
+        ({"family": "poisson"}, "takes no logarithm"),
+        ({"data": table.with_columns(y=pl.col("y") - 5)}, "not above 0"),
+    ):
+        with pytest.raises(SfumatoError, match=says):
+            fit("log(y) ~ x", **{"data": table, **options})

@@ -117,7 +117,7 @@ def fit(
     [-1.3, 2.3]
     """
     columns = {
-        *parse_formula(formula, survival=True).columns,
+        *parse_formula(formula, fitting=True).columns,
         *(n for n in (weight, cluster, group, slope) if n is not None),
     }
     columns |= {

@@ -57,6 +57,7 @@ _POWER = re.compile(
 )
 _COLUMN = r"\s*(?:`(?P<quoted{0}>[^`\n]+)`|(?P<word{0}>[^\W\d]\w*))\s*"
 _SURVIVAL = re.compile(rf"\s*Surv\s*\({_COLUMN.format(1)},{_COLUMN.format(2)}\)\s*(?=~)")
+_LOGARITHM = re.compile(rf"\s*log\s*\({_COLUMN.format(1)}\)\s*(?=~)")
 _NAMES = ("word", "quoted")
 _HINTS = {
     ".": "there are no attributes and no decimals; put a column name with a dot in backticks",
@@ -107,7 +108,8 @@ Term = tuple[Factor, ...]
 class Formula:
     """A model: its response, its terms (main effects first), and whether it has an intercept.
 
-    `event` is the second column of a response `Surv(time, event)`, whose first is `response`; else None.
+    `event` is the second column of a response `Surv(time, event)`, whose first is `response`; else None. `logged` says
+    that the response is the logarithm of its column.
 
     Examples
     --------
@@ -119,6 +121,7 @@ class Formula:
     terms: tuple[Term, ...]
     intercept: bool = True
     event: str | None = None
+    logged: bool = False
 
     def __str__(self) -> str:
         parts = [":".join(map(str, term)) for term in self.terms]
@@ -127,6 +130,7 @@ class Formula:
         response = _quoted(self.response)
         if self.event is not None:
             response = f"Surv({response}, {_quoted(self.event)})"
+        response = f"log({response})" if self.logged else response
         return f"{response} ~ {' + '.join(parts or ['1'])}"
 
     @property
@@ -140,7 +144,7 @@ class Formula:
         return tuple(dict.fromkeys((*self.responses, *(f.name for term in self.terms for f in term))))
 
 
-def parse_formula(text: str, survival: bool = False) -> Formula:
+def parse_formula(text: str, fitting: bool = False) -> Formula:
     """Read the text of a model formula.
 
     Parameters
@@ -149,8 +153,8 @@ def parse_formula(text: str, survival: bool = False) -> Formula:
         At most `MAX_LENGTH` characters: `outcome ~ a + C(b) + a:b + a*b`. `a:b` is the interaction, `a*b` is
         `a + b + a:b`; `I(a^2)` (or `I(a**2)`) is a power, with a whole exponent from 2 to `MAX_POWER`; `0 +` or `- 1`
         leaves the intercept out; `y ~ 1` has nothing else. Names with odd characters stand in backticks.
-    survival
-        Whether `Surv(time, event)` may stand before ~.
+    fitting
+        Whether `Surv(time, event)` or `log(y)` may stand before ~, which only `fit` takes.
 
     Returns
     -------
@@ -169,16 +173,19 @@ def parse_formula(text: str, survival: bool = False) -> Formula:
     'asthma ~ age + C(sex) + `body mass` + age:C(sex)'
     >>> str(parse_formula("asthma ~ bmi + C(sex):I(bmi**2)"))
     'asthma ~ bmi + C(sex):I(bmi^2)'
-    >>> parse_formula("Surv(days, died) ~ age", survival=True).responses
+    >>> parse_formula("Surv(days, died) ~ age", fitting=True).responses
     ('days', 'died')
     """
     if not isinstance(text, str) or not text.strip():
         raise _refusal("A model formula is a text; this one is empty or no text.")
     if len(text) > MAX_LENGTH:
         raise _refusal(f"A model formula has at most {MAX_LENGTH} characters.")
-    found = _SURVIVAL.match(text)
-    if found and not survival:
+    times, logarithm = _SURVIVAL.match(text), _LOGARITHM.match(text)
+    if times and not fitting:
         raise _refusal(f"{SURVIVAL} is the response of family `cox` of `fit`, and of nothing else.")
+    if logarithm and not fitting:
+        raise _refusal("Only `fit` takes the logarithm of an outcome; derive it as a column before.")
+    found = times or logarithm
     tokens = _tokens(text[found.end() :] if found else text)
     signs = [token.text for token in tokens if token.kind == "sign"]
     if signs.count("~") != 1:
@@ -187,7 +194,7 @@ def parse_formula(text: str, survival: bool = False) -> Formula:
         raise _refusal(f"A model formula has at most {_MAX_PRODUCTS} signs * and :.")
     at = tokens.index(_Token("sign", "~"))
     left, right = tokens[:at], tokens[at + 1 :]
-    responses = [found[f"quoted{i}"] or found[f"word{i}"] for i in (1, 2)] if found else []
+    responses = [found[f"quoted{i}"] or found[f"word{i}"] for i in ((1, 2) if times else (1,))] if found else []
     if not found:
         if len(left) != 1 or left[0].kind not in _NAMES:
             raise _refusal("Before ~ stands the name of one column, and nothing else.")
@@ -197,7 +204,7 @@ def parse_formula(text: str, survival: bool = False) -> Formula:
         raise _refusal("The outcome must not stand on both sides of ~.")
     if len(set(responses)) < len(responses):
         raise _refusal(f"{SURVIVAL} takes two columns; here they are the same.")
-    return Formula(responses[0], terms, intercept, responses[1] if found else None)
+    return Formula(responses[0], terms, intercept, responses[1] if times else None, logarithm is not None)
 
 
 def _refusal(what: str) -> FormulaError:

@@ -35,7 +35,7 @@ from sfumato.inference.estimators.sandwich import StandardErrors, rule_of
 from sfumato.inference.estimators.shapes import choose_shape
 from sfumato.inference.estimators.survival import check_times, naive_hazards, refuse_likelihood, rule_of_hazards
 from sfumato.inference.notes import told_notes, unspoken
-from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome, read_times
+from sfumato.inference.outcome import ALIASES, FAMILIES, Family, read_outcome, read_times, with_logarithm
 from sfumato.inference.problem import Problem, check_correlations
 from sfumato.inference.result import Fit
 from sfumato.inference.work import Work, terms_of
@@ -191,7 +191,7 @@ def fit(
     >>> corrected.estimate.round(1).tolist(), corrected.naive.round(1).tolist()
     ([3.0, -0.5], [2.8, -0.2])
     """
-    model = parse_formula(formula, survival=True)
+    model = parse_formula(formula, fitting=True)
     family = ALIASES.get(family, family)
     _check_options(family, method, level, priors, draws, seed, hidden)
     _check_se(se, method, group)
@@ -201,6 +201,8 @@ def fit(
     check_random(model, family, "ml" if method == "auto" else method, group, slope, weight, cluster)
     _check_columns(data, (*model.columns, *(n for n in (weight, cluster, group) if n)))
     used, weights, clusters = _used_rows(data, book, model, weight, cluster, group)
+    if model.logged:
+        used = with_logarithm(used, book, model, told, family)
     problem = _assemble(model, used, book, told, family, weights)
     found = obstacle(problem, family, model.response)
     gaps: tuple[str, ...] = ()

@@ -15,16 +15,17 @@ from sfumato.data.codebook import Codebook, Variable
 from sfumato.data.design import is_factor, stated_order
 from sfumato.data.disclosure import Coarsened, Disclosure, Suppressed, Synthetic
 from sfumato.data.error_model import Additive
+from sfumato.data.formula import Formula
 from sfumato.data.pair import numbers
 from sfumato.errors import DataError
 from sfumato.inference.covariates.bands import read_bands
 from sfumato.inference.covariates.covariate import Covariate, ErrorPart
-from sfumato.inference.covariates.known import read_covariate, told_rows
+from sfumato.inference.covariates.known import error_parts, read_covariate, told_rows
 from sfumato.inference.covariates.noisy import law_of, refuse_misfit
 from sfumato.kernels.likelihood.negative_binomial import NegativeBinomial
 from sfumato.kernels.likelihood.response import Binary, Linear, Ordered, Poisson, Response, Silent
 
-__all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome", "read_times"]
+__all__ = ["ALIASES", "FAMILIES", "Family", "Outcome", "read_outcome", "read_times", "with_logarithm"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -147,6 +148,49 @@ def read_outcome(
     if family == "poisson":
         return _rates(name, values, parts)
     return _linear(name, values, told_rows(frame, codebook, name, parts))
+
+
+def with_logarithm(
+    frame: pl.DataFrame, codebook: Codebook, model: Formula, disclosure: Disclosure, family: str
+) -> pl.DataFrame:
+    """Put the logarithm in the place of a response that is written `log(y)`.
+
+    Parameters
+    ----------
+    frame, codebook
+        The released table, without rows that lack the response.
+    model
+        The formula.
+    disclosure
+        What was disclosed of the table.
+    family
+        `linear`.
+
+    Raises
+    ------
+    DataError
+        For other families, values that are not above 0, and a response that was changed before its release: noise on a
+        number is none on its logarithm.
+
+    Examples
+    --------
+    >>> from sfumato.data.formula import parse_formula
+    >>> model = parse_formula("log(y) ~ x", fitting=True)
+    >>> with_logarithm(pl.DataFrame({"y": [1.0], "x": [2.0]}), Codebook(), model, Disclosure(), "linear")["y"].item()
+    0.0
+    """
+    name = model.response
+    if family != "linear":
+        raise DataError(f"Family `{family}` takes no logarithm of the response. Use `linear`, or leave `log` out.")
+    if error_parts(disclosure, name):
+        raise DataError(
+            f"{name!r} was changed before its release, and what can be taken out of it cannot be taken out of its "
+            "logarithm. Ask the custodian to derive the logarithm before the noise."
+        )
+    values = numbers(frame, [name], codebook)[:, 0]
+    if np.any(values <= 0):
+        raise DataError(f"{name!r} has values that are not above 0, which have no logarithm.")
+    return frame.with_columns(pl.Series(name, np.log(values)))
 
 
 def _rates(name: str, values: Floats, parts: Sequence[ErrorPart]) -> Outcome:

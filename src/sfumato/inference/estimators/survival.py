@@ -59,7 +59,7 @@ def check_times(model: Formula, family: str, method: str, group: str | None) -> 
     Examples
     --------
     >>> from sfumato.data.formula import parse_formula
-    >>> check_times(parse_formula("Surv(days, died) ~ age", survival=True), "cox", "auto", None)
+    >>> check_times(parse_formula("Surv(days, died) ~ age", fitting=True), "cox", "auto", None)
     """
     if family != "cox":
         if model.event is not None:
