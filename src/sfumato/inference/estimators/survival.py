@@ -268,7 +268,8 @@ def hazards(problem: Problem, tilted: Tilted, start: Floats) -> CoxRoot:
         The naive coefficients.
     """
     time, event = _times(problem.outcome)
-    return corrected_cox(tilted, problem.weight, time, event, start)
+    at_risk = AT_RISK if problem.discrete or problem.continuous else 1
+    return corrected_cox(tilted, problem.weight, time, event, start, at_risk)
 
 
 def hazard_information(problem: Problem, estimate: Floats) -> Floats:
