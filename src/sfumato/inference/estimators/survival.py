@@ -144,19 +144,21 @@ def naive_hazards(problem: Problem, clusters: Ints | None = None) -> Naive:
         if found.separated:
             endless = _endless(cox.look(E, w, order, estimate), cox.look(E, w, order, np.zeros(len(estimate))))
             estimate, covariance = np.where(endless, np.nan, estimate), without(covariance, np.flatnonzero(endless))
+    spread, own = spread_of(X)
     return Naive(
-        estimate,
-        covariance,
-        np.nan_to_num(estimate),
-        np.zeros(0),
-        found.log_likelihood,
-        found.converged,
-        len(X),
-        np.nan,
-        tuple(names[j] for j in found.aliased),
-        found.separated,
-        *spread_of(X),
-        tuple(names[j] for j in found.aliased if not X[:, j].any()),
+        estimate=estimate,
+        covariance=covariance,
+        start=np.nan_to_num(estimate),
+        extra=np.zeros(0),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n=len(X),
+        sigma=np.nan,
+        aliased=tuple(names[j] for j in found.aliased),
+        separated=found.separated,
+        spread=spread,
+        own=own,
+        empty=tuple(names[j] for j in found.aliased if not X[:, j].any()),
     )
 
 
