@@ -294,9 +294,11 @@ def hazard_notes(found: CoxRoot) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> none = np.zeros((0, 0))
-    >>> hazard_notes(CoxRoot(90, 3, "", none[0:0, 0], none, none)) == hazard_notes(CoxRoot(9, 0, "", none, none, none))
-    False
+    >>> none = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))
+    >>> hazard_notes(CoxRoot(90, 1, "", *none))[0].partition(": ")[2]
+    '1 event was left out.'
+    >>> hazard_notes(CoxRoot(90, 0, "", *none))
+    ()
     """
     notes = []
     if found.left_out:
