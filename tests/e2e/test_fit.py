@@ -128,6 +128,8 @@ def test_a_person_sees_the_naive_fit_beside_it_and_a_picture(folder):
         (("--formula", "asthma ~ smoke + smoke:smoke + C(smoke)"), ""),
         (("--formula", "bmi ~ smoke", "--family", "probit"), ""),
         (("--formula", "asthma ~ smoke", "--picture", "forest.docx"), ".png"),
+        (("--formula", "asthma ~ smoke", "--family", "cox"), "Surv(time, event)"),
+        (("--formula", "Surv(bmi, asthma) ~ smoke", "--family", "cox"), "'bmi' was changed"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(folder, arguments, says):

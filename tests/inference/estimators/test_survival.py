@@ -191,6 +191,16 @@ def test_what_does_not_go_together_is_refused(formula, options, error, says):
         fit(formula, people(100), **{"family": "cox", **options})
 
 
+def test_gaps_are_refused_or_left_out():
+    table = people(200)
+    gaps = table.with_columns(dose=pl.when(pl.int_range(pl.len()) < 9).then(None).otherwise("dose"))
+    with pytest.raises(DataError, match="`corrected` leaves such records out"):
+        fit(MODEL, gaps, family="cox")
+    found, whole = fit(MODEL, gaps, family="cox", method="corrected"), fit(MODEL, table[9:], family="cox", se="robust")
+    np.testing.assert_allclose(found.estimate, whole.estimate, rtol=1e-6)  # no follow-up is cut short
+    np.testing.assert_allclose(found.se, whole.se, rtol=1e-6)
+
+
 def test_likelihoods_of_hidden_covariates_are_refused():
     table, told = released(300, 1)
     with pytest.raises(DataError, match="`corrected`"):

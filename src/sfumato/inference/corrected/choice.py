@@ -79,7 +79,8 @@ def choose(problem: Problem, family: str, method: Method, found: Obstacle | None
     if found is None and not grouped:
         return Choice("corrected")
     if family == "cox":
-        raise DataError(f"Family `cox` cannot take this model: {found}. {_way_out(family)}")
+        remedy = "Method `corrected` leaves such records out." if found and found.gaps else _way_out(family)
+        raise DataError(f"Family `cox` cannot take this model: {found}. {remedy}")
     why = f"{found}, which `corrected` cannot take" if found else "Random effects are none that `corrected` takes"
     assumed = _ASSUMED[family] if not grouped else "normal errors and random effects"
     return Choice("ml", not grouped, (f"{why}: method `ml` was taken, which assumes {assumed}.",))

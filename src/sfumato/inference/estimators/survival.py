@@ -144,19 +144,21 @@ def naive_hazards(problem: Problem, clusters: Ints | None = None) -> Naive:
         if found.separated:
             endless = _endless(cox.look(E, w, order, estimate), cox.look(E, w, order, np.zeros(len(estimate))))
             estimate, covariance = np.where(endless, np.nan, estimate), without(covariance, np.flatnonzero(endless))
+    spread, own = spread_of(X)
     return Naive(
-        estimate,
-        covariance,
-        np.nan_to_num(estimate),
-        np.zeros(0),
-        found.log_likelihood,
-        found.converged,
-        len(X),
-        np.nan,
-        tuple(names[j] for j in found.aliased),
-        found.separated,
-        *spread_of(X),
-        tuple(names[j] for j in found.aliased if not X[:, j].any()),
+        estimate=estimate,
+        covariance=covariance,
+        start=np.nan_to_num(estimate),
+        extra=np.zeros(0),
+        log_likelihood=found.log_likelihood,
+        converged=found.converged,
+        n=len(X),
+        sigma=np.nan,
+        aliased=tuple(names[j] for j in found.aliased),
+        separated=found.separated,
+        spread=spread,
+        own=own,
+        empty=tuple(names[j] for j in found.aliased if not X[:, j].any()),
     )
 
 
@@ -268,7 +270,8 @@ def hazards(problem: Problem, tilted: Tilted, start: Floats) -> CoxRoot:
         The naive coefficients.
     """
     time, event = _times(problem.outcome)
-    return corrected_cox(tilted, problem.weight, time, event, start)
+    at_risk = AT_RISK if problem.discrete or problem.continuous else 1
+    return corrected_cox(tilted, problem.weight, time, event, start, at_risk)
 
 
 def hazard_information(problem: Problem, estimate: Floats) -> Floats:
@@ -291,9 +294,11 @@ def hazard_notes(found: CoxRoot) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> none = np.zeros((0, 0))
-    >>> hazard_notes(CoxRoot(90, 3, "", none[0:0, 0], none, none)) == hazard_notes(CoxRoot(9, 0, "", none, none, none))
-    False
+    >>> none = np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))
+    >>> hazard_notes(CoxRoot(90, 1, "", *none))[0].partition(": ")[2]
+    '1 event was left out.'
+    >>> hazard_notes(CoxRoot(90, 0, "", *none))
+    ()
     """
     notes = []
     if found.left_out:
