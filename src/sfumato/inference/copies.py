@@ -139,7 +139,6 @@ def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
         draws=None,
         posterior=None,
         profile=None,
-        second=None,
         variance={name: float(np.mean([fit.variance[name] for fit in fits])) for name in first.variance},
         variance_se={name: float(np.mean([fit.variance_se[name] for fit in fits])) for name in first.variance_se},
     )
