@@ -114,3 +114,18 @@ def test_a_category_that_a_copy_lacks():
     )
     with pytest.raises(DataError, match="not in all of them"):
         sf.fit("y ~ g", frame, told())
+
+
+def test_copies_have_no_second_estimate():
+    """One copy alone may disagree with a second estimate; nothing is said of that, for the copies are combined."""
+    frame, rng = copies(2, 2000, 4), np.random.default_rng(5)
+    x = np.exp(frame["x"].to_numpy() * 0.8)
+    x = (x - x.mean()) / x.std()
+    y = rng.random(4000) < 1 / (1 + np.exp(-0.8 * x - 0.3 * x**2))
+    frame = frame.with_columns(x=x + rng.normal(0, 0.7, 4000), y=y * 1)
+    noise = Additive(("x",), [[0.49]])
+    own = [fit("y ~ x", frame.filter(copy=i), Disclosure([noise]), "logit", "ml", hidden="normal") for i in (1, 2)]
+    assert any(f.second.p < 0.01 for f in own)
+    found = sf.fit("y ~ x", frame, Disclosure([told(m=2), noise]), "logit", "ml", hidden="normal")
+    assert found.second is None
+    assert not any("disagree" in note for note in found.notes)

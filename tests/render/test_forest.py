@@ -31,6 +31,7 @@ def test_a_person_reads_naive_beside_corrected(fit):
     assert f"{row['estimate']:.4g}".replace("-", "−") in text
     assert f"{row['naive']:.4g}".replace("-", "−") in text
     assert "NOT CONVERGED" not in text
+    assert "Standard errors: HC3 (robust)." in text
 
 
 def test_a_narrow_terminal_breaks_no_number(fit):

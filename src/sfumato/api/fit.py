@@ -114,7 +114,7 @@ def fit(
     >>> table = pl.DataFrame({"x": [float(i % 10) for i in range(200)]})
     >>> table = table.with_columns(y=2 * pl.col("x") + pl.Series([i * 7 % 11 - 5.0 for i in range(200)]))
     >>> [round(b, 1) for b in fit("y ~ x", table, Disclosure([Additive(("x",), [[1.0]])])).tidy()["estimate"]]
-    [-1.3, 2.3]
+    [-1.4, 2.3]
     """
     columns = {
         *parse_formula(formula, fitting=True).columns,

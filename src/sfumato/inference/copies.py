@@ -119,7 +119,7 @@ def _together(fits: Sequence[Fit], both: Combined, rule: Rule) -> Fit:
     copies = "1 synthetic copy" if many == 1 else f"{many} synthetic copies"
     notes = [f"Combined from {copies} by the rule {rule!r}: {_SAYS[rule]}."]
     notes += [WALD] if any(fit.profile is not None for fit in fits) else []
-    notes += [note for fit in fits for note in fit.notes]
+    notes += [note for fit in fits for note in fit.notes if fit.second is None or note != fit.second.said]
     return replace(
         first,
         estimate=both.estimate,

@@ -52,6 +52,8 @@ class Second:
         Shape (p,).
     p
         Of the joint difference of the slopes; NaN where it cannot be tested.
+    said
+        The note on it among those of the fit, where the two disagree.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Second:
     estimate: Floats
     se: Floats
     p: float
+    said: str = ""
 
     def to_plain(self) -> dict[str, object]:
         """Plain values for JSON; null for what there is not."""

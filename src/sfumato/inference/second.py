@@ -63,15 +63,14 @@ def with_second(fitted: Fit, influence: Floats, other: Alternative, clusters: ND
     first, own = fitted.estimate[:count], influence[:, :count]
     p, _ = compare(first[slopes], own[:, slopes], other.estimate[slopes], other.influence[:, slopes], clusters)
     second = Second(other.method, fitted.terms[:count], other.estimate, other.se, p)
-    fitted = replace(fitted, second=second)
     if not p < _DISAGREE:
-        return fitted
+        return replace(fitted, second=second)
     apart = _apart(fitted, own, other, slopes, clusters)
     note = (
         f"`{fitted.method}` and `{other.method}` disagree (p {_text(p)}): {apart}. "
         f"`{fitted.method}` {other.first_assumes}; `{other.method}` {other.assumes}."
     )
-    return replace(fitted, notes=(*fitted.notes, note))
+    return replace(fitted, second=replace(second, said=note), notes=(*fitted.notes, note))
 
 
 def _apart(

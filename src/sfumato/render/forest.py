@@ -67,10 +67,10 @@ def show_fit(fit: Fit, console: Console) -> None:
     for name, value in fit.variance.items():
         se = f" (SE {_number(fit.variance_se[name])})"
         console.print(plain_text(f"Between groups, {name}: {_number(value)}{se}"))
-    if fit.rule_sentence:
-        console.print(plain_text(fit.rule_sentence, style="dim"))
     for sentence in (*fit.noise_sentences(), *fit.hidden_sentences(), *fit.notes):
         console.print(plain_text(f"- {sentence}"))
+    if fit.rule_sentence:
+        console.print(plain_text(fit.rule_sentence, style="dim"))
     console.print(plain_text("Naive: released values taken for true ones, with its standard error.", style="dim"))
     console.print()
 

@@ -14,6 +14,7 @@ Ints = NDArray[np.int64]
 Rule = Literal["model", "HC3", "Lin-Wei", "CR1", "design"]
 StandardErrors = Literal["auto", "robust"]
 
+_ROWS = 1 << 14  # rows a block: small enough for the cache
 _MOST_LEVERAGE = 1 - 1e-8
 """A record with more leverage than this decides a coefficient alone: its residual is 0, and 0/0 says nothing."""
 
@@ -128,10 +129,24 @@ def leverage(X: Floats, working: Floats | None = None) -> Floats:
     >>> leverage(np.ones((4, 1))).round(3).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    rows = X if working is None else X * np.sqrt(np.maximum(working, 0.0))[:, None]
-    size = np.sqrt((rows**2).sum(axis=0))
-    Q = np.linalg.qr(rows / np.where(size > 0, size, 1.0))[0]
-    return np.asarray((Q**2).sum(axis=1))
+    root = None if working is None else np.sqrt(np.maximum(working, 0.0))
+
+    def rows(start: int) -> Floats:
+        part = slice(start, start + _ROWS)
+        return X[part] if root is None else X[part] * root[part, None]
+
+    R = np.zeros((0, X.shape[1]))
+    starts = range(0, len(X), _ROWS)
+    for start in starts:
+        R = np.asarray(np.linalg.qr(np.concatenate([R, rows(start)]), mode="r"), dtype=np.float64)
+    size = np.sqrt((R**2).sum(axis=0))
+    scale = np.where(size > 0, size, 1.0)
+    back = np.linalg.pinv(R / scale) / scale[:, None]
+    out = np.empty(len(X))
+    for start in starts:
+        q = rows(start) @ back
+        out[start : start + _ROWS] = np.einsum("ij,ij->i", q, q)
+    return out
 
 
 def degrees(rule: Rule, linear: bool, n: int, p: int, groups: int | None = None) -> float:

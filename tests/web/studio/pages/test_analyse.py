@@ -63,6 +63,7 @@ def test_a_model_is_what_the_command_line_prints(someone, sent, home):
         assert f"{term['estimate']:.4g}" in part
         assert f"{term['naive']:.4g}" in part
     assert "--formula 'y ~ x' --family linear" in unescape(part)
+    assert f"Standard errors: {told['se_rule']}" in part
     assert "<svg" in part
     assert " style=" not in part
     table = pl.read_csv(someone.client.get(f"/pages/analyse/fit.csv?{sent}&{urlencode(MODEL)}").content)
