@@ -150,9 +150,16 @@ def _may_be_separated(found: Naive, X: Floats, y: Floats, family: Family) -> boo
     """Whether some response is so sure, or the fit went so wrong, that it must be seen whether there is a maximum."""
     if family == "linear":
         return False
-    theta = np.concatenate([found.start, found.extra if family == "ordered" else []])
-    rising, _ = arguments(X, y, family, len(found.extra))
-    return found.separated or not found.converged or float((rising @ theta).max(initial=0.0)) > _SURE[family]
+    eta = X @ found.start
+    if family == "poisson":
+        sure = -eta[y == 0]
+    elif family == "ordered":
+        ends, code = np.concatenate([[-np.inf], found.extra, [np.inf]]), y.astype(np.int64)
+        sure = np.concatenate([ends[1:][code] - eta, eta - ends[code]])
+        sure = sure[np.isfinite(sure)]
+    else:
+        sure = (2 * y - 1) * eta
+    return found.separated or not found.converged or float(sure.max(initial=0.0)) > _SURE[family]
 
 
 def arguments(X: Floats, y: Floats, family: Family, thresholds: int = 0) -> tuple[Floats, Floats]:
