@@ -90,7 +90,7 @@ class Fit:
     terms
         Names of the coefficients; thresholds of an ordered model stand last.
     estimate, se
-        Shape (p,); a coefficient that the data do not determine has no standard error, interval or p-value: NaN.
+        Shape (p,); NaN for a coefficient that the data do not determine, and for one without a finite maximum.
     covariance
         Of the estimates, shape (p, p).
     naive, naive_se
@@ -130,7 +130,8 @@ class Fit:
         Covariate of the random slope.
     profile
         Where the noise is so strong that estimates ± standard errors would mislead: ends of likelihood-ratio intervals
-        at `level`, and p-values of no effect, shape (p, 3); NaN for terms that keep Wald's. An end that does not exist,
+        at `level`, and p-values of no effect, shape (p, 3); also of terms without a finite maximum, whose interval is
+        open on one side. NaN for terms that keep Wald's. An end that does not exist,
         because no value on that side is ruled out, is −∞ or ∞.
     hidden
         By hidden number, what its distribution given the other covariates was taken for, a mixture of normals: how many
@@ -392,7 +393,7 @@ class Fit:
         Returns
         -------
         ndarray, shape (n,), or (n, C) with a probability for each category of an ordered response
-            NaN where a covariate is missing.
+            NaN where a covariate is missing, and where a coefficient plays a part that has no estimate.
 
         Raises
         ------
@@ -408,7 +409,9 @@ class Fit:
             bad |= np.isnan(v)
         X = self.columns.product(values, frame.height)
         p = X.shape[1]
-        eta = np.where(bad, np.nan, X @ self.estimate[:p])
+        gone = np.isnan(self.estimate[:p])
+        bad |= (X[:, gone] != 0).any(axis=1)
+        eta = np.where(bad, np.nan, X @ np.where(gone, 0.0, self.estimate[:p]))
         if self.family == "ordered":
             ends = np.concatenate([[-np.inf], self.estimate[p:], [np.inf]])
             return np.asarray(np.diff(ndtr(ends - eta[:, None]), axis=1))

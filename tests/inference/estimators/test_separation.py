@@ -277,6 +277,42 @@ def test_weights_and_clusters_leave_no_likelihood_ratio(option):
     assert any("separated" in n and f"{next(iter(option))}s" in n for n in ours.notes)
 
 
+@pytest.mark.parametrize("family", ["logit", "poisson", "ordered"])
+def test_robust_errors_are_those_of_the_records_that_are_left(family):
+    """Records that are told for sure have no leverage; the interval of the likelihood ratio stays."""
+    rng = np.random.default_rng(10)
+    g, x = rng.integers(0, 2, 90), rng.normal(size=90)
+    drawn = {"logit": rng.integers(0, 2, 90), "poisson": rng.poisson(2, 90), "ordered": rng.integers(0, 3, 90)}[family]
+    table = pl.DataFrame({"y": np.where(g == 1, 0, drawn), "g": g, "x": x})
+    ours = fit("y ~ x + g", table, family=family, se="robust")
+    others = fit("y ~ x", table.filter(pl.col("g") == 0), family=family, se="robust")
+    kept = [j for j, term in enumerate(ours.terms) if term != "g"]
+    np.testing.assert_allclose(ours.se[kept], others.se, rtol=1e-6)
+    np.testing.assert_allclose(ours.naive_se[kept], others.se, rtol=1e-6)
+    assert ours.se_rule == "HC3"
+    assert np.isfinite(ours.interval[ours.terms.index("g"), 1])
+
+
+def test_counts_under_noise():
+    """By the negative binomial likelihood a group without counts has an interval; corrected equations have no root."""
+    rng = np.random.default_rng(11)
+    g, x = rng.integers(0, 2, 300), rng.normal(size=300)
+    y = np.where(g == 1, 0, rng.negative_binomial(1, 1 / (1 + np.exp(0.3 * x))))
+    table = pl.DataFrame({"y": y, "x": x + 0.5 * rng.normal(size=300), "g": g})
+    plain, cut = Additive(("x",), [[0.25]]), Additive(("x",), [[0.25]], bounds={"x": (-9, 9)})
+    none = fit("y ~ x + g", table, plain, family="poisson")
+    assert (none.method, none.converged) == ("corrected", False)
+    assert np.isnan(none.estimate).all()
+    assert any("separated: with g " in note for note in none.notes)
+    ours = fit("y ~ x + g", table, cut, family="poisson", hidden="normal")
+    others = fit("y ~ x", table.filter(pl.col("g") == 0), cut, family="poisson", hidden="normal")
+    np.testing.assert_allclose(ours.estimate[:2], others.estimate, atol=0.03)  # x is known better by all records
+    np.testing.assert_allclose(ours.se[:2], others.se, rtol=0.03)
+    assert ours.interval[2, 0] == -np.inf
+    assert ours.interval[2, 1] < -2
+    assert ours.p_values[2] < 1e-10
+
+
 @pytest.mark.parametrize("method", ["ml", "naive"])
 def test_random_effects(method):
     """The group of x in which all respond says no more: the fit is that of the others."""
@@ -323,5 +359,8 @@ def test_every_face_holds_without_figures():
     assert "nan" not in ours.summary()
     assert forest_plot(ours, "svg").startswith(b"<?xml")
     assert "<svg" in forest_svg(ours)
-    assert np.isnan(ours.predict(table)).all()
+    known = table["x"].to_numpy() == 0
+    np.testing.assert_array_equal(np.isnan(ours.predict(table)), ~known)
+    wanted = ndtr(ours.estimate[0] + ours.estimate[2] * table["w"].to_numpy())
+    np.testing.assert_allclose(ours.predict(table)[known], wanted[known])
     assert ours.tidy()["low"][1] is not None

@@ -62,10 +62,10 @@ def test_with_a_parameter_held_the_others_recede_as_far_as_they_can():
     """Complete separation by x: with the slope held no record is sure any more, and with the intercept held all are."""
     X = np.column_stack([np.ones(4), [-2.0, -1.0, 1.0, 2.0]])
     found = find_recession(np.array([-1, -1, 1, 1])[:, None] * X, np.zeros((0, 2)))
-    held = found.held(1, 0.7)
+    held = found.held(1)(0.7)
     assert held.basis.shape == (2, 1)
     np.testing.assert_allclose(held.place(held.nearest(np.array([3.0, 9.0]))), [3, 0.7])
-    held = found.held(0, -0.4)
+    held = found.held(0)(-0.4)
     assert held.basis.shape == (2, 0)
     assert held.offset[0] == pytest.approx(-0.4)
     assert (np.array([-1, -1, 1, 1]) * (X @ held.offset)).min() > 400

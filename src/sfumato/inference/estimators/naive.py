@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError, FormulaError
@@ -39,6 +38,8 @@ Ints = NDArray[np.int64]
 _LEAST = 1e-12
 """Information of columns below this is lost in digits."""
 _HIGH = 345.0
+_NEXT_TO_NONE = 1e-8
+"""Share of the largest size below which a direction of the design has next to none."""
 _SURE = {"probit": 4.0, "logit": 10.0, "ordered": 4.0, "poisson": 10.0}
 """By family, an argument of the likelihood beyond which a response is as good as certain, or a count as good as 0."""
 _FAR = 1000.0
@@ -149,9 +150,16 @@ def _may_be_separated(found: Naive, X: Floats, y: Floats, family: Family) -> boo
     """Whether some response is so sure, or the fit went so wrong, that it must be seen whether there is a maximum."""
     if family == "linear":
         return False
-    theta = np.concatenate([found.start, found.extra if family == "ordered" else []])
-    rising, _ = arguments(X, y, family, len(found.extra))
-    return found.separated or not found.converged or float((rising @ theta).max(initial=0.0)) > _SURE[family]
+    eta = X @ found.start
+    if family == "poisson":
+        sure = -eta[y == 0]
+    elif family == "ordered":
+        ends, code = np.concatenate([[-np.inf], found.extra, [np.inf]]), y.astype(np.int64)
+        sure = np.concatenate([ends[1:][code] - eta, eta - ends[code]])
+        sure = sure[np.isfinite(sure)]
+    else:
+        sure = (2 * y - 1) * eta
+    return found.separated or not found.converged or float(sure.max(initial=0.0)) > _SURE[family]
 
 
 def arguments(X: Floats, y: Floats, family: Family, thresholds: int = 0) -> tuple[Floats, Floats]:
@@ -368,9 +376,13 @@ def plain_fit(
 
 
 def _leverage(response: Response, X: Floats, theta: Floats, recession: Recession | None) -> Floats:
-    """Leverage of each row; where the likelihood has no maximum, in the fit to the columns that matter at its limit."""
-    design = X if recession is None else X @ scipy.linalg.orth(recession.within.basis[: X.shape[1]])
-    return leverage(design, _working(response, X, theta))
+    """Leverage of each row; where the likelihood has no maximum, in the fit to the rows that matter at its limit."""
+    working = _working(response, X, theta)
+    if recession is None:
+        return leverage(X, working)
+    rows = X / np.sqrt((X**2).sum(axis=0)) * np.sqrt(np.maximum(working, 0.0))[:, None]
+    directions, sizes, _ = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray((directions[:, sizes > _NEXT_TO_NONE * sizes.max(initial=0.0)] ** 2).sum(axis=1))
 
 
 def _with_hc3(found: Naive, X: Floats, response: Response, bread: Floats) -> Naive:

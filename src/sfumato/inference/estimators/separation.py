@@ -14,7 +14,7 @@ import scipy  # which loads its parts when they are first used
 from numpy.typing import NDArray
 
 from sfumato.inference.columns import Columns
-from sfumato.inference.estimators.maximum_likelihood import TOLERANCE, Estimate
+from sfumato.inference.estimators.maximum_likelihood import Estimate
 from sfumato.inference.estimators.naive import arguments
 from sfumato.inference.outcome import Family
 from sfumato.inference.problem import Problem
@@ -28,10 +28,11 @@ __all__ = ["endless_intervals", "recession_of", "separation_note"]
 Floats = NDArray[np.float64]
 
 _SETTLED = 1e-3
-"""The other parameters of a model with hidden numbers are at their best where their next step is below this, in
-standard errors."""
+"""The other parameters are at their best where their next step is below this, in standard errors."""
 _DOUBLINGS = 60
 _EXACT = 1e-5
+_NEAR = 0.01
+"""An end at which the ratio misses the cut by more than this share is none."""
 
 
 def recession_of(problem: Problem, family: Family) -> Recession | None:
@@ -112,7 +113,7 @@ def _ratio(found: Estimate, recession: Recession, j: int, start: Floats) -> Call
     model, known = found.model, dict[float, float]()
     last = found.theta.copy()
     last[: len(start)] = start
-    coefficients = model.E.shape[1]
+    coefficients, held = model.E.shape[1], recession.held(j)
 
     def look(theta: Floats) -> Value:
         if isinstance(model, Mixture):
@@ -125,10 +126,10 @@ def _ratio(found: Estimate, recession: Recession, j: int, start: Floats) -> Call
             return known[b]
         if j >= coefficients:  # thresholds move together, so that they stay in order
             last[coefficients : len(start)] += b - last[j]
-        within = recession.held(j, b).wider(model.size)
+        within = held(b).wider(model.size)
         try:
             if isinstance(model, Mixture):
-                top, _ = newton(within.look(look), within.nearest(last), TOLERANCE)
+                top, _ = newton(within.look(look), within.nearest(last), _SETTLED)
             else:
                 top = bfgs(careful(within.look(look)), within.nearest(last), _SETTLED)
         except (ArithmeticError, np.linalg.LinAlgError):
@@ -141,9 +142,9 @@ def _ratio(found: Estimate, recession: Recession, j: int, start: Floats) -> Call
 
 def _end(ratio: Callable[[float], float], side: int, cut: float, width: float) -> float:
     """Where the ratio, which falls towards one side, crosses the cut; NaN where it cannot be followed there."""
-    inside = 0.0 if ratio(0.0) < cut else math.nan
-    outside = 0.0 if math.isnan(inside) else math.nan
-    step = side * width if math.isnan(inside) else -side * width
+    if math.isnan(ratio(0.0)):
+        return math.nan
+    inside, outside, step = (0.0, math.nan, -side * width) if ratio(0.0) < cut else (math.nan, 0.0, side * width)
     for doubling in range(_DOUBLINGS):
         b = step * 2.0**doubling
         height = ratio(b)
@@ -151,8 +152,15 @@ def _end(ratio: Callable[[float], float], side: int, cut: float, width: float) -
             return math.nan
         inside, outside = (b, outside) if height < cut else (inside, b)
         if not (math.isnan(inside) or math.isnan(outside)):
-            return float(scipy.optimize.brentq(lambda b: ratio(b) - cut, inside, outside, xtol=_EXACT * width))
-    return math.nan
+            break
+    else:
+        return math.nan
+
+    def short(b: float) -> float:  # of roots, which are nearly straight
+        return math.sqrt(max(ratio(b), 0.0)) - math.sqrt(cut)
+
+    end = float(scipy.optimize.brentq(short, inside, outside, xtol=_EXACT * width))
+    return end if abs(ratio(end) / cut - 1) < _NEAR else math.nan
 
 
 def separation_note(columns: Columns, terms: Sequence[str], lost: Sequence[bool], why: str) -> str:

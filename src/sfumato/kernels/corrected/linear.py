@@ -158,7 +158,7 @@ def inverted(design: Design, weight: Floats, j: int, quantile: float, spread: Sp
     >>> y, z = x + rng.normal(size=400), x + rng.normal(0, 2, 400)
     >>> columns, powers = np.column_stack([np.ones(400), np.ones(400), y]), np.array([[0], [1], [0]])
     >>> design = Design(columns, powers, z[:, None], [Noise(np.full((1, 1), 4.0))], np.zeros(400, dtype=np.int64))
-    >>> found = inverted(design, np.ones(400), 1, 1.96, lambda rows: 400 * np.cov(rows.T))
+    >>> found = inverted(design, np.ones(400), 1, 1.96, lambda rows: 400 * np.atleast_2d(np.cov(rows.T)))
     >>> bool(found.low[1] < 1 < found.high[1]), bool(found.high[1] - 1 > 1 - found.low[1])
     (True, True)
     """

@@ -205,11 +205,11 @@ class Recession:
     within: Within
     space: _Space
 
-    def held(self, j: int, value: float) -> Within:
-        """Where the supremum is sought while parameter j has a value."""
+    def held(self, j: int) -> Callable[[float], Within]:
+        """Where the supremum is sought while parameter j has a value, as a function of that."""
         way = self.space.way(j)
         own = self.space.back[j]
-        return self.space.within(_FAR * way.direction + value * own / (own @ own), way.left)
+        return lambda value: self.space.within(_FAR * way.direction + value * own / (own @ own), way.left)
 
 
 def find_recession(rows: Floats, fixed: Floats, group: NDArray[np.int64] | None = None) -> Recession | None:

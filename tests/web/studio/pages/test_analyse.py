@@ -70,6 +70,21 @@ def test_a_model_is_what_the_command_line_prints(someone, sent, home):
     assert table["term"].to_list() == [term["term"] for term in told["terms"]]
 
 
+def test_an_open_interval_without_an_estimate(home):
+    """Separated responses: everybody with g responds."""
+    folder = home / "separated"
+    folder.mkdir()
+    rows = pl.DataFrame({"id": range(80), "g": [i % 2 for i in range(80)], "x": [float(i % 13) for i in range(80)]})
+    rows = rows.with_columns(y=pl.when(pl.col("g") == 1).then(1).otherwise(pl.col("id") // 7 % 2))
+    plan = sf.Plan(variables={"id": {"role": "record"}}, steps=[steps.Noise(columns=["x"], sd=1)])
+    sf.protect(plan, rows, secret=bytes(16)).write(folder / "release", force=True)
+    with looking(folder, None) as one:
+        part = words(one.see("/pages/analyse/fit?folder=release&formula=y+~+g&family=logit"))
+    assert "to ∞" in part
+    assert "inf" not in part.replace("information", "")
+    assert "separated" in part
+
+
 def test_the_address_holds_the_model(someone, sent):
     part = someone.see(f"/pages/analyse/card?{sent}&{urlencode(MODEL)}")
     assert '<option value="y" selected>' in part
