@@ -145,7 +145,7 @@ def response(cell: Cell, x: Floats, w: Floats, rng: np.random.Generator) -> dict
 
 @dataclass(frozen=True)
 class Found:
-    """What came of the draws of some cells: estimates and intervals of the hidden covariate's coefficient, NaN for none.
+    """What came of the draws of a cell, for the coefficient of the hidden covariate; NaN where there is no estimate.
 
     Parameters
     ----------
@@ -283,7 +283,12 @@ def _cox(x: str, shares: tuple[float, ...] = SHARES) -> tuple[Cell, ...]:
 
 
 def _rows() -> Iterator[Row]:
-    names = {"normal": "normal", "lognormal 0.6": "lognormal, .6", "lognormal 1.0": "lognormal, 1", "two peaks": "two peaks"}
+    names = {
+        "normal": "normal",
+        "lognormal 0.6": "lognormal, .6",
+        "lognormal 1.0": "lognormal, 1",
+        "two peaks": "two peaks",
+    }
     for x, name in names.items():
         yield Row(f"`linear`, x {name}", _linear(x))
     for noise in ("laplace", "uniform"):
@@ -304,8 +309,6 @@ def _rows() -> Iterator[Row]:
     for x in ("normal", "lognormal 0.6", "two peaks"):
         yield Row(f"`cox`, x {names[x]}", _cox(x), ml=False)
     yield Row("`cox`, 0/1 exchanged", _cox("0/1 exchanged", (0.1, 0.15)), ml=False)
-
-
 
 
 def main() -> None:
