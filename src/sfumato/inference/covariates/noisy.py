@@ -229,7 +229,10 @@ def _varies_less(parts: Sequence[Additive], z: Floats, variance: Floats, edge: B
     Rounding by at most `half` changes a standard deviation by no more; where values were set to a bound it is not known
     by how much. Of less than `_ENOUGH` values in all nothing can be learned where they vary less at all.
     """
-    levels, which, count = np.unique(variance, return_inverse=True, return_counts=True)
+    if len(z) and (variance == variance[0]).all():
+        levels, which, count = variance[:1], np.zeros(len(z), dtype=np.int64), np.array([len(z)])
+    else:
+        levels, which, count = np.unique(variance, return_inverse=True, return_counts=True)
     mean = np.bincount(which, weights=z) / count
     free = np.maximum(count - 1, 1)
     spread = np.sqrt(np.bincount(which, weights=(z - mean[which]) ** 2) / free) + half

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from sfumato.errors import DataError, FormulaError
 from sfumato.inference.columns import Columns
@@ -18,7 +19,7 @@ from sfumato.kernels.likelihood.maximisation import Value, inverse, newton
 from sfumato.kernels.likelihood.mixture import Mixture, Patterns
 from sfumato.kernels.likelihood.negative_binomial import log_size
 from sfumato.kernels.likelihood.recession import Recession, find_recession
-from sfumato.kernels.likelihood.response import Response
+from sfumato.kernels.likelihood.response import Linear, Poisson, Response
 
 __all__ = [
     "Naive",
@@ -113,7 +114,8 @@ def naive_fit(problem: Problem, family: Family, cluster: Ints | None = None) -> 
     whole = ~np.isnan(X).any(axis=1)
     if not whole.any():
         raise DataError("No row has a value in every covariate. Leave the emptiest columns out of the formula.")
-    X, y, plain = X[whole], problem.outcome.values[whole], problem.outcome.plain.take(np.flatnonzero(whole))
+    kept = slice(None) if whole.all() else np.flatnonzero(whole)
+    X, y, plain = X[kept], problem.outcome.values[kept], problem.outcome.plain.take(kept)
     by_glm: glm.Family = {"probit": "probit", "logit": "logistic"}.get(family, "linear")  # type: ignore[assignment]
     first = glm.fit(X, y, by_glm)
     names = problem.columns.labels
@@ -255,7 +257,8 @@ def _distance(covariate: Covariate) -> float:
 def _start(X: Floats, y: Floats, family: Family, linear: Floats) -> Floats:
     """Coefficients to begin at: of the logarithm for counts, of standardised codes for categories."""
     if family == "poisson":
-        return np.nan_to_num(glm.fit(X, np.log(y + 0.5), "linear").coefficients)
+        above = np.maximum(y, 0.0)  # released with noise it may lie below
+        return np.nan_to_num(glm.fit(X, np.log(above + 0.5), "linear").coefficients)
     return linear / max(float(np.std(y - X @ linear)), 1e-3)
 
 
@@ -337,7 +340,7 @@ def plain_fit(
     model = Mixture(X, np.ones((1, p)), response, nothing, None, np.arange(n + 1), weight)
 
     def look(theta: Floats) -> Value:
-        found = model.look(theta)
+        found = _rates(X, response, weight, theta) or model.look(theta)
         return Value(found.log_likelihood, found.gradient, found.information)
 
     first = np.concatenate([start, extra])
@@ -351,7 +354,11 @@ def plain_fit(
     shown = p + (len(extra) if family == "ordered" else 0)
     if rule != "model":
         h = _leverage(response, X, theta, recession) if rule == "HC3" else None
-        covariance = sandwich(covariance, model.scores(theta) * weight[:, None], rule, cluster, h, shown)
+        if isinstance(response, Poisson):
+            scores = X * (weight * (response.y - np.exp(X @ theta)))[:, None]
+        else:
+            scores = model.scores(theta) * weight[:, None]
+        covariance = sandwich(covariance, scores, rule, cluster, h, shown)
     sigma = float(np.exp(theta[p])) if family == "linear" else np.nan
     estimate, covariance = theta[:shown].copy(), covariance[:shown, :shown]
     if recession is not None:
@@ -385,9 +392,24 @@ def _leverage(response: Response, X: Floats, theta: Floats, recession: Recession
     return np.asarray((directions[:, sizes > _NEXT_TO_NONE * sizes.max(initial=0.0)] ** 2).sum(axis=1))
 
 
+def _rates(X: Floats, response: Response, weight: Floats, theta: Floats) -> Value | None:
+    """The likelihood of counts, without the detour by distributions of hidden values; None for other responses."""
+    if not isinstance(response, Poisson):
+        return None
+    eta = X @ theta
+    with np.errstate(over="ignore"):
+        mean = np.exp(eta)
+    mass, y = weight * mean, response.y
+    height = float((weight * y) @ eta - mass.sum() - weight @ gammaln(np.maximum(y, 0.0) + 1))
+    return Value(height, X.T @ (weight * y - mass), X.T @ (X * mass[:, None]))
+
+
 def _with_hc3(found: Naive, X: Floats, response: Response, bread: Floats) -> Naive:
     """The plain kernel's fit with robust standard errors."""
     extra = np.log([found.sigma]) if len(found.extra) else found.extra  # σ as the kernel's covariance has it
+    if isinstance(response, Linear):
+        scores = X * ((response.y - X @ found.estimate) / found.sigma**2)[:, None]
+        return replace(found, covariance=sandwich(bread, scores, "HC3", None, leverage(X)))
     scores = X * response.slope((X @ found.estimate)[:, None], 0.0, extra).m
     h = leverage(X, _working(response, X, np.concatenate([found.estimate, extra])))
     return replace(found, covariance=sandwich(bread, scores, "HC3", None, h))

@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 STEPS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the noise that are taken out in turn: there may be several roots, and this way leads to the right one."""
 _ROUNDS, _HALVINGS = 40, 25
+_ENOUGH = 50_000
+"""Of many more records than this, about so many show the way."""
 _NEAR, _SURE = 1e-2, 1e-8
 """A root is reached where the next step is below this, in standard errors: on the way, and at the end."""
 
@@ -127,22 +129,41 @@ def corrected_poisson(
     >>> corrected_poisson(tilted, y, np.ones(20_000), np.array([0.5, 0.3])).estimate.round(1).tolist()
     [0.5, 0.4]
     """
-    b, bread, told = start, np.eye(len(start)), np.zeros((tilted.design.n, len(start)))
-    for share in STEPS:
+    n = tilted.design.n
+    some = np.arange(0, n, max(n // _ENOUGH, 1))
+    few = (tilted.take(some), y[some], weight[some], None if shared is None else shared[some])
+    every = (tilted, y, weight, shared)
+    with np.errstate(over="ignore", invalid="ignore"):
+        begun = _led(*few, start, STEPS[:-1])
+        if begun is None and len(some) < n:  # a rare category may have no record among them
+            begun = _led(*every, start, STEPS[:-1])
+        found = None if begun is None else _led(*every, begun[0], STEPS[-1:])
+    if found is None:
+        return None
+    told = tilted.linear * y[:, None]
+    if shared is not None:
+        told -= shared
+    _, first = tilted.at(found[0])
+    return Root(*found, told - first)
+
+
+def _led(
+    tilted: Tilted, y: Floats, weight: Floats, shared: Floats | None, b: Floats, steps: tuple[float, ...]
+) -> tuple[Floats, Floats] | None:
+    """Take shares of the noise out in turn: the root with the last of them, and the inverse of minus the bend there."""
+    found = (b, np.eye(len(b)))
+    for share in steps:
         part = tilted.scaled(share)
-        told = part.linear * y[:, None]
+        toward = (weight * y) @ part.linear
         if shared is not None:
-            told = told - share * shared
-        toward = weight @ told
+            toward = toward - share * (weight @ shared)
 
         def look(b: Floats, part: Tilted = part, toward: Floats = toward) -> tuple[float, Floats, Floats]:
             zero, first, second = part.sums(b, weight)
             return float(toward @ b) - zero, toward - first, second
 
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = climbed(look, b, _SURE if share == 1 else _NEAR)
-        if found is None:
+        next_ = climbed(look, found[0], _SURE if share == 1 else _NEAR)
+        if next_ is None:
             return None
-        b, bread = found
-    _, first = part.at(b)
-    return Root(b, bread, told - first)
+        found = next_
+    return found
