@@ -11,10 +11,10 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from sfumato.inference.corrected.evidence import LEAST, WALD, Evidence, evidence_of
 from sfumato.inference.corrected.hidden import HiddenColumns, read_hidden
+from sfumato.inference.corrected.reliability import reliability_of
 from sfumato.inference.estimators.sandwich import Rule, by_cluster, degrees, leverage, rule_of, sandwich
 from sfumato.inference.estimators.separation import recession_of
 from sfumato.inference.estimators.survival import hazard_information, hazard_notes, hazards, rule_of_hazards
-from sfumato.inference.problem import Problem
 from sfumato.inference.result import Fit
 from sfumato.inference.work import Work
 from sfumato.kernels.corrected.design import Design
@@ -153,7 +153,7 @@ def _fitted(work: Work, hidden: HiddenColumns, known: Evidence | None) -> Fit:
         fitted,
         se_rule=rule,
         degrees=free,
-        reliability=_reliability(work.problem, hidden),
+        reliability=reliability_of(work.problem, hidden),
         inflation=_inflation(work, found, covariance),
     )
     return _inverted(fitted, work, hidden.design, columns[0], rule) if columns else fitted
@@ -316,30 +316,6 @@ def _information(work: Work) -> Floats:
     if work.family == "poisson":
         mass = mass * np.exp(X @ work.plain.start)
     return np.asarray(X.T @ (X * mass[:, None]))
-
-
-def _reliability(problem: Problem, hidden: HiddenColumns) -> Floats:
-    """Squared correlation of each column's released and true values, shape (p,); NaN for the constant."""
-    constant = np.array([not parts for parts in problem.columns.parts])
-    out = np.where(constant, np.nan, 1.0)
-    design = hidden.design
-    if design is None:
-        return out
-    weight, total = problem.weight, problem.weight.sum()
-    naive = problem.naive_design()
-    for j in np.flatnonzero(design.hidden[:-1]).tolist():
-        own = replace(
-            design,
-            exact=design.exact[:, [j]],
-            powers=design.powers[[j]],
-            levels=[levels[[j]] for levels in design.levels],
-        )
-        mean = float(weight @ own.columns()[:, 0]) / total
-        true = float(own.total(weight)[0, 0]) / total - mean**2
-        z = naive[:, j]
-        spread = float(np.average((z - np.average(z, weights=weight)) ** 2, weights=weight))
-        out[j] = min(max(true / spread, 0.0), 1.0) if spread > 0 else np.nan
-    return out
 
 
 def _inverted(fitted: Fit, work: Work, design: Design, j: int, rule: Rule) -> Fit:

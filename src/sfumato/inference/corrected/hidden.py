@@ -13,7 +13,7 @@ from sfumato.inference.corrected.obstacles import as_number
 from sfumato.inference.covariates.covariate import Covariate, level_text
 from sfumato.inference.covariates.noisy import law_of
 from sfumato.inference.problem import Problem
-from sfumato.kernels.corrected.categories import fitted_shares, released_points, unbiased_indicators
+from sfumato.kernels.corrected.categories import Points, fitted_shares, released_points, unbiased_indicators
 from sfumato.kernels.corrected.design import Design
 from sfumato.kernels.corrected.noise import Law, Noise
 
@@ -36,14 +36,20 @@ class Categories:
         Unbiased for the indicators of its true levels; None where what was released does not tell these apart.
     released : ndarray, shape (n, L)
         Indicators of the level that was released, or is nearest to it.
+    support : ndarray, shape (L,)
+        The levels as numbers.
     strata
         The strata whose noise lets levels be told apart: which records, and their rows of `indicators`.
+    seen : ndarray, shape (L, 1 + L)
+        Given each true level the mean released number, and how often each level is released, or is nearest to it.
     """
 
     name: str
     indicators: Floats | None
     released: Floats
+    support: Floats
     strata: tuple[tuple[Bools, Floats], ...] = ()
+    seen: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -162,46 +168,59 @@ def _categories(covariate: Covariate, weight: Floats) -> Categories:
     shares = fitted_shares(density, weight)
     masks = [rows for _, rows in covariate.parts]
     group, which = _groups(masks, len(density))
-    strata = []
+    strata, seen = [], np.zeros((density.shape[1], 1 + density.shape[1]))
     for number, own in enumerate(which):
         rows = group == number
         points = _points(covariate, own)
-        found = None if points is None else unbiased_indicators(density[rows], shares, *points)
+        found = None if points is None else unbiased_indicators(density[rows], shares, points.density, points.mass)
+        seen += 0.0 if points is None else float(weight[rows].sum() / weight.sum()) * _seen(covariate, points)
         strata += [] if found is None else [(rows, found)]
     indicators = None
     if len(strata) == len(which):
         indicators = np.zeros_like(density)
         for rows, found in strata:
             indicators[rows] = found
-    return Categories(covariate.name, indicators, _nearest(covariate), tuple(strata))
+    support = np.asarray(covariate.support)
+    released = _indicators(covariate.naive, support)
+    return Categories(covariate.name, indicators, released, support, tuple(strata), seen)
 
 
-def _points(covariate: Covariate, own: Sequence[int]) -> tuple[Floats, Floats] | None:
+def _seen(covariate: Covariate, points: Points) -> Floats:
+    """Given each true level the mean released number, and how often each level is released, shape (L, 1 + L)."""
+    nearest = _indicators(points.place, _values(covariate))
+    return np.asarray((points.density * points.mass[:, None]).T @ np.column_stack([points.place, nearest]))
+
+
+def _points(covariate: Covariate, own: Sequence[int]) -> Points | None:
     """Densities at all that could be released of records that some parts of the disclosure speak of."""
     support = np.asarray(covariate.support)
     parts = [covariate.parts[k][0] for k in own]
     if not parts:
-        return np.eye(len(support)), np.ones(len(support))
+        return Points(_values(covariate), np.eye(len(support)), np.ones(len(support)))
     if isinstance(parts[0], Misclassified):
         matrix = np.eye(len(support))
         for k in own:
             matrix = matrix @ covariate.matrices[k]
-        return matrix.T, np.ones(len(support))
+        return Points(support, matrix.T, np.ones(len(support)))
     part = parts[0]
     if not isinstance(part, Additive):
         return None
-    smooth, values = part.smooth, support
-    if covariate.levels:
-        texts = {level_text(v): v for v in part.values[covariate.name]}
-        values = np.array([texts[level] for level in covariate.levels])
+    smooth, values = part.smooth, _values(covariate)
     sd = np.full(len(values), smooth.sd[part.columns.index(covariate.name)])
     if covariate.name in part.grows:
         sd = sd * part.grows[covariate.name].factor(values)
     return released_points(values, sd, law_of(smooth, covariate.name))
 
 
-def _nearest(covariate: Covariate) -> Floats:
-    """Indicators of the released level, or of the nearest one, shape (n, L)."""
-    support = np.asarray(covariate.support)
-    nearest = np.abs(covariate.naive[:, None] - support).argmin(axis=1)
-    return np.asarray(np.eye(len(support))[nearest])
+def _values(covariate: Covariate) -> Floats:
+    """The numbers that noise was added to, by level: codes of levels, else the support."""
+    for part, _ in covariate.parts:
+        if covariate.levels and isinstance(part, Additive):
+            texts = {level_text(v): v for v in part.values[covariate.name]}
+            return np.array([texts[level] for level in covariate.levels])
+    return np.asarray(covariate.support)
+
+
+def _indicators(values: Floats, levels: Floats) -> Floats:
+    """Indicators of the level nearest to each value, shape (n, L)."""
+    return np.asarray(np.eye(len(levels))[np.abs(values[:, None] - levels).argmin(axis=1)])

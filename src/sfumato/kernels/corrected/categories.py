@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.kernels.likelihood.released import Law
 
-__all__ = ["fitted_shares", "released_points", "unbiased_indicators"]
+__all__ = ["Points", "fitted_shares", "released_points", "unbiased_indicators"]
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +59,26 @@ def fitted_shares(density: Floats, weight: Floats) -> Floats:
     return np.asarray(shares / shares.sum())
 
 
-def released_points(x: Floats, sd: Floats, law: Law) -> tuple[Floats, Floats]:
+class Points(NamedTuple):
+    """Points that cover all that can be released.
+
+    Parameters
+    ----------
+    place : ndarray, shape (M,)
+        Where they are.
+    density : ndarray, shape (M, L)
+        Density there given each true value.
+    mass : ndarray, shape (M,)
+        How much each stands for: a width, or 1 for a value with a probability of its own (a bound, or a multiple where
+        values were rounded).
+    """
+
+    place: Floats
+    density: Floats
+    mass: Floats
+
+
+def released_points(x: Floats, sd: Floats, law: Law) -> Points:
     """Points that cover all that noise can make of a few true values, for integrals over what is released.
 
     Parameters
@@ -70,13 +90,11 @@ def released_points(x: Floats, sd: Floats, law: Law) -> tuple[Floats, Floats]:
 
     Returns
     -------
-    ndarray, shape (M, L), and ndarray, shape (M,)
-        Density at each point given each true value, and how much the point stands for: a width, or 1 for a value that
-        has a probability of its own (a bound, or a multiple where values were rounded).
+    Points
 
     Examples
     --------
-    >>> density, mass = released_points(np.array([0.0, 1.0]), np.full(2, 0.5), Law(low=0.0, high=1.0))
+    >>> _, density, mass = released_points(np.array([0.0, 1.0]), np.full(2, 0.5), Law(low=0.0, high=1.0))
     >>> (mass @ density).round(6).tolist()
     [1.0, 1.0]
     """
@@ -87,14 +105,14 @@ def released_points(x: Floats, sd: Floats, law: Law) -> tuple[Floats, Floats]:
         multiples = law.rounded * np.arange(math.floor(low / law.rounded) - 1, math.ceil(high / law.rounded) + 2)
         inner = multiples[(multiples > law.low) & (multiples < law.high)]
         points = np.concatenate([inner, bounds])
-        return np.exp(law.log_density(points[:, None], x, sd)), np.ones(len(points))
+        return Points(points, np.exp(law.log_density(points[:, None], x, sd)), np.ones(len(points)))
     smooth = replace(law, rounded=0.0)
     jumps = np.concatenate([x, x - math.sqrt(3) * sd, x + math.sqrt(3) * sd])  # where a density bends or jumps
     edges = np.unique(np.clip(np.concatenate([np.linspace(low, high, _POINTS + 1), jumps]), low, high))
     middle = (edges[1:] + edges[:-1]) / 2
     points = np.concatenate([middle, bounds])
     mass = np.concatenate([np.diff(edges), np.ones(len(bounds))])
-    return np.exp(smooth.log_density(points[:, None], x, sd)), mass
+    return Points(points, np.exp(smooth.log_density(points[:, None], x, sd)), mass)
 
 
 def unbiased_indicators(density: Floats, shares: Floats, points: Floats, mass: Floats) -> Floats | None:
