@@ -272,7 +272,8 @@ def _together(
     if without is not None:
         records["corrected"] = without.n
         sentences += without.noise_sentences()
-        told = without.notes if without.converged else (*without.notes, "The fit without noise did not converge.")
+        failed = without.state == "NOT CONVERGED"
+        told = (*without.notes, "The fit without noise did not converge.") if failed else without.notes
         notes = (*notes, *(f"Noise taken out: {note}" for note in told))
     return Coefficients(model, family, terms, records, tuple(sentences), notes, missing)
 

@@ -233,6 +233,20 @@ class Fit:
         return wald if self.profile is None else np.where(np.isnan(self.profile[:, 2]), wald, self.profile[:, 2])
 
     @property
+    def state(self) -> str:
+        """Empty where the fit is sound; else `NO ESTIMATE`, or `NOT CONVERGED` where figures stand that mean little."""
+        if self.converged:
+            return ""
+        return "NO ESTIMATE" if np.isnan(self.estimate).all() else "NOT CONVERGED"
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The notes that nobody may miss: why there is no estimate, and that two estimates disagree."""
+        reason = self.notes[:1] if self.state == "NO ESTIMATE" else ()
+        other = "" if self.second is None else f"`{self.method}` and `{self.second.method}` disagree"
+        return (*reason, *(note for note in self.notes if other and note.startswith(other)))
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """The same as `notes`."""
         return self.notes
@@ -367,7 +381,7 @@ class Fit:
         return "\n".join([*lines, *(["", *sentences] if sentences else [])])
 
     def _head(self) -> str:
-        state = "" if self.converged else "; NOT CONVERGED"
+        state = f"; {self.state}" if self.state else ""
         return f"{self.formula}: {self.family} model, method {self.method}, n = {self.n}{state}"
 
     def _repr_html_(self) -> str:

@@ -45,9 +45,11 @@ def show_fit(fit: Fit, console: Console) -> None:
     from rich.table import Table
 
     console.print()
-    state = "" if fit.converged else ", NOT CONVERGED"
+    state = f", {fit.state}" if fit.state else ""
     console.print(plain_text(fit.formula, style="bold"))
-    console.print(plain_text(f"{fit.family} model by {fit.method}, n = {fit.n}{state}", style="dim"))
+    console.print(plain_text(f"{fit.family} model, method {fit.method}, n = {fit.n}{state}", style="dim"))
+    for sentence in fit.verdict:
+        console.print(plain_text(sentence, style="bold"))
     narrow = console.width < _SLIM
     digits = 3 if narrow else 4
     table = Table(box=None, header_style="bold", pad_edge=not narrow, padding=(0, 1), collapse_padding=narrow)
@@ -67,7 +69,8 @@ def show_fit(fit: Fit, console: Console) -> None:
     for name, value in fit.variance.items():
         se = f" (SE {_number(fit.variance_se[name])})"
         console.print(plain_text(f"Between groups, {name}: {_number(value)}{se}"))
-    for sentence in (*fit.noise_sentences(), *fit.hidden_sentences(), *fit.notes):
+    rest = (note for note in fit.notes if note not in fit.verdict)
+    for sentence in (*fit.noise_sentences(), *fit.hidden_sentences(), *rest):
         console.print(plain_text(f"- {sentence}"))
     if fit.rule_sentence:
         console.print(plain_text(fit.rule_sentence, style="dim"))

@@ -139,7 +139,9 @@ def fit(work: Work, progress: Progress) -> dict[str, Any]:
         "rows": found.tidy().to_dicts(),
         "sentences": found.noise_sentences(),
         "rule": found.rule_sentence,
-        "more": [*found.hidden_sentences(), *found.notes],
+        "state": found.state,
+        "verdict": found.verdict,
+        "more": [*found.hidden_sentences(), *(note for note in found.notes if note not in found.verdict)],
         "drawing": forest_svg(found),
     }
     found.tidy().write_csv(work.out / "coefficients.csv")
