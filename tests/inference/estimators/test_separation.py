@@ -10,6 +10,7 @@ from scipy.special import expit, gammaln, log_expit, log_ndtr, ndtr
 
 from sfumato.data.disclosure import Additive, Disclosure, Synthetic
 from sfumato.inference.copies import fit_copies
+from sfumato.inference.estimators.separation import _end
 from sfumato.inference.fit import fit
 from sfumato.render.forest import forest_plot, forest_svg
 from tests.inference.studies import log_normal, normal
@@ -175,6 +176,13 @@ def test_an_ordered_response_that_a_number_tells_for_sure():
         assert high == np.inf
         assert -2 * highest(value, low / steps[j] * steps, j, low) == pytest.approx(CUT, rel=5e-3)
     assert "thresholds" in ours.notes[-1]
+
+
+def test_an_end_where_the_likelihood_cannot_be_followed_is_none():
+    assert _end(lambda b: np.exp(-b), 1, 0.5, 1.0) == pytest.approx(np.log(2), abs=1e-4)
+    assert np.isnan(_end(lambda b: np.nan if 0.1 < b < 0.9 else np.exp(-b), 1, 0.5, 1.0))
+    assert np.isnan(_end(lambda b: np.nan, 1, 0.5, 1.0))
+    assert np.isnan(_end(lambda b: 1.0 if b < 0.7 else 0.1, 1, 0.5, 1.0))
 
 
 def test_a_term_that_may_go_both_ways():

@@ -159,7 +159,10 @@ def _end(ratio: Callable[[float], float], side: int, cut: float, width: float) -
     def short(b: float) -> float:  # of roots, which are nearly straight
         return math.sqrt(max(ratio(b), 0.0)) - math.sqrt(cut)
 
-    end = float(scipy.optimize.brentq(short, inside, outside, xtol=_EXACT * width))
+    try:
+        end = float(scipy.optimize.brentq(short, inside, outside, xtol=_EXACT * width))
+    except ValueError:  # the likelihood could not be followed in between
+        return math.nan
     return end if abs(ratio(end) / cut - 1) < _NEAR else math.nan
 
 
