@@ -135,7 +135,8 @@ def _of_numbers(
     S = gap.T @ (gap * weight[:, None]) / total
     share = np.bincount(group, weights=weight, minlength=len(noises)) / total
     omega = np.einsum("g,gij->ij", share, [noise.covariance[:count, :count] for noise in noises])
-    kurtosis = float(max(noise.kurtosis[:count].max(initial=0.0) for noise in noises))
+    told = [k for noise in noises for k in noise.kurtosis[:count][np.diagonal(noise.covariance)[:count] > 0].tolist()]
+    kurtosis = max(told, default=0.0)
     scale = math.sqrt(n / (2 + kurtosis))
     size = np.sqrt(np.maximum(np.diagonal(omega), 1e-300))
     noise, more = omega / np.outer(size, size), (S - omega) / np.outer(size, size)

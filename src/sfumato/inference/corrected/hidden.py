@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.data.error_model import Additive, Misclassified
+from sfumato.errors import DataError
 from sfumato.inference.corrected.obstacles import as_number
 from sfumato.inference.covariates.covariate import Covariate, level_text
 from sfumato.inference.covariates.noisy import law_of
@@ -164,7 +165,10 @@ def _levels(covariate: Covariate, columns: Sequence[tuple[tuple[str, int | None]
 def _categories(covariate: Covariate, weight: Floats) -> Categories:
     """Unbiased indicators of a covariate's levels, by records of which the same was disclosed."""
     table = np.asarray(covariate.table)
-    density = np.exp(table - table.max(axis=1, keepdims=True))
+    top = table.max(axis=1, keepdims=True)
+    if np.isneginf(top).any():
+        raise DataError(f"The disclosure does not allow some values of {covariate.name}. It is not that of this table.")
+    density = np.exp(table - top)
     shares = fitted_shares(density, weight)
     masks = [rows for _, rows in covariate.parts]
     group, which = _groups(masks, len(density))
