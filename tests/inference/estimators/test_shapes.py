@@ -35,7 +35,7 @@ def study(family, law, times, n, hidden="auto", distribution="gaussian"):
         noise = noise * (0.5 if distribution == "gaussian" else 0.25) ** 0.5
         table = pl.DataFrame({"y": y, "x": x + noise, "w": w})
         told = Additive(("x",), [[0.5]], distribution=distribution)
-        one = fit("y ~ x + w", table, told, family=family, hidden=hidden)
+        one = fit("y ~ x + w", table, told, family=family, method="ml", hidden=hidden)
         found.append((one.estimate[1], one.se[1], float(one.interval[1, 0] <= 0.5 <= one.interval[1, 1])))
     return np.array(found).T
 
