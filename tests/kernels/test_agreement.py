@@ -14,7 +14,7 @@ def test_it_is_a_wald_test_of_the_difference():
     p, df = compare(D + 1, first, np.ones(2), second)
     C = sum(np.outer(g, g) for g in first - second)
     assert df == 2
-    assert p == pytest.approx(stats.chi2.sf(D @ np.linalg.inv(C) @ D, 2), rel=1e-9)
+    assert p == pytest.approx(stats.chi2.sf(D @ np.linalg.inv(C) @ D, 2), rel=1e-5)
 
 
 def test_directions_in_which_both_are_the_same_do_not_count():
@@ -24,7 +24,7 @@ def test_directions_in_which_both_are_the_same_do_not_count():
     first, second = np.column_stack([g, 2 * g, h]), np.column_stack([0 * g, 0 * g, h])
     p, df = compare(np.array([5.0, 10.0, 1.0]), first, np.array([0.0, 0.0, 1.0]), second)
     assert df == 1
-    assert p == pytest.approx(2 * stats.norm.sf(5 / np.sqrt(g @ g)), rel=1e-6)
+    assert p == pytest.approx(2 * stats.norm.sf(5 / np.sqrt(g @ g)), rel=1e-4)
 
 
 def test_the_same_estimate_twice_says_nothing():
@@ -41,7 +41,7 @@ def test_records_of_a_cluster_count_together():
     first, second = rng.normal(size=(2, 40, 2))
     twice = np.repeat(np.arange(40), 2)
     wanted = compare(np.ones(2), 2 * first, np.zeros(2), 2 * second)
-    assert compare(np.ones(2), first[twice], np.zeros(2), second[twice], twice) == pytest.approx(wanted, rel=1e-9)
+    assert compare(np.ones(2), first[twice], np.zeros(2), second[twice], twice) == pytest.approx(wanted, rel=1e-4)
 
 
 def test_it_rejects_as_often_as_it_says():
@@ -55,3 +55,12 @@ def test_it_rejects_as_often_as_it_says():
         p, _ = compare(np.array([mean]), (x - mean)[:, None] / 400, np.array([median]), by_median[:, None])
         rejected += p < 0.05
     assert abs(rejected / 400 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_differences_that_are_digits_alone_are_none():
+    """Two estimates whose influences differ in the fifth digit, three ten-thousandths of a standard error apart."""
+    rng = np.random.default_rng(6)
+    influence = rng.normal(size=(500, 2))
+    nearly = influence * (1 + 3e-5 * rng.normal(size=(500, 2)))
+    p, _ = compare(np.full(2, 3e-4 * 500**0.5), nearly, np.zeros(2), influence)
+    assert p > 0.5

@@ -83,7 +83,8 @@ def _apart(
         p, _ = compare(fitted.estimate[one], own[:, one], other.estimate[one], other.influence[:, one], clusters)
         if np.isfinite(p):
             alone[int(j)] = p
-    told = [j for j, p in alone.items() if p < _DISAGREE] or [min(alone, key=lambda j: alone[j])]
+    told = [j for j, p in alone.items() if p < _DISAGREE] or sorted(alone, key=lambda j: alone[j])[:1]
+    told = told or np.flatnonzero(slopes).tolist()
     return ", ".join(f"{fitted.terms[j]} {fitted.estimate[j]:.3g} and {other.estimate[j]:.3g}" for j in told)
 
 

@@ -186,8 +186,9 @@ def test_without_noise_a_linear_model_has_the_intervals_of_least_squares():
 
 @pytest.mark.slow
 def test_bounds_that_do_not_exist(monkeypatch):
-    """Noise as large as all variation (of which `fit` by itself prints no estimate), a response that has nothing to do with it: as b grows, the variance of x can
-    shrink without much loss. The limit is x without variance, uncorrelated with y; its ratio is found by hand."""
+    """Noise as large as all variation (of which `fit` by itself prints no estimate), a response that has nothing to do
+    with it: as b grows, the variance of x can shrink without much loss. The limit is x without variance, uncorrelated
+    with y; its ratio is found by hand."""
     monkeypatch.setattr("sfumato.inference.fit.little_known", lambda *_: "")
     rng = np.random.default_rng(2)
     n = 60

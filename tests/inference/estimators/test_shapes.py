@@ -76,7 +76,9 @@ def little_bias_and_coverage(family, law, times, n=2000, distribution="gaussian"
     With 10 draws these are some 8% and .74. Noise that is not taken out has a bias of 33%, and hardly any coverage.
     """
     estimates, _, inside = study(family, law, times, n, distribution=distribution)
-    assert abs(estimates.mean() - 0.5) < 0.015 + 3 * estimates.std() / times**0.5
+    kept = estimates[np.isfinite(estimates)]  # a likelihood that did not converge gives no estimate
+    assert len(kept) >= 0.98 * times
+    assert abs(kept.mean() - 0.5) < 0.015 + 3 * kept.std() / times**0.5
     assert inside.mean() >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / times)
 
 
