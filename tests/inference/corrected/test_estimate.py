@@ -254,3 +254,17 @@ def test_a_value_that_no_category_could_have_is_refused():
     with pytest.raises(DataError, match="does not allow some values of d") as refused:
         fit("y ~ d", pl.DataFrame({"y": rng.normal(size=300), "d": z}), Disclosure([told]))
     assert "9" not in str(refused.value)
+
+
+def test_noises_of_two_laws_on_one_number_add_up():
+    """A linear slope needs their variances alone; of both together there is no likelihood."""
+    rng = np.random.default_rng(12)
+    x = rng.exponential(size=2000)
+    z = x + rng.normal(0, 0.5, 2000) + rng.laplace(0, 0.5, 2000)
+    table = pl.DataFrame({"y": x + rng.normal(size=2000), "x": z})
+    told = Disclosure([Additive(("x",), [[0.25]]), Additive(("x",), [[0.5]], distribution="laplace")])
+    ours = fit("y ~ x", table, told)
+    y = table["y"].to_numpy()
+    assert ours.estimate[1] == pytest.approx(np.cov(z, y, bias=True)[0, 1] / (z.var() - 0.75), rel=1e-9)
+    with pytest.raises(DataError, match="together with other noise"):
+        fit("y ~ x", table, told, method="ml")

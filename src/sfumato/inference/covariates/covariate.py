@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -45,8 +46,8 @@ class Covariate:
     scores, scale
         Where the model of the covariates sees the number on another scale: its value there for each record, shape
         (n,), and what takes values there back to numbers. None where it sees the number itself.
-    grids
-        Possible true values of the records whose noise is not plain normal, or of which an interval was released.
+    griddings
+        What makes `grids`, which only likelihoods need.
     released
         Numbers that tell released values apart, shape (n,), where `values` are levels nearest to them; else None.
     matrices
@@ -60,11 +61,22 @@ class Covariate:
     table: Floats | None = None
     variance: Floats | None = None
     parts: list[tuple[ErrorPart, Bools]] = field(default_factory=list)
-    grids: list[Grid] = field(default_factory=list)
+    griddings: list[Callable[[], list[Grid]]] = field(default_factory=list)
     scores: Floats | None = None
     scale: Callable[[Floats], Floats] | None = None
     released: Floats | None = None
     matrices: list[Floats] = field(default_factory=list)
+
+    @cached_property
+    def grids(self) -> list[Grid]:
+        """Possible true values of the records whose noise is not plain normal, or of which an interval was released.
+
+        Raises
+        ------
+        DataError
+            Where the noise has no likelihood here.
+        """
+        return [grid for make in self.griddings for grid in make()]
 
     @property
     def key(self) -> Floats:
@@ -113,7 +125,7 @@ def some_records(covariate: Covariate, rows: NDArray[np.int64]) -> Covariate:
         released=taken(covariate.released),
         parts=[(covariate.parts[k][0], covariate.parts[k][1][rows]) for k in kept],
         matrices=[covariate.matrices[k] for k in kept] if covariate.matrices else [],
-        grids=[],
+        griddings=[],
     )
 
 

@@ -304,7 +304,7 @@ def _banded(frame: pl.DataFrame, codebook: Codebook, name: str, parts: Sequence[
     covariate.scores, covariate.scale = np.full(frame.height, np.nan), scores.values
     low, high = scores.low[which.ravel()], scores.high[which.ravel()]
     covariate.scores[known] = ndtri((ndtr(low) + ndtr(high)) / 2)
-    covariate.grids = interval_grids(known, low, high, 0.0, 1.0)
+    covariate.griddings = [lambda: interval_grids(known, low, high, 0.0, 1.0)]
     return covariate
 
 

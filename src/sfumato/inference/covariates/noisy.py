@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -261,9 +262,9 @@ def _continuous(covariate: Covariate, told: list[tuple[Additive, Bools]]) -> Non
         if _plain_noise(part, name):
             variance[rows] += strength
         else:
-            _add_grids(covariate, part, rows & known)
-    if covariate.grids and counted.max() > 1:
-        raise DataError(f"Noise that is not plain normal was added to {name!r} together with other noise; it stays in.")
+            covariate.griddings.append(partial(_grids, name, z, part, rows & known))
+    if covariate.griddings and counted.max() > 1:
+        covariate.griddings = [partial(_refuse_mixed, name)]
     covariate.variance = variance
 
 
@@ -272,9 +273,15 @@ def _plain_noise(part: Additive, name: str) -> bool:
     return part.distribution == "gaussian" and not named
 
 
-def _add_grids(covariate: Covariate, part: Additive, rows: Bools) -> None:
+def _refuse_mixed(name: str) -> list[Grid]:
+    raise DataError(
+        f"Noise that is not plain normal was added to {name!r} together with other noise, which a likelihood cannot "
+        "take out. Use method `corrected` where the family has it, or `naive`."
+    )
+
+
+def _grids(name: str, z: Floats, part: Additive, rows: Bools) -> list[Grid]:
     """Grids for the records that one part speaks of; values that were only bounded are exact within the bounds."""
-    name, z = covariate.name, covariate.values
     j = part.columns.index(name)
     sd, law = float(part.sd[j]), law_of(part, name)
     if any(part.covariance[j][i] for i in range(len(part.columns)) if i != j):
@@ -289,10 +296,9 @@ def _add_grids(covariate: Covariate, part: Additive, rows: Bools) -> None:
     at, known = np.flatnonzero(rows), z[~np.isnan(z)]
     centre, spread = censored_moments(known, known <= law.low, known >= law.high)
     if not len(at) or spread == 0:
-        return
+        return []
     if sd == 0:
         low, high = law.interval(z[at])
-        covariate.grids += interval_grids(at, low, high, centre, spread)
-        return
+        return list(interval_grids(at, low, high, centre, spread))
     growth = part.grows[name].factor if name in part.grows else None
-    covariate.grids.append(Grid(at, *true_value_nodes(z[at], sd, law, spread, growth)))
+    return [Grid(at, *true_value_nodes(z[at], sd, law, spread, growth))]
