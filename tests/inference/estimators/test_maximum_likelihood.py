@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from sfumato.data.disclosure import Additive, Disclosure
-from sfumato.inference.assemble import build_gaussian, build_mixture
-from sfumato.inference.estimators.maximum_likelihood import fit_covariates, maximum_likelihood, undetermined
+from sfumato.inference.assemble import build_gaussian
+from sfumato.inference.estimators.maximum_likelihood import maximum_likelihood, undetermined
 from sfumato.inference.fit import fit
-from sfumato.kernels.likelihood.response import Silent
 from sfumato.render.forest import forest_plot
 from tests.inference.studies import FORMULA, dataset_a, noisy
 from tests.inference.test_assemble import problem
@@ -32,21 +31,6 @@ def test_the_start_does_not_matter():
     one = maximum_likelihood(work, np.zeros(4), np.zeros(0))
     other = maximum_likelihood(work, np.array([-2.0, 1, 1, -1]), np.zeros(0))
     np.testing.assert_allclose(one.theta, other.theta, rtol=1e-5, atol=1e-6)
-
-
-def test_the_covariates_alone_have_the_shares_of_the_true_ones():
-    """Smoking is 25.6% in A; noise of .05 costs an error of .0055 of a share, four of these."""
-    records = dataset_a()
-    table, told = noisy(records, 0.05, False, np.random.default_rng(5))
-    work = problem(table, FORMULA, list(told))
-    model, _ = build_mixture(work)
-    from dataclasses import replace
-
-    silent = replace(model, response=Silent(model.response.count))
-    theta = fit_covariates(silent, work)
-    pi = np.exp(silent.patterns.log_probability(silent.split(theta)[2], slice(0, 1)))[0]
-    shares = [pi[model.Q[:, j] == 1].sum() for j in (1, 2, 3)]
-    np.testing.assert_allclose(shares, records[:, 1:].mean(axis=0), atol=0.022)
 
 
 def test_a_penalty_draws_coefficients_in():

@@ -154,3 +154,31 @@ def test_it_covers_where_walds_does_not():
         ours = inverted(design(z[:, None], y, Noise(np.array([[variance]]))), np.ones(300), 1, t, hc0)
         held += ours.low[1] <= 2 <= ours.high[1]
     assert held >= stats.binom.ppf(0.001, 200, 0.95)
+
+
+@pytest.mark.parametrize("far", [3.0, 1e6])
+def test_where_zero_lies_moves_the_intercept_alone(far):
+    """Influences of the slopes are those of the columns as they are, also a million standard deviations from zero."""
+    rng = np.random.default_rng(8)
+    x, w = rng.normal(size=(2, 500))
+    y, z = x - w + rng.normal(size=500), x + rng.normal(0, 0.5, 500)
+    powers, weight = np.array([[0], [1], [0], [0]]), rng.uniform(1, 2, 500)
+
+    def design(by):
+        columns, noise = np.column_stack([np.ones(500), np.ones(500), w + by, y + by]), Noise(np.full((1, 1), 0.25))
+        return Design(columns, powers, (z + by)[:, None], [noise], np.zeros(500, dtype=np.int64))
+
+    def fitted(by):
+        return corrected_linear(design(by), weight)
+
+    near, moved = fitted(0.0), fitted(far)
+    np.testing.assert_allclose(moved.estimate[1:], near.estimate[1:], rtol=1e-6)
+    wanted = near.estimate[0] + far * (1 - near.estimate[1:].sum())
+    assert moved.estimate[0] == pytest.approx(wanted, rel=1e-6)
+    one, other = (found.scores @ found.bread for found in (near, moved))
+    np.testing.assert_allclose(other[:, 1:], one[:, 1:], rtol=1e-4, atol=1e-7)
+    direct = design(0.0)
+    moments = direct.total(weight)
+    np.testing.assert_allclose(near.estimate, np.linalg.solve(moments[:-1, :-1], moments[:-1, -1]), rtol=1e-10)
+    np.testing.assert_allclose(near.bread, np.linalg.inv(moments[:-1, :-1]), rtol=1e-10)
+    np.testing.assert_allclose(near.scores, direct.times(np.append(-near.estimate, 1.0))[:, :-1], atol=1e-9)

@@ -33,7 +33,6 @@ from sfumato.kernels.threads import one_thread
 __all__ = [
     "UNDETERMINED",
     "Estimate",
-    "fit_covariates",
     "influences",
     "maximum_likelihood",
     "scores_by_row",
@@ -274,30 +273,6 @@ def _finer(problem: Problem, model: GaussianMixture, theta: Floats) -> tuple[Gau
         return _COARSE
     problem.finer *= 2
     return finer, rows
-
-
-def fit_covariates(model: Mixture | GaussianMixture, problem: Problem) -> Floats:
-    """Fit the model of the covariates alone, of a likelihood whose response is silent.
-
-    Parameters
-    ----------
-    model
-        The likelihood; its coefficients stay zero.
-    problem
-        What it was built from.
-
-    Returns
-    -------
-    ndarray, shape (P,)
-    """
-    with one_thread():
-        p = model.E.shape[1]
-        if isinstance(model, GaussianMixture):
-            theta = _start_gaussian(model, problem, np.zeros(p), np.zeros(0))
-        else:
-            theta = np.concatenate([np.zeros(p), start_patterns(model.factors, model.weight, model)])
-        prior = np.zeros(model.size)
-        return _settle(model, _ascend(model, theta, prior), prior)[0].theta
 
 
 def _ascend(model: Mixture | GaussianMixture, theta: Floats, prior: Floats, within: Within | None = None) -> Summit:

@@ -72,6 +72,37 @@ class Design:
         by_levels = [(told != 1).any(axis=1) for told in self.levels]
         return np.asarray(np.any([(self.powers > 0).any(axis=1), *by_levels], axis=0))
 
+    def centred(self, weight: Floats) -> tuple[Design, int, Floats]:
+        """The same about the means, so that numbers far from zero lose no digits, where a column is constant.
+
+        Parameters
+        ----------
+        weight : ndarray, shape (n,)
+            Of each record.
+
+        Returns
+        -------
+        tuple
+            The design; the place of the constant, −1 without one; what was taken off each column, shape (p,): 0 for
+            columns that are products, or whose hidden number is in several.
+        """
+        shift = np.zeros(self.p)
+        plain = (self.exact == 1).all(axis=0)
+        constant = np.flatnonzero(plain & ~self.hidden)
+        if not len(constant):
+            return self, -1, shift
+        by_levels = np.any([np.zeros(self.p), *((told != 1).any(axis=1) for told in self.levels)], axis=0)
+        alone = (self.powers.sum(axis=1) == 1) & plain & ~by_levels
+        z, mean = self.z.copy(), weight @ self.exact / weight.sum()
+        shift[~self.hidden] = mean[~self.hidden]
+        shift[constant] = 0.0
+        for c, j in ((c, np.flatnonzero(self.powers[:, c])) for c in range(self.z.shape[1])):
+            if len(j) == 1 and alone[j[0]]:
+                shift[j[0]] = weight @ z[:, c] / weight.sum()
+                z[:, c] -= shift[j[0]]
+        exact = self.exact - np.where(self.hidden, 0.0, shift)
+        return replace(self, exact=exact, z=z), int(constant[0]), shift
+
     def take(self, rows: Ints) -> Design:
         """Some rows, in that order."""
         return replace(

@@ -72,14 +72,21 @@ def corrected_linear(design: Design, weight: Floats) -> Linear | None:
     >>> corrected_linear(design, np.ones_like(z)).estimate.round(1).tolist()
     [1.0, 2.0]
     """
-    moments = design.total(weight)
+    middle, constant, shift = design.centred(weight)
+    moments = middle.total(weight)
     A, B = moments[:-1, :-1], moments[:-1, -1]
     bread = definite_inverse(A)
     if bread is None:
         return None
     b = bread @ B
-    scores = design.times(np.append(-b, 1.0))[:, :-1]
-    return Linear(b, bread, scores, float(moments[-1, -1] - b @ B))
+    scores = middle.times(np.append(-b, 1.0))[:, :-1]
+    back, ahead = np.eye(len(b)), np.eye(len(b))  # to the columns as they were, and from there
+    if constant >= 0:
+        back[constant] -= shift[:-1]
+        ahead[constant] += shift[:-1]
+    estimate = back @ b
+    estimate[constant] += shift[-1]
+    return Linear(estimate, back @ bread @ back.T, scores @ ahead, float(moments[-1, -1] - b @ B))
 
 
 def definite_inverse(matrix: Floats) -> Floats | None:
