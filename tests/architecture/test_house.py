@@ -1,6 +1,7 @@
 """The house keeps its shape: layers, sizes, what importing costs, and a word about everything public."""
 
 import ast
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -28,6 +29,11 @@ HOMES = {entry.module: entry.name for entry in entry_points(group="sfumato.measu
 """The file of every measure."""
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
 def functions(tree):
     return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
 
@@ -41,9 +47,7 @@ def test_sizes():
     """Modules: median at most 150 lines, none above 600. Functions: nine in ten at most 30 lines, none above 100."""
     modules = sorted(len(p.read_text().splitlines()) for p in SOURCES)
     lengths = sorted(
-        f.body[-1].end_lineno - f.body[0].lineno + 1 - _docstring(f)
-        for p in SOURCES
-        for f in functions(ast.parse(p.read_text()))
+        f.body[-1].end_lineno - f.body[0].lineno + 1 - _docstring(f) for p in SOURCES for f in functions(parsed(p))
     )
     assert modules[len(modules) // 2] <= 150
     assert modules[-1] <= 600
@@ -99,6 +103,7 @@ def test_the_version_is_told_without_loading_anything():
     assert not loaded(code) & {"polars", "numpy", "typer", "pydantic"}
 
 
+@pytest.mark.slow
 def test_polars_users_load_no_pandas():
     code = "import polars as pl, sfumato as sf; sf.risk(pl.DataFrame({'a': ['x', 'x']}), by=['a'])"
     assert not loaded(code) & {"pandas", "sklearn", "matplotlib", "jax", "pyspark", "statsmodels"}
@@ -146,7 +151,7 @@ def _home(path):
 
 def _measured(path):
     """Measures that a module makes findings of: literal first arguments of `Finding(...)`."""
-    calls = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)]
+    calls = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.Call)]
     named = [c for c in calls if getattr(c.func, "id", None) == "Finding" and c.args]
     return {c.args[0].value for c in named if isinstance(c.args[0], ast.Constant)}
 

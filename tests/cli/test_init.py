@@ -56,7 +56,7 @@ def cases():
             )
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("path", "most"), list(cases()))
 def test_it_ends_well_or_says_what_to_do(sfumato, tmp_path, monkeypatch, path, most):
     """With one secret for all: of the smallest files it hangs on the draw whether a limit is met.

@@ -175,6 +175,7 @@ def test_advice_is_a_plan_that_holds_and_the_command_that_runs_it(ward, sfumato,
     assert (tmp_path / "plan2.yaml").read_text() == FEW.replace("k: 2}", f"k: {k}}}")
 
 
+@pytest.mark.slow
 def test_advice_as_json(ward, tmp_path, monkeypatch):
     told = json.loads(ward(FEW, "--advise", "--json").stdout)
     k = re.search(r"k (\d+) in step 1", told["advice"]["edits"][0])[1]

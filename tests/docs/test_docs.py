@@ -224,6 +224,7 @@ def test_the_site_has_every_page_and_nothing_else_of_docs(site):
     assert not list(site.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_the_built_site_asks_nothing_of_the_network(site):
     loading = re.compile(
         r"<(?:script|link|img|iframe|source|video|audio|object)\b[^>]*?\b(?:src|href|data)=[\"']?((?:https?:)?//[^\"'\s>]+)"

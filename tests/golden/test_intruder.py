@@ -64,6 +64,7 @@ def test_a_cross_match_claims_people_of_adult(found):
     assert found.of("match_on_control", **where).value == pytest.approx(141, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_most_certain_claims_are_believable(found):
     """Of ten claims at a posterior of .9 or more, fewer than seven right would be a thing of one in a hundred."""
     for linker in ("fellegi_sunter", "fellegi_sunter_best"):

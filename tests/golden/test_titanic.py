@@ -119,6 +119,7 @@ def test_strata_and_survival_ratios_of_table_2(release, found):
     assert sizes == sorted(n for _, n in TABLE_2.values())
 
 
+@pytest.mark.slow
 def test_robust_mahalanobis_risks(found):
     """38 and 8 of 891 passengers, by 1 for ties: 0.0426 and 0.009 are printed."""
     assert found.of("risk1").value * PASSENGERS == pytest.approx(38, abs=1)

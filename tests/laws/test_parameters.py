@@ -213,6 +213,7 @@ def test_another_value_shows_or_is_refused(do, number, name):
     assert shows, "another value changes neither release nor disclosure, and is not refused"
 
 
+@pytest.mark.slow
 def test_exemptions_are_of_parameters_and_needed():
     """None stands for a parameter that shows in every step."""
     assert all(name in methods()[do].model_fields for do, name in EXEMPT)

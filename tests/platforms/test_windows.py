@@ -33,6 +33,7 @@ def python(*arguments, cwd, **variables):
     return subprocess.run([sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True)
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_and_commands_run_where_what_windows_lacks_is_absent(folder):
     done = python(
         "-m",

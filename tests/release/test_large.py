@@ -166,6 +166,7 @@ def test_the_risk_of_one_large_table_leaves_it_out_too(monkeypatch):
     assert all(f in few.lines for f in many)
 
 
+@pytest.mark.slow
 def test_a_measure_of_another_package_is_left_out_by_name(monkeypatch):
     """It has no form for large tables: of a sample, a count would pass for one of everybody."""
     frame = people(N)

@@ -164,6 +164,7 @@ def test_of_few_draws_the_worst_counts_and_of_many_what_a_further_one_will_hardl
     assert drafting._likely(many) == pytest.approx(np.mean(many) + 3.5 * np.std(many, ddof=1))
 
 
+@pytest.mark.slow
 def test_of_a_large_table_some_records_are_tried(monkeypatch):
     monkeypatch.setattr(drafting, "MOST_TRIED", 150)
     told = tried()

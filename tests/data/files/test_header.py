@@ -107,7 +107,9 @@ def below(rows):
 REAL = "tests/data/files/test_header.py::test_real_files_with_and_without_their_names"
 
 
-@pytest.mark.parametrize("step", [100, pytest.param(30, marks=pytest.mark.nightly(of=f"{REAL}[100]"))])
+@pytest.mark.parametrize(
+    "step", [pytest.param(100, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.nightly(of=f"{REAL}[100]"))]
+)
 def test_real_files_with_and_without_their_names(shared_data, step):
     """Each file's first line is names, but for those that have none; some records in its place are records."""
     for path, rows, quoted in files(shared_data):

@@ -18,6 +18,7 @@ def test_every_plan_is_recorded():
     assert set(BY_DAY) <= set(names())
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", each(BY_DAY))
 def test_in_parts(name):
     """As of a table that is too large to be looked at record by record."""

@@ -301,6 +301,7 @@ def test_robust_errors_are_those_of_the_records_that_are_left(family):
     assert np.isfinite(ours.interval[ours.terms.index("g"), 1])
 
 
+@pytest.mark.slow
 def test_counts_under_noise():
     """By the negative binomial likelihood a group without counts has an interval; corrected equations have no root."""
     rng = np.random.default_rng(11)

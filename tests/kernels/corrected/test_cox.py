@@ -187,7 +187,7 @@ SLOW = pytest.mark.slow
     ("one", "truth", "draws"),
     [
         (with_noise(600, 0.3, False), 0.7, 200),
-        (with_noise(600, 0.3, False, rounded=0.1), 0.7, 200),
+        pytest.param(with_noise(600, 0.3, False, rounded=0.1), 0.7, 200, marks=SLOW),
         (with_codes(600, 0.7), 0.7, 200),
         pytest.param(with_noise(1500, 0.3, True), 0.7, 500, marks=SLOW),
         pytest.param(with_noise(1500, 0.5, False, slope=0.5), 0.5, 500, marks=SLOW),
