@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.inference.corrected.estimate import corrected_covariance, little_known, solve
-from sfumato.inference.corrected.evidence import evidence_of
+from sfumato.inference.corrected.evidence import WALD, evidence_of
 from sfumato.inference.corrected.hidden import read_hidden
 from sfumato.inference.corrected.obstacles import obstacle
 from sfumato.inference.estimators.conditional import conditional
@@ -46,18 +46,19 @@ def _corrected(work: Work) -> Alternative | None:
     whole, every = work.problem.whole, work.problem
     if not (every.discrete or every.continuous) and every.outcome.exact:
         return None
-    problem = every.complete()
+    problem = every.complete().by("HC3" if every.rule == "model" else every.rule)
     if not len(whole) or obstacle(problem, work.family, work.model.response) is not None:
         return None
     clusters = None if work.clusters is None else work.clusters[whole]
     rest = replace(work, problem=problem, clusters=clusters)
     hidden = read_hidden(problem, work.model.response)
-    if little_known(evidence_of(problem, hidden, rest.groups), work.family):
-        return None
+    known = evidence_of(problem, hidden, rest.groups)
+    if little_known(known, work.family) or (known is not None and known.weak_numbers(WALD[work.family])):
+        return None  # there its standard errors, and a test that rests on them, do not hold
     found = solve(rest, hidden)
     if isinstance(found, str):
         return None
-    _, covariance = corrected_covariance(rest, found)
+    covariance = corrected_covariance(rest, found)
     influence = np.zeros((every.n, work.count))
     influence[whole] = found.influence
     gaps = f", and leaves out {every.n - len(whole)} records with gaps" if len(whole) < every.n else ""

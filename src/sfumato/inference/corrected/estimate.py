@@ -12,9 +12,9 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from sfumato.inference.corrected.evidence import LEAST, WALD, Evidence, evidence_of
 from sfumato.inference.corrected.hidden import HiddenColumns, read_hidden
 from sfumato.inference.corrected.reliability import reliability_of
-from sfumato.inference.estimators.sandwich import Rule, by_cluster, degrees, leverage, rule_of, sandwich
+from sfumato.inference.estimators.sandwich import Rule, by_cluster, sandwich
 from sfumato.inference.estimators.separation import recession_of
-from sfumato.inference.estimators.survival import hazard_information, hazard_notes, hazards, rule_of_hazards
+from sfumato.inference.estimators.survival import hazard_information, hazard_notes, hazards
 from sfumato.inference.result import Fit
 from sfumato.inference.work import Work
 from sfumato.kernels.corrected.design import Design
@@ -145,22 +145,19 @@ def _fitted(work: Work, hidden: HiddenColumns, known: Evidence | None) -> Fit:
     found = solve(work, hidden)
     if isinstance(found, str):
         return work.nothing("corrected", found)
-    rule, covariance = corrected_covariance(work, found)
-    free = degrees(rule, work.family == "linear", work.problem.n, work.count, work.groups)
+    covariance = corrected_covariance(work, found)
     notes = (*work.notes, *found.notes)
     fitted = work.result("corrected", found.estimate, covariance, found.sigma, work.problem.n, True, notes)
     fitted = replace(
         fitted,
-        se_rule=rule,
-        degrees=free,
         reliability=reliability_of(work.problem, hidden),
         inflation=_inflation(work, found, covariance),
     )
-    return _inverted(fitted, work, hidden.design, columns[0], rule) if columns else fitted
+    return _inverted(fitted, work, hidden.design, columns[0]) if columns else fitted
 
 
-def corrected_covariance(work: Work, found: Corrected) -> tuple[Rule, Floats]:
-    """Give the covariance of corrected estimates, and the rule that it is by.
+def corrected_covariance(work: Work, found: Corrected) -> Floats:
+    """Give the covariance of corrected estimates, shape (p, p), by the rule of the model, which is a robust one.
 
     Parameters
     ----------
@@ -169,10 +166,7 @@ def corrected_covariance(work: Work, found: Corrected) -> tuple[Rule, Floats]:
     found
         Its estimates.
     """
-    rule = rule_of(True if work.weighted else None, work.clusters, True)
-    if work.family == "cox":
-        rule = rule_of_hazards(rule)
-    return rule, sandwich(found.bread, found.scores, rule, work.clusters, _leverage(work, rule))
+    return sandwich(found.bread, found.scores, work.problem.rule, work.clusters, work.leverage)
 
 
 def _several(weak: list[str], known: Evidence | None) -> str:
@@ -287,16 +281,6 @@ def _shared(hidden: HiddenColumns, tilted: Tilted) -> Floats | None:
     return np.where(owner >= 0, bare.columns() * own[:, np.maximum(owner, 0)], 0.0)
 
 
-def _leverage(work: Work, rule: Rule) -> Floats | None:
-    """Leverage of each record in the fit to released values, where a rule needs it."""
-    if rule != "HC3":
-        return None
-    X = work.problem.naive_design()
-    if work.family == "linear":
-        return leverage(X)
-    return leverage(X, np.exp(X @ work.plain.start))
-
-
 def _inflation(work: Work, found: Corrected, covariance: Floats) -> Floats:
     """Standard errors over those without noise: the model's there, times what robust ones differ by when naive."""
     plain = np.linalg.pinv(_information(work))
@@ -318,14 +302,13 @@ def _information(work: Work) -> Floats:
     return np.asarray(X.T @ (X * mass[:, None]))
 
 
-def _inverted(fitted: Fit, work: Work, design: Design, j: int, rule: Rule) -> Fit:
+def _inverted(fitted: Fit, work: Work, design: Design, j: int) -> Fit:
     """Intervals and p-values by inverting a score test, where too little is known of a hidden number for Wald's."""
     tail = (1 + fitted.level) / 2
     infinite = math.isinf(fitted.degrees)
     quantile = float(ndtri(tail) if infinite else stdtrit(fitted.degrees, tail))
-    found = inverted(
-        design, work.problem.weight, j, quantile, _Spread(rule, work.clusters, _leverage(work, rule), work.count)
-    )
+    spread = _Spread(work.problem.rule, work.clusters, work.leverage, work.count)
+    found = inverted(design, work.problem.weight, j, quantile, spread)
     p = np.array([2 * float(ndtr(-z) if infinite else stdtr(fitted.degrees, -z)) for z in found.distance])
     profile = np.column_stack([found.low, found.high, p])
     name, term = fitted.terms[j], work.problem.columns.with_any(work.problem.covariates)[j]
