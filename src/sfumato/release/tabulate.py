@@ -18,7 +18,7 @@ from sfumato.release.run import Ran, run_steps
 from sfumato.release.secret import Secret
 from sfumato.tables.asked import By, asked_tables
 from sfumato.tables.build import build
-from sfumato.tables.table import Origin, Table
+from sfumato.tables.table import Table
 
 __all__ = ["tabulate"]
 
@@ -93,10 +93,11 @@ def tabulate(
     if options.get("record") and secret is not None:
         options["secret"] = secret.value
     built = build(records, by, value, **options)
-    origin = Origin(
-        _of_columns(ran, shown),
-        plan.digest,
-        secret.fingerprint if secret is not None and draws.drawn else None,
+    origin = replace(
+        built.origin,
+        disclosure=_of_columns(ran, shown),
+        plan=plan.digest,
+        fingerprint=secret.fingerprint if secret is not None and draws.drawn else None,
     )
     warnings = (warning for step in ran.steps for warning in step.warnings)
     return replace(built, notes=(*warnings, *built.notes), origin=origin)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from sfumato.tables.table import (
     RESERVED,
     SHADOW,
     SINGLE,
+    Origin,
     Table,
     keyed,
     largest_name,
@@ -139,6 +140,7 @@ def build(
     upward = [_upward(axes, table, levels, margins) for table in tables]
     rolled = [roll_up(given, sizes, up, ranks if value else 0) for up in upward]
     built = _table(axes, _first_of(rolled), value, grid, named)
+    built = replace(built, origin=Origin(weighted=weight is not None, negative=bool((given.amount < 0).any())))
     if record is None or secret is None:
         return built
     word = Draws(secret).words(units(records[record]), Purpose("cell_key"))[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from sfumato.tables.audit.attack import Audit, audit
 from sfumato.tables.axis import TOTAL
 from sfumato.tables.equations import Merged, equations
 from sfumato.tables.judge import judge
+from sfumato.tables.reader import Reader, reader_of_judged
 from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
 from sfumato.tables.suppress.choose import suppress
@@ -27,10 +28,8 @@ from sfumato.tables.suppress.result import Suppression
 from sfumato.tables.table import (
     CONTRIBUTORS,
     COST,
-    LEAST,
     LOWER,
     LOWER_LEVEL,
-    MOST,
     SLIDING_LEVEL,
     STATUS,
     UPPER,
@@ -95,8 +94,8 @@ class Protected:
         Whether the table does not tell which hidden cells are the unsafe ones.
     tolerance
         Largest difference of totals from their parts that was taken for rounding.
-    known
-        What the audit took everybody to know that every hidden value is at least.
+    reader
+        What the audit took readers to know of hidden cells.
     unprotected
         Codes of the unsafe cells that no pattern protects as asked; `suppression` says why.
     hidden_before
@@ -114,7 +113,7 @@ class Protected:
     rule: Judgement | None = None
     public: bool = False
     tolerance: float | None = None
-    known: float = 0.0
+    reader: Reader = field(default_factory=Reader)
     unprotected: tuple[tuple[str, ...], ...] = ()
     hidden_before: bool = False
 
@@ -264,7 +263,7 @@ def protect(
     hiding, auditing = split(progress, [3, 1])
     hiding("looking for cells to hide", 0)
     ask = _Asked(judged, merged, protect, cost, last)
-    known = ask.known(lower)
+    known = reader_of_judged(judged, rule, letters=not public).with_least(lower)
     least, most = ask.bounds(known)
     levels, whole, until = ask.levels(sliding), False, monotonic() + (seconds or 0.0)
     for _ in range(ROUNDS):
@@ -287,7 +286,7 @@ def protect(
         checked = audit(
             published(out),
             against=out if protect == "level" else _without_levels(out),
-            lower=known,
+            reader=known,
             sliding=sliding,
             tolerance=tolerance,
             progress=auditing,
@@ -314,7 +313,7 @@ def protect(
         rule=rule,
         public=public,
         tolerance=tolerance,
-        known=known,
+        reader=known,
         hidden_before=STATUS in table.cells.columns and bool((table.cells[STATUS] == "x").any()),
         unprotected=tuple(out.cells.filter(np.isin(merged.cell[0], found.unprotected)).select(out.variables).rows()),
     )
@@ -341,19 +340,10 @@ class _Asked:
         self.cost = merged.gather([self._costs(cost)], "sum")
         self.preferred = None if last is None else self._hidden_last(last)
 
-    def known(self, lower: float | None) -> float:
-        """What everybody knows of every hidden value: as it is said, else by the table's papers, else by its signs."""
-        told = self.table.released.lower if lower is None else lower
-        if told is not None:
-            return told
-        return -np.inf if self.negative or LEAST in self.table.cells.columns else 0.0
-
-    def bounds(self, known: float) -> tuple[Floats, Floats]:
+    def bounds(self, reader: Reader) -> tuple[Floats, Floats]:
         """What everybody knows that each cell lies between."""
-        ends = [self.table.column(name) for name in (LEAST, MOST)]
-        low, high = (np.full(len(self.table), np.nan) if end is None else end for end in ends)
-        low = np.fmax(low, known)
-        return self.merged.gather([low], "max", known), self.merged.gather([high], "min", np.inf)
+        low, high = reader.bounds_of(self.table)
+        return self.merged.gather([low], "max", reader.least), self.merged.gather([high], "min", np.inf)
 
     def narrow(self, checked: Audit, found: Suppression) -> Bools:
         """Unsafe counts that can be protected, but for which fractions alone are possible beside the true one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,9 @@ from sfumato.data.disclosure import Disclosure
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.tables.axis import TOTAL, Axis
+
+if TYPE_CHECKING:
+    from sfumato.tables.reader import Reader
 
 __all__ = [
     "ASKED",
@@ -99,6 +102,10 @@ class Origin:
         What a plan's steps did to columns that the table is of; whoever works with the table must know it.
     plan, fingerprint
         By which the plan and its secret are known again; None where there was none.
+    weighted
+        Whether records had sampling weights.
+    negative
+        Whether a record had a negative value.
 
     Examples
     --------
@@ -109,6 +116,8 @@ class Origin:
     disclosure: Disclosure = field(default_factory=Disclosure)
     plan: str | None = None
     fingerprint: str | None = None
+    weighted: bool = False
+    negative: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,17 +128,17 @@ class Released:
     ----------
     tolerance
         Largest difference of totals from their parts that is rounding.
-    lower
-        What everybody knows that hidden values are at least. None: nothing is said of it.
+    reader
+        What its readers know of hidden cells. None: nothing is said of it.
 
     Examples
     --------
-    >>> Released().lower is None
+    >>> Released().reader is None
     True
     """
 
     tolerance: float | None = None
-    lower: float | None = None
+    reader: Reader | None = None
 
 
 @dataclass(frozen=True)

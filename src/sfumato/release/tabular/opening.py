@@ -14,6 +14,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, FileError
 from sfumato.release.package.papers import NOT_OURS, PACKAGE, read_package
 from sfumato.release.tabular.package import DATA, MORE, digest
+from sfumato.tables.reader import Reader
 from sfumato.tables.table import OWN, RESERVED, STATUS, Origin, Released, Table
 
 __all__ = ["folder_of", "open_table_folder"]
@@ -70,8 +71,12 @@ def open_table_folder(
         trees = {str(n): tuple(Hierarchy.parents(tree) for tree in given) for n, given in own.items()}
         run = package["sfumato"]
         disclosed = Disclosure.from_plain(told.get("disclosure", []))
-        origin = Origin(disclosed, run.get("plan"), run.get("fingerprint"))
-        released = Released(_number(told.get("tolerance")), _number(told.get("lower")))
+        records = told.get("records", {})
+        origin = Origin(
+            disclosed, run.get("plan"), run.get("fingerprint"), "weighted" in records, "negative" in records
+        )
+        known = None if told.get("reader") is None else Reader.of(told["reader"])
+        released = Released(_number(told.get("tolerance")), known)
         hashes = {DATA: resource["hash"]} | ({MORE: told["more"]["hash"]} if "more" in told else {})
         if set(trees) != {n for n in fields if n != named and n not in RESERVED} or named not in fields:
             raise ValueError(fields)

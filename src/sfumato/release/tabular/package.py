@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -127,18 +126,22 @@ class TableResource:
             "passed": papers.ok,
             "proof": papers.proof,
             "tolerance": papers.tolerance,
-            "lower": _end(papers.lower),
+            "reader": self._reader(),
             "must_know": list(papers.sentences),
             "disclosure": self.table.origin.disclosure.to_plain(),
         }
+        if papers.internal:
+            told["records"] = [n for n in ("weighted", "negative") if getattr(self.table.origin, n)]
         if self.more is not None:
             told["more"] = {"path": MORE, "hash": digest(self.more)}
         return {"table": {name: x for name, x in told.items() if not _nothing(x)}}
 
-
-def _end(x: float | None) -> float | str | None:
-    """A number that may have no end, as the Table Schema of data packages writes it."""
-    return x if x is None or math.isfinite(x) else "INF" if x > 0 else "-INF"
+    def _reader(self) -> dict[str, Any] | None:
+        """What readers were taken to know, so that an audit takes them to know the same."""
+        known = self.papers.reader
+        if known is None:
+            return None
+        return known.to_plain() | ({} if known.threshold is None else {"threshold": known.threshold})
 
 
 def _nothing(x: object) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sfumato.tables.protect import Protected
+from sfumato.tables.reader import Reader
 from sfumato.tables.rules import leaves, read_rules
 from sfumato.tables.table import COUNT, Table
 
@@ -51,8 +52,8 @@ class TablePapers:
         Largest difference of totals from their parts that is rounding; None where totals are exact.
     ok
         Whether the audit was passed.
-    lower
-        What everybody was taken to know that hidden values are at least; None where none are hidden.
+    reader
+        What its readers were taken to know of hidden cells; None where none are hidden.
 
     Examples
     --------
@@ -70,7 +71,7 @@ class TablePapers:
     proof: str | None = None
     tolerance: float | None = None
     ok: bool = True
-    lower: float | None = None
+    reader: Reader | None = None
 
 
 CUSTODIANS = "This table is the custodian's: it shows what must not leave. It is no release."
@@ -123,7 +124,7 @@ def papers_of_judged(done: Protected) -> TablePapers:
         proof=_proof(done),
         tolerance=done.tolerance,
         ok=done.ok,
-        lower=done.known,
+        reader=done.reader,
     )
 
 
@@ -163,7 +164,7 @@ def papers_of_protected(done: Protected) -> TablePapers:
         proof=_proof(done),
         tolerance=done.tolerance,
         ok=done.ok,
-        lower=done.known,
+        reader=done.reader,
     )
 
 
@@ -171,7 +172,8 @@ def _of_audit(done: Protected) -> list[str]:
     """How the audit was made; its own notes are for the custodian, for they may say what an attacker should try."""
     if done.audit.method == "elimination":
         return [_LARGE]
-    beforehand = f"hidden values are at least {done.known:g}" if math.isfinite(done.known) else "nothing"
+    least = done.reader.least
+    beforehand = f"hidden values are at least {least:g}" if math.isfinite(least) else "nothing"
     out = [f"What everybody was taken to know of hidden values beforehand: {beforehand}."]
     return [*out, _WHOLE] if done.table.value == COUNT else out
 

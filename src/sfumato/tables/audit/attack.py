@@ -19,12 +19,12 @@ from sfumato.tables.audit.listed import LISTED, listed_cells
 from sfumato.tables.audit.rounded import attacked
 from sfumato.tables.audit.useless import useless_cells
 from sfumato.tables.equations import Merged, System, allowed_of, equations, made_additive
+from sfumato.tables.reader import Reader, reader_of_all
 from sfumato.tables.table import (
     CONTRIBUTORS,
     COUNT,
     LARGEST,
     LEAST,
-    LOWER,
     LOWER_LEVEL,
     MOST,
     SINGLE,
@@ -117,6 +117,7 @@ def audit(
     tables: Table | Released | Sequence[Table | Released],
     *,
     against: Table | Sequence[Table] | None = None,
+    reader: Reader | None = None,
     lower: float | None = None,
     upper: float = np.inf,
     sliding: bool = False,
@@ -135,9 +136,10 @@ def audit(
         files), every hidden cell counts as primary.
     against
         A judged table, or several: true values, which cells are primary, their levels, contributors.
+    reader
+        What readers know of hidden cells; else what the documentation of each table says, else what its file shows.
     lower, upper
-        What the attacker knows of every hidden cell before. Without `lower`: what papers of a table say, else 0, or
-        nothing where a table shows that values may be negative. Bounds of single cells hold besides.
+        That more is known of every hidden cell, or what a file without documentation does not say.
     sliding
         Whether only the width of an interval counts, which must be that of both levels together.
     tolerance
@@ -175,7 +177,8 @@ def audit(
     if hidden.sum() > large:
         return _by_elimination(merged, released, known, hidden)
     search, rest = split(progress, (3, 1))
-    low, high = _bounds(merged, released, judged, lower, upper)
+    readers = reader_of_all(released, lower) if reader is None else [reader.with_least(lower)] * len(released)
+    low, high = _bounds(merged, released, judged, readers, upper)
     allowed = allowed_of(released, tolerance)
     whole = allowed == 0 and _whole(merged, released, low[hidden], high[hidden])
     found = attacked(merged.system, (low, high), allowed, search)
@@ -316,26 +319,17 @@ def _said(table: Table) -> pl.DataFrame:
 
 
 def _bounds(
-    merged: Merged, released: Sequence[Table], judged: Sequence[Table], lower: float | None, upper: float
+    merged: Merged, released: Sequence[Table], judged: Sequence[Table], readers: Sequence[Reader], upper: float
 ) -> tuple[Floats, Floats]:
     """What is known of each cell before: the most that is said of it in any table."""
-    frames = [_beside(table, judged) for table in released]
-    negative = any(_negative(table) for table in (*released, *judged))
     lows, highs = [], []
-    for table, frame in zip(released, frames, strict=True):
+    for table, reader in zip(released, readers, strict=True):
+        frame = _beside(table, judged)
         own = [frame[name].fill_null(np.nan).to_numpy() for name in ("least", "most")]
-        told = table.released.lower if lower is None else lower
-        if told is None:
-            told = -np.inf if negative or not np.isnan(own[0]).all() else 0.0
-        lows.append(np.fmax(own[0], told))
-        highs.append(np.fmin(own[1], upper))
+        low, high = reader.bounds(table.cells[STATUS].to_list(), *own)
+        lows.append(low)
+        highs.append(np.fmin(high, upper))
     return merged.gather(lows, "max", 0.0), merged.gather(highs, "min", np.inf)
-
-
-def _negative(table: Table) -> bool:
-    """Whether a table shows that values may be negative: by a value, or by what it says of a hidden one."""
-    low = table.column(LOWER)
-    return bool(np.any(table.values < 0) or (low is not None and np.any(low < 0)))
 
 
 def _whole(merged: Merged, released: Sequence[Table], lower: Floats, upper: Floats) -> bool:
