@@ -43,7 +43,7 @@ __all__ = ["METHODS", "TRUE", "WAYS", "Making", "TableAsked", "TableMade", "audi
 Method = Literal["suppress", "round", "adjust", "recode", "perturb"]
 METHODS: tuple[Method, ...] = get_args(Method)
 WAYS: Mapping[str, tuple[str, ...]] = {
-    "suppress": ("auto", "optimal", "flow", "elimination", "hypercube"),
+    "suppress": ("auto", "optimal", "flow", "elimination"),
     "round": ROUNDINGS,
     "adjust": ("auto", "exact", "fixed"),
     "recode": ("branches", "levels"),
@@ -76,7 +76,7 @@ class TableAsked:
         Which cells are unsafe, as `sf.tables.judge` takes them: for hiding, adjusting and recoding.
     method, way
         One of `METHODS`, and of its `WAYS`; without a way the first that the method's command takes.
-    protect, cost, lower, singletons, public
+    protect, cost, lower, reader, tell_unsafe
         Of hiding, as `sf.tables.protect` takes them.
     base
         Of rounding.
@@ -104,8 +104,8 @@ class TableAsked:
     protect: Literal["exact", "level"] = "level"
     cost: Literal["value", "unity", "count"] = "value"
     lower: float | None = None
-    singletons: bool = False
-    public: bool = False
+    reader: Literal["contributor", "outsider"] = "contributor"
+    tell_unsafe: bool = False
     base: int = 5
     record: str | None = None
     seconds: float | None = None
@@ -347,9 +347,10 @@ class Making:
                 method=way,
                 protect=asked.protect,
                 cost=asked.cost,
-                singletons=asked.singletons,
+                reader=asked.reader,
+                tell_unsafe=asked.tell_unsafe,
+                secret=self.secret.value if self.secret.repeatable else None,
                 lower=asked.lower,
-                public=asked.public,
                 seconds=seconds,
                 progress=progress,
             )

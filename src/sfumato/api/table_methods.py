@@ -23,7 +23,6 @@ _TRIED: tuple[tuple[Method, str], ...] = (
     ("suppress", "optimal"),
     ("suppress", "flow"),
     ("suppress", "elimination"),
-    ("suppress", "hypercube"),
     ("round", "controlled"),
     ("round", "conventional"),
     ("round", "random"),

@@ -48,11 +48,9 @@ Costs = Literal["value", "unity", "count"]
 
 
 INSIDER = (
-    "Somebody who is alone in a hidden cell, or has the largest part of one, can work out an unsafe cell, or bound it "
-    "more closely than its level allows. Take --singletons (singletons=True) to hold against who is alone."
+    "A contributor who is alone in a hidden cell, or has the largest part of one, can bound an unsafe cell more closely "
+    "than its level allows. That is reported, not prevented."
 )
-
-
 NO_TOTALS = (
     "The table lists no totals, so nothing was hidden for their sake. Whoever has totals from elsewhere can subtract: "
     "build the table with its totals, and protect both together."
@@ -61,7 +59,11 @@ HIDDEN_BEFORE = (
     "Cells that had status x before are hidden in any case, and cost nothing: the gap is of what is hidden beside "
     "them. To look for something cheaper, protect the table without these statuses (status s), or from its records."
 )
-WHOLE = "Counts are whole numbers: more was hidden, so that each unsafe one can be one more."
+WHOLE = "Counts are whole numbers: more was hidden, so that for each unsafe one several are possible."
+NO_SECRET = (
+    "Whoever runs this search again on every table that fits may rule some of them out. With a secret (--secret-file, "
+    "SFUMATO_SECRET, `secret`) the choice of cells hangs on it: take the same one for linked tables and next year."
+)
 ROUNDS = 4
 """So often a pattern is looked for anew, where whole numbers tell what fractions would not."""
 SHOWN = 5
@@ -82,6 +84,8 @@ class Protected:
         How the cells beside the unsafe ones were found.
     audit
         What an attacker who sees `table` alone can work out.
+    reader
+        What the audit took readers to know of hidden cells.
     cells
         Number of cells that are not empty, as the table lists them.
     primary, secondary
@@ -90,12 +94,18 @@ class Protected:
         Sum of the values of the cells hidden beside the unsafe ones, in absolute terms.
     rule
         The rules that it was judged by; None where it had its statuses before.
-    public
-        Whether the table does not tell which hidden cells are the unsafe ones.
+    unions
+        Sums of hidden cells that published totals tell: how many were judged, how many of them are unsafe, of how many
+        equations not every one was judged. None for counts, and where it is not known whose the contributions are.
+    levels
+        How many unsafe cells, by direction, were proved to be as uncertain as their rules ask; None with
+        `protect="exact"`.
+    stages
+        What each part of the search came to: `name`, `secondary_value`, `work`.
     tolerance
         Largest difference of totals from their parts that was taken for rounding.
-    reader
-        What the audit took readers to know of hidden cells.
+    keyed
+        Whether the choice of cells hangs on a secret.
     unprotected
         Codes of the unsafe cells that no pattern protects as asked; `suppression` says why.
     hidden_before
@@ -106,21 +116,35 @@ class Protected:
     judged: Table
     suppression: Suppression
     audit: Audit
+    reader: Reader
     cells: int
     primary: int
     secondary: int
     secondary_value: float
     rule: Judgement | None = None
-    public: bool = False
+    unions: Mapping[str, int] | None = None
+    levels: Levels | None = None
+    stages: tuple[Mapping[str, Any], ...] = ()
     tolerance: float | None = None
-    reader: Reader = field(default_factory=Reader)
+    keyed: bool = False
     unprotected: tuple[tuple[str, ...], ...] = ()
     hidden_before: bool = False
 
     @property
     def ok(self) -> bool:
-        """Whether the audit found nothing that is told exactly or more closely than its level allows."""
-        return self.audit.passed
+        """Whether every unsafe cell, and every unsafe sum of cells, holds against the reader."""
+        inside = self.reader.contributor and bool(self.audit.insider or (self.unions and self.unions["unsafe"]))
+        return self.audit.passed and not inside
+
+    @property
+    def last(self) -> None:
+        """What became of last year's hidden cells: nothing is told of it yet."""
+        return None
+
+    @property
+    def ways_out(self) -> tuple[str, ...]:
+        """Where the table does not hold: what is wrong, and what may help, in the order to try it."""
+        return () if self.ok else tuple(ways_out(self))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -139,8 +163,10 @@ class Protected:
             said.append(NO_TOTALS)
         if self.hidden_before:
             said.append(HIDDEN_BEFORE)
-        if self.audit.insider or self.audit.insider_below:
+        if self.audit.insider_below:
             said.append(INSIDER)
+        if self.primary and not self.keyed:
+            said.append(NO_SECRET)
         return tuple(note for note in said if note)
 
     def to_plain(self) -> dict[str, Any]:
@@ -153,8 +179,14 @@ class Protected:
             "optimal": self.suppression.optimal,
             "gap": self.suppression.gap,
             "method": self.suppression.method,
+            "reader": self.reader.to_plain(),
             "audit": self.audit.summary(),
+            "levels": None if self.levels is None else self.levels.to_plain(),
+            "unions": None if self.unions is None else dict(self.unions),
             "insiders": self.audit.insiders(),
+            "stages": [dict(stage) for stage in self.stages],
+            "last": self.last,
+            "ok": self.ok,
             "notes": list(self.notes),
         }
 

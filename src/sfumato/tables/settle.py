@@ -107,15 +107,15 @@ def internal(table: Table) -> pl.DataFrame:
     return table.cells.select(*table.variables, table.value, *(n for n in known if n in table.cells.columns))
 
 
-def published(table: Table, public: bool = False) -> Table:
-    """A protected table as it is handed out: no value for u and x; no contributors, contributions or levels.
+def published(table: Table, letters: bool = False) -> Table:
+    """A protected table as it is handed out: no value of a hidden cell; no contributors, contributions or levels.
 
     Parameters
     ----------
     table
         A table with statuses.
-    public
-        Whether primary cells are not told from the others that are hidden: x for both.
+    letters
+        Whether it tells which of the hidden cells are unsafe (`u`); else all of them are `x`.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def published(table: Table, public: bool = False) -> Table:
     Examples
     --------
     >>> rows = pl.DataFrame({"sex": ["f", "m"], "count": [9, 1], "contributors": [9, 1], "status": ["s", "u"]})
-    >>> published(Table.of(rows), public=True).cells.rows()
+    >>> published(Table.of(rows)).cells.rows()
     [('f', 9, 's'), ('m', None, 'x')]
     """
     if STATUS not in table.cells.columns:
@@ -136,7 +136,7 @@ def published(table: Table, public: bool = False) -> Table:
         *table.variables,
         pl.when(~hidden).then(pl.col(table.value)).alias(table.value),
         *(
-            pl.when(hidden).then(pl.lit("x")).otherwise(pl.col(n)).alias(n) if public and n == STATUS else n
+            pl.when(hidden).then(pl.lit("x")).otherwise(pl.col(n)).alias(n) if n == STATUS and not letters else n
             for n in kept
         ),
     )

@@ -78,7 +78,7 @@ Tolerance = Annotated[
 ]
 Lower = Annotated[
     float | None,
-    typer.Option(help="What everybody knows that hidden values are at least; else 0. Counts that are not empty: 1."),
+    typer.Option(help="That readers know more: every hidden value is at least this. Counts are 1 or more anyway."),
 ]
 Sliding = Annotated[
     bool,

@@ -59,8 +59,8 @@ def protect(
         typer.Option(help="Which cells are unsafe: n(3), p(10), pq(10,50), nk(2,85). Again for more."),
     ] = None,
     method: Annotated[
-        Literal["auto", "optimal", "flow", "elimination", "hypercube"],
-        typer.Option(help="How cells are found that must be hidden as well; auto goes by the table's size."),
+        Literal["auto", "optimal", "flow", "elimination"],
+        typer.Option(help="How cells are found that must be hidden as well; auto does what the work allows."),
     ] = "auto",
     protect: Annotated[
         Literal["exact", "level"],
@@ -68,8 +68,12 @@ def protect(
     ] = "level",
     cost: Annotated[Literal["value", "unity", "count"], typer.Option(help="What hiding a cell costs.")] = "value",
     sliding: Sliding = False,
-    singletons: Annotated[
-        bool, typer.Option("--singletons", help="Hold also against who is alone in a hidden cell.")
+    reader: Annotated[
+        Literal["contributor", "outsider"],
+        typer.Option(help="Who reads it: perhaps a contributor, who knows the cells he is alone in; or nobody inside."),
+    ] = "contributor",
+    tell_unsafe: Annotated[
+        bool, typer.Option("--tell-unsafe", help="Publish two letters: u for unsafe cells, x for the others hidden.")
     ] = False,
     prior: Annotated[
         Path | None, typer.Option(help="A-priori file (.hst): statuses, costs and levels of single cells.")
@@ -81,12 +85,12 @@ def protect(
     internal: Annotated[
         Path | None, typer.Option(help="Where to write the judged table with values and levels, for the custodian.")
     ] = None,
-    public: Annotated[
-        bool, typer.Option("--public", help="Do not tell which hidden cells are the unsafe ones.")
-    ] = False,
     overwrite: Overwrite = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although the audit fails.")] = False,
-    time_limit: Annotated[float | None, typer.Option(min=0, help="Seconds to look for something cheaper.")] = None,
+    work: Annotated[
+        float, typer.Option(min=0.01, help="How much work the search and the proofs may cost: times the default.")
+    ] = 1.0,
+    time_limit: Annotated[float | None, typer.Option(min=0, help="Stop looking for something cheaper sooner.")] = None,
     tolerance: Tolerance = None,
     lower: Lower = None,
     count: Count = None,
@@ -108,6 +112,8 @@ def protect(
     skip_rows: SkipRows = 0,
     sheet: Sheet = None,
     name_blank: NameBlank = False,
+    public: Annotated[bool, typer.Option("--public", hidden=True)] = False,
+    singletons: Annotated[bool, typer.Option("--singletons", hidden=True)] = False,
 ) -> None:
     """Hide the cells of a table that tell of few, and others beside them, until no attacker can work them out.
 
@@ -119,6 +125,7 @@ def protect(
     from sfumato.cli.working import working
     from sfumato.data.files.jj import is_jj, write_jj
     from sfumato.data.files.priors import read_priors
+    from sfumato.release.secret import Secret
     from sfumato.release.tabular.hand_out import refuse_out
     from sfumato.tables.build import RANKS
     from sfumato.tables.problems import problem_of
@@ -126,6 +133,8 @@ def protect(
     from sfumato.tables.rules import ranks_needed, read_rules
     from sfumato.tables.table import COUNT
 
+    _refuse_gone(public=public, singletons=singletons)
+    secret = Secret.known(secret_file)
     read = (data, prior, last, plan, secret_file)
     refuse_out(out, *read, internal, overwrite=overwrite)
     refuse_out(internal, *read, out, overwrite=overwrite, internal=True, numbered=True)
@@ -152,7 +161,6 @@ def protect(
     else:
         _refuse_of_records(
             plan=plan,
-            secret_file=secret_file,
             table=table,
             count=count,
             holdings=holdings,
@@ -169,12 +177,14 @@ def protect(
             protect=protect,
             cost=cost,
             sliding=sliding,
-            singletons=singletons,
+            reader=reader,
+            tell_unsafe=tell_unsafe,
+            secret=None if secret is None else secret.value,
             priors=() if prior is None else read_priors(prior, len(given.axes)),
             last=None if last is None else open_tables([last], value, {}, reading, numbered=True)[0],
-            public=public,
             tolerance=tolerance,
             lower=lower,
+            work=work,
             seconds=time_limit,
             progress=progress,
         )
@@ -192,8 +202,16 @@ def protect(
         _show(done)
     say([f"Written: {out}"] if written and out is not None else [])
     if not done.ok:
-        say(["The audit failed: cells can still be worked out. " + ("" if force else "Nothing was handed out.")])
+        say([*done.ways_out, "" if force else "Nothing was handed out."])
         raise typer.Exit(1)
+
+
+def _refuse_gone(*, public: bool, singletons: bool) -> None:
+    """Refuse options of earlier versions, and name what stands for them."""
+    if public:
+        raise typer.BadParameter("It is the default now: hidden cells have one letter. --tell-unsafe publishes both.")
+    if singletons:
+        raise typer.BadParameter("It is the default now: --reader contributor. --reader outsider leaves it out.")
 
 
 def _refuse_numbered(data: Path, out: Path | None, internal: Path | None) -> None:

@@ -88,7 +88,7 @@ def refuse_out(
     for path in (p.resolve() for p in inputs if p is not None):
         if path == place or (not is_table_file(out) and path.is_relative_to(place)) or place.is_relative_to(path):
             raise FileError(f"{str(out)!r} is, or holds, what this command reads or writes. Choose another path.")
-    if internal and any(_is_a_release(folder) for folder in (place, place.parent)):
+    if internal and any(_is_a_release(folder) for folder in (place, *place.parents)):
         raise FileError("The internal table shows hidden values: it must not be in a release folder.")
     if is_table_file(out):
         if out.is_dir():

@@ -106,11 +106,17 @@ class TableResource:
             elif name == self.table.value:
                 yield {"name": name, "type": "number", "description": "The value; empty where it is not told."}
             elif name == STATUS:
-                said = [{"value": letter, "label": text} for letter, text in _STATUSES.items()]
+                said = [{"value": letter, "label": text} for letter, text in self._statuses().items()]
                 yield {"name": name, "type": "string", "categories": said}
             else:
                 kind, text = _ABOUT[name]
                 yield {"name": name, "type": kind, "description": text}
+
+    def _statuses(self) -> dict[str, str]:
+        """What letters mean; where all hidden cells have one, it tells nothing of them."""
+        if (self.table.cells[STATUS] == "u").any():
+            return _STATUSES
+        return {letter: text for letter, text in _STATUSES.items() if letter != "u"} | {"x": "hidden"}
 
     def own(self) -> dict[str, Any]:
         """What only sfumato reads of it: hierarchies as child → parent, and what an analyst must know."""

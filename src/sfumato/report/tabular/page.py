@@ -144,7 +144,8 @@ def page_of(table: Table) -> TablePage:
     """
     letters = _letters(table)
     hidden = np.isin(letters, HIDDEN)
-    statuses = tuple((one, said, int(np.sum(letters == one))) for one, said in MEANINGS.items() if one in letters)
+    meanings = MEANINGS if "u" in letters else MEANINGS | {"x": "hidden"}  # with one letter it tells nothing more
+    statuses = tuple((one, said, int(np.sum(letters == one))) for one, said in meanings.items() if one in letters)
     return TablePage(
         statuses, tuple(_margins(table, hidden)), _widths(table, hidden), tuple(_crossings(table, letters))
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sfumato.tables.protect import Protected
 from sfumato.tables.reader import Reader
 from sfumato.tables.rules import leaves, read_rules
-from sfumato.tables.table import COUNT, Table
+from sfumato.tables.table import COUNT, LOWER, Table
 
 __all__ = [
     "Figure",
@@ -82,8 +82,21 @@ _HIDDEN = (
 )
 _WHOLE = "Ends of the intervals of counts are rounded inwards to whole numbers."
 _LARGE = (
-    "The table is large: the audit looked for hidden cells that the equations determine. Intervals were not worked "
-    "out, so `lower` and `upper` are empty."
+    "The table is large: it was proved of every unsafe cell that its value stays as uncertain as its rule asks. Where "
+    "`lower` and `upper` are empty, they were not worked out."
+)
+_UNIONS = (
+    "A published total less its published parts is the sum of its hidden parts: these sums are as safe, by the same "
+    "rules, as a cell is."
+)
+_NO_LEVELS = "It was only asked that no unsafe value can be worked out exactly, not how closely it can be bounded."
+_KEYED = (
+    "Which cells are hidden beside unsafe ones hangs on the custodian’s secret, so that nobody can run the search again "
+    "and compare."
+)
+_PLAIN_COSTS = (
+    "Which cells are hidden beside unsafe ones hangs on the values alone. Whoever runs the search again on every table "
+    "that fits may drop some of them."
 )
 _AGAINST = (
     "The table was audited against whoever adds and subtracts what is published and knows which codes are parts of "
@@ -132,19 +145,22 @@ def papers_of_protected(done: Protected) -> TablePapers:
     """The papers of a protected table as it is handed out.
 
     Left out are the parameters of rules on shares, which bound contributions to published cells; the sum of the values
-    that were hidden besides, which is one more equation of hidden values; and which of the hidden cells, or how many,
-    could be published again.
+    that were hidden besides, which is one more equation of hidden values; how good the pattern is, for whoever would
+    look for it again; which of the hidden cells, or how many, could be published again; and, unless the table has two
+    letters, how many of them are unsafe.
     """
     hidden = done.table.column(done.table.value)
     gone = 0 if hidden is None else int(sum(math.isnan(x) for x in hidden))
     figures: dict[str, Figure] = {"cells": done.cells, "hidden": gone}
-    if not done.public:
+    if done.reader.letters:
         figures |= {"primary": done.primary, "secondary": done.secondary}
     audit: dict[str, Figure] = {"method": done.audit.method, "exact": done.audit.exact}
-    if done.audit.below_level == 0:
+    if done.audit.below_level == 0 and done.levels is not None:
         audit["below_level"] = 0
-    said = [_HIDDEN, *_of_rules(done), _EMPTY, *_of_audit(done), _AGAINST]
-    if done.public:
+    said = [_HIDDEN, *_of_rules(done), _EMPTY, *_of_reader(done), *_of_unions(done), _AGAINST, _costs_said(done)]
+    if done.levels is None:
+        said.append(_NO_LEVELS)
+    if not done.reader.letters:
         said.append("Which of the hidden cells are the unsafe ones is not told: all have status x.")
     if not done.ok:
         said.insert(0, _FORCED)
@@ -161,21 +177,42 @@ def papers_of_protected(done: Protected) -> TablePapers:
         rules=None if done.rule is None else done.rule.public,
         figures=figures,
         audit=audit,
-        proof=_proof(done),
         tolerance=done.tolerance,
         ok=done.ok,
         reader=done.reader,
     )
 
 
-def _of_audit(done: Protected) -> list[str]:
-    """How the audit was made; its own notes are for the custodian, for they may say what an attacker should try."""
-    if done.audit.method == "elimination":
-        return [_LARGE]
-    least = done.reader.least
-    beforehand = f"hidden values are at least {least:g}" if math.isfinite(least) else "nothing"
-    out = [f"What everybody was taken to know of hidden values beforehand: {beforehand}."]
-    return [*out, _WHOLE] if done.table.value == COUNT else out
+def _of_reader(done: Protected) -> list[str]:
+    """What readers were taken to know; the audit's own notes are the custodian's: they may say what to try."""
+    reader, least = done.reader, done.reader.least
+    known = [f"that hidden values are {least:g} or more"] if math.isfinite(least) else []
+    if reader.whole:
+        known.append("that they are whole numbers")
+    if reader.letters and reader.threshold is not None:
+        known.append(f"that unsafe ones (status u) are below {reader.threshold}, and all others at least that")
+    if reader.contributor:
+        known.append("the value of every cell in which they are the only contributor")
+    out = [f"What readers were taken to know of hidden cells: {'; '.join(known) or 'nothing'}."]
+    if reader.whole:
+        out.append(_WHOLE)
+    if done.audit.lower and _open(done):
+        out.append(_LARGE)
+    return out
+
+
+def _open(done: Protected) -> bool:
+    """Whether an interval of a hidden cell was not worked out."""
+    low, value = done.table.column(LOWER), done.table.values
+    return low is None or any(math.isnan(x) and math.isnan(y) for x, y in zip(low, value, strict=True))
+
+
+def _of_unions(done: Protected) -> list[str]:
+    return [] if done.unions is None else [_UNIONS]
+
+
+def _costs_said(done: Protected) -> str:
+    return _KEYED if done.keyed else _PLAIN_COSTS
 
 
 def title_of(table: Table) -> str:

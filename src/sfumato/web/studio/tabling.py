@@ -51,7 +51,7 @@ FIELDS = (
     *_RULES,
     "method",
     *_WAYS.values(),
-    *("protect", "cost", "lower", "singletons", "public", "base", "seconds", "own"),
+    *("protect", "cost", "lower", "outsider", "tell_unsafe", "base", "seconds", "own"),
 )
 """Names of the form's fields, as they stand in the address."""
 _LONGEST, _MOST_FILES, _MOST_SENT = 1_000, 300, 20
@@ -384,7 +384,8 @@ def _more(chosen: Chosen, method: str, errors: dict[str, str]) -> dict[str, Any]
         return {"base": int(text)}
     if method != "suppress":
         return {}
-    out: dict[str, Any] = {name: chosen[name] == "on" for name in ("singletons", "public")}
+    out: dict[str, Any] = {"tell_unsafe": chosen["tell_unsafe"] == "on"}
+    out["reader"] = "outsider" if chosen["outsider"] == "on" else "contributor"
     for name, allowed in (("protect", ("level", "exact")), ("cost", ("value", "unity", "count"))):
         out[name] = chosen[name] or allowed[0]
         if out[name] not in allowed:
@@ -416,8 +417,9 @@ def lines(studio: Studio, asked: TableAsked) -> str:
             "method": None if asked.way == "auto" else asked.way,
             "protect": None if asked.protect == "level" else asked.protect,
             "cost": None if asked.cost == "value" else asked.cost,
-            "singletons": asked.singletons,
-            "public": asked.public,
+            "reader": None if asked.reader == "contributor" else asked.reader,
+            "tell-unsafe": asked.tell_unsafe,
+            "secret-file": key,
             "time-limit": _short(asked.seconds),
             "lower": _short(asked.lower),
         }

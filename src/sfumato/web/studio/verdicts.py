@@ -15,7 +15,6 @@ NAMES: Mapping[tuple[str, str], str] = {
     ("suppress", "optimal"): "Hide cells: cheapest pattern",
     ("suppress", "flow"): "Hide cells: flows",
     ("suppress", "elimination"): "Hide cells: elimination",
-    ("suppress", "hypercube"): "Hide cells: hypercube",
     ("round", "controlled"): "Round so that totals add up",
     ("round", "conventional"): "Round each to the nearest",
     ("round", "random"): "Round each at random",
@@ -26,15 +25,13 @@ NAMES: Mapping[tuple[str, str], str] = {
 }
 """By method and way."""
 _OPTIONS = {
-    "--singletons (singletons=True)": "“Hold also against who is alone in a cell”",
-    "--lower 1 (lower=1)": "1 in “Everybody knows that hidden values are at least”",
+    "--tell-unsafe (tell_unsafe)": "“Publish which hidden cells are unsafe”",
 }
 """Options of the command, as the page calls them."""
 _HIDES = {
     "optimal": "the cheapest pattern",
     "flow": "cheapest flows",
     "elimination": "elimination",
-    "hypercube": "hypercubes",
 }
 
 
@@ -60,8 +57,7 @@ def _said(state: str, headline: str, *sentences: str) -> dict[str, Any]:
 def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
     audit, inside = told["audit"], told["insiders"]
     alone = (
-        f"Whoever is alone in a hidden cell works out {_many(inside['exact'], 'unsafe one')} exactly: "
-        "“Hold also against who is alone in a cell” closes that."
+        f"Whoever is alone in a hidden cell works out {_many(inside['exact'], 'unsafe one')} exactly."
         if inside["exact"]
         else ""
     )
@@ -100,16 +96,8 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
             "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
             "unsafe ones none closer than the rule asks."
         )
-    from sfumato.tables.audit.listed import LISTED
-
-    listed = ""
-    if LISTED in told["notes"]:
-        listed = (
-            "But the file leaves empty cells out, so that everybody knows that no hidden count is 0, and can work out "
-            "an unsafe one: write 1 into “Everybody knows that hidden values are at least” below “Hiding cells”."
-        )
-    state = "warn" if alone or near or listed else "ok"
-    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, listed, alone, near)
+    state = "warn" if alone or near else "ok"
+    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, alone, near)
 
 
 def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,10 +177,9 @@ def facts(asked: TableAsked, told: Mapping[str, Any], shown: Mapping[str, Any]) 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
     """What the method had to say, in the words of the page; what the verdict says is not said again."""
-    from sfumato.tables.audit.listed import LISTED
     from sfumato.tables.protect import INSIDER
 
-    return [_worded(note) for note in told.get("notes", []) if note not in (LISTED, INSIDER)]
+    return [_worded(note) for note in told.get("notes", []) if note != INSIDER]
 
 
 def _worded(note: str) -> str:
