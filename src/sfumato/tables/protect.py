@@ -310,7 +310,6 @@ def protect(
             forbidden=ask.has("z"),
             forced=ask.has("x"),
             preferred=ask.preferred,
-            alone=ask.alone if singletons else None,
             seconds=None if seconds is None else max(0.0, until - monotonic()),
             progress=hiding,
         )

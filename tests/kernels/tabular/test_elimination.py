@@ -1,4 +1,4 @@
-"""Exact elimination: figures of the literature, brute force over the fractions, order, insiders."""
+"""Exact elimination: figures of the literature, brute force over the fractions, order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sfumato.kernels.tabular.determined import motions
 from sfumato.kernels.tabular.elimination import (
     Inner,
     eliminate,
-    eliminate_with_insiders,
     inner_sums,
     publication_order,
     rounded,
@@ -102,30 +101,6 @@ def test_the_order_of_equations_changes_nothing(case: tuple[Built, np.ndarray], 
     order = publication_order(built.value, inner.sums)
     one, two = eliminate(inner, primary, order), eliminate(other, primary, order)
     np.testing.assert_array_equal(one.secondary, two.secondary)
-
-
-@pytest.mark.slow
-@given(tables())
-@settings(max_examples=30)
-def test_nobody_alone_in_a_hidden_cell_finds_another(case: tuple[Built, np.ndarray]) -> None:
-    built, primary = case
-    inner = inner_sums(built.matrix)
-    order = publication_order(built.value, inner.sums)
-    alone = primary & (np.arange(len(primary)) % 2 == 0)
-    if primary.all():
-        return
-    pattern = eliminate_with_insiders(built.matrix, inner, primary, order, alone)
-    hidden = primary | pattern.secondary
-    before = set(np.flatnonzero(determined(built, np.ones(len(hidden), bool)))) | set(
-        np.flatnonzero(determined(built, hidden))
-    )
-    everything = motions(built.matrix, np.ones(len(hidden), bool)).group
-    for cell in np.flatnonzero(alone):
-        knows = hidden.copy()
-        knows[cell] = False
-        for found in np.flatnonzero(determined(built, knows) & primary):
-            # only what no pattern can prevent: cells that move together though everything is hidden
-            assert found in before or everything[found] == everything[cell]
 
 
 def test_forbidden_cells_are_published_and_what_they_give_away_is_told() -> None:

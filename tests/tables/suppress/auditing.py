@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,13 @@ def shortfalls(
     lower_level: Floats | None = None,
     upper_level: Floats | None = None,
     sliding_level: Floats | None = None,
-    known: int | None = None,
+    known: Sequence[int] = (),
 ) -> Iterator[int]:
-    """Primary cells that are determined, or that do not reach their level; for an insider who knows one cell."""
+    """Primary cells that are determined, or that do not reach their level; for an insider who knows some cells."""
     zero = np.zeros(len(value))
     down, up, both = (zero if x is None else x for x in (lower_level, upper_level, sliding_level))
     seen = hidden.copy()
-    if known is not None:
-        seen[known] = False
+    seen[list(known)] = False
     interval = attack(matrix, value, seen, lower, upper)
     for cell in np.flatnonzero(primary & seen).tolist():
         low, high = interval(cell)

@@ -9,9 +9,9 @@ round a false alarm has a chance of about 1e-9, and hides a cell too many.
 
 All equations count at once, those of linked tables and of hierarchies alike.
 
-It protects against: exact disclosure by anybody who adds and subtracts published cells; by a contributor who is alone
-in a cell and takes that out, where `alone` is given. It does not protect against: close estimates (the feasibility
-interval may be narrow), and what non-negativity adds: audit, then repair.
+It protects against: exact disclosure by anybody who adds and subtracts published cells. It does not protect against:
+close estimates (the feasibility interval may be narrow), what non-negativity adds, and whoever knows hidden cells:
+audit, then repair.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.tabular.determined import motions
-from sfumato.kernels.tabular.modular import PRIME, SECOND_PRIME, inverse, put, reduce_by_pivots
+from sfumato.kernels.tabular.modular import PRIME, put, reduce_by_pivots
 
-__all__ = ["Inner", "Pattern", "eliminate", "eliminate_with_insiders", "inner_sums", "publication_order", "rounded"]
+__all__ = ["Inner", "Pattern", "eliminate", "inner_sums", "publication_order", "rounded"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -225,7 +224,6 @@ def eliminate(
     order: Ints,
     *,
     forbidden: Bools | None = None,
-    sums: sp.csr_array | None = None,
 ) -> Pattern:
     """Hide cells until no primary cell is determined.
 
@@ -239,8 +237,6 @@ def eliminate(
         The other cells, in the order in which they are tried for publication; cells left out stay hidden.
     forbidden : ndarray of bool, optional
         Cells that are published whatever they tell; they come first.
-    sums : csr_array, optional
-        More sums of inner cells that must stay undetermined.
 
     Examples
     --------
@@ -255,109 +251,13 @@ def eliminate(
     order = np.concatenate([np.flatnonzero(first), order[~first[order] & ~primary[order]]])
     tried = sp.vstack([inner.known, inner.sums[order]], format="csr")
     must = len(inner.known.indptr) - 1 + int(first.sum())
-    kept_in = inner.sums[np.flatnonzero(primary)]
-    secret = kept_in if sums is None else sp.vstack([kept_in, sums], format="csr")
+    secret = inner.sums[np.flatnonzero(primary)]
     hide, lost = _eliminate(*_arrays(tried), *_arrays(secret), must, m)
     secondary = ~primary
     secondary[order[~hide[inner.known.shape[0] :]]] = False
     undone = np.zeros(n, np.bool_)
     undone[np.flatnonzero(primary)] = lost[: int(primary.sum())]
     return Pattern(secondary, undone)
-
-
-def eliminate_with_insiders(
-    matrix: sp.csr_array,
-    inner: Inner,
-    primary: Bools,
-    order: Ints,
-    alone: Bools,
-    *,
-    forbidden: Bools | None = None,
-) -> Pattern:
-    """Hide cells until nobody who is alone in a hidden cell can work a primary one out either.
-
-    Whoever knows a cell takes it out of every sum it stands in. So, of each equation, a primary cell together with a
-    cell of one contributor must stay undetermined as well (virtual sums, as `anySum` of GaussSuppression has for counts
-    and `numttHTT` for magnitudes). What gets past these, over several equations, is looked for afterwards, and gets a
-    virtual sum of its own.
-
-    Parameters
-    ----------
-    matrix
-        The equations.
-    inner, primary, order, forbidden
-        As for `eliminate`.
-    alone : ndarray of bool
-        Cells with one contributor, each taken for another one.
-
-    Examples
-    --------
-    In a row of three hidden cells, one who is alone in the first would find the second, were the third published.
-
-    >>> import numpy as np, scipy.sparse as sp
-    >>> row = sp.csr_array([[-1, 1, 1, 1, 1]])
-    >>> primary, alone = np.array([0, 1, 1, 0, 0]) > 0, np.array([0, 1, 0, 0, 0]) > 0
-    >>> eliminate_with_insiders(row, inner_sums(row), primary, np.array([0, 3, 4]), alone).secondary.tolist()
-    [False, False, False, False, True]
-    """
-    sums = _virtual(matrix, inner, primary, alone & primary)
-    pattern = eliminate(inner, primary, order, forbidden=forbidden, sums=sums)
-    for _ in range(_ROUNDS):
-        more = _escaped(matrix, inner, primary, alone, primary | pattern.secondary)
-        if more is None:
-            break
-        sums = sp.vstack([sums, more], format="csr")
-        pattern = eliminate(inner, primary, order, forbidden=forbidden, sums=sums)
-    return pattern
-
-
-_ROUNDS = 20
-
-
-def _virtual(matrix: sp.csr_array, inner: Inner, primary: Bools, alone: Bools) -> sp.csr_array:
-    """Of each equation, every primary cell with every cell of one contributor, as they stand in it."""
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    matrix = sp.csr_array(matrix)
-    for a, b in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        cells, signs = matrix.indices[a:b], matrix.data[a:b]
-        for s in np.flatnonzero(alone[cells]):
-            for p in np.flatnonzero(primary[cells]):
-                if p != s and not (alone[cells[p]] and cells[p] < cells[s]):
-                    found.setdefault((int(cells[p]), int(cells[s])), (int(signs[p]), int(signs[s])))
-    pairs = np.array(list(found), np.int64).reshape(-1, 2)
-    return _sums_of(inner, pairs, np.array(list(found.values()), np.int64).reshape(-1, 2))
-
-
-def _escaped(matrix: sp.csr_array, inner: Inner, primary: Bools, alone: Bools, hidden: Bools) -> sp.csr_array | None:
-    """Virtual sums of primary cells that move in proportion to another cell of one contributor."""
-    moved = motions(matrix, hidden)
-    told, pairs, factors = alone & hidden & (moved.group >= 0), [], []
-    by_group: dict[int, list[int]] = {}
-    for cell in np.flatnonzero(told):
-        by_group.setdefault(int(moved.group[cell]), []).append(int(cell))
-    for cell in np.flatnonzero(primary & (moved.group >= 0)):
-        for other in by_group.get(int(moved.group[cell]), []):
-            if other != cell and not (told[cell] and cell < other):
-                ratio = int(moved.move[cell]) * inverse(int(moved.move[other]), SECOND_PRIME) % SECOND_PRIME
-                for k in range(1, 61):
-                    whole = ratio * k % SECOND_PRIME
-                    whole = whole - SECOND_PRIME if whole > SECOND_PRIME // 2 else whole
-                    if abs(whole) < 10**4:
-                        pairs.append((int(cell), other))
-                        factors.append((k, -whole))
-                        break
-    if not pairs:
-        return None
-    return _sums_of(inner, np.array(pairs, np.int64), np.array(factors, np.int64))
-
-
-def _sums_of(inner: Inner, pairs: Ints, factors: Ints) -> sp.csr_array:
-    """Pairs of cells, so many times each, as sums of inner cells; those that are 0 anyway left out."""
-    rows = np.repeat(np.arange(len(pairs)), 2)
-    chosen = sp.csr_array((factors.reshape(-1), (rows, pairs.reshape(-1))), (len(pairs), inner.sums.shape[0]))
-    sums = sp.csr_array(chosen @ inner.sums)
-    sums.eliminate_zeros()
-    return sp.csr_array(sums[np.flatnonzero(np.diff(sums.indptr))])
 
 
 def _arrays(matrix: sp.csr_array) -> tuple[Ints, Ints, Ints]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["FAR", "Goals", "beside", "boxes", "goals_of", "room", "with_insiders"]
+__all__ = ["FAR", "Goals", "Insider", "boxes", "goals_of", "room", "with_insiders"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,6 +17,25 @@ Bools = NDArray[np.bool_]
 
 FAR = 1000.0
 """Flows are bounded by so many times the amount asked for: LPs stay well scaled, patterns only safer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Insider:
+    """Somebody who knows hidden cells, and must not find another one.
+
+    Parameters
+    ----------
+    cell
+        The primary cell that must be able to move all the same.
+    known
+        The cells that they know.
+    exact
+        Only that the cell can move at all counts; else all its levels hold against them too.
+    """
+
+    cell: int
+    known: Ints
+    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +53,9 @@ class Goals:
     cone
         Any distance above nothing will do: only whether a cell can move at all counts.
     known
-        The cell that the attacker knows beside what is published; -1: none (an outsider).
+        The place in `sets` of the cells that the attacker knows beside what is published; -1: none (an outsider).
+    sets
+        Sets of cells that somebody knows.
     """
 
     cell: Ints
@@ -41,6 +63,7 @@ class Goals:
     amount: Floats
     cone: Bools
     known: Ints
+    sets: tuple[Ints, ...] = ()
 
     def __len__(self) -> int:
         """How many goals there are."""
@@ -48,12 +71,23 @@ class Goals:
 
     def __getitem__(self, places: NDArray[np.generic]) -> Goals:
         """The goals at some places."""
-        return Goals(*(part[places] for part in (self.cell, self.sign, self.amount, self.cone, self.known)))
+        return Goals(*(part[places] for part in self._parts()), self.sets)
+
+    def _parts(self) -> tuple[NDArray[Any], ...]:
+        return self.cell, self.sign, self.amount, self.cone, self.known
 
     def joined(self, other: Goals) -> Goals:
         """These goals, then others."""
-        names = ("cell", "sign", "amount", "cone", "known")
-        return Goals(*(np.concatenate([getattr(self, n), getattr(other, n)]) for n in names))
+        if other.sets is not self.sets:
+            moved = np.where(other.known < 0, -1, other.known + len(self.sets))
+            other = replace(other, known=moved, sets=self.sets + other.sets)
+        parts = zip(self._parts(), other._parts(), strict=True)
+        return Goals(*(np.concatenate(pair) for pair in parts), other.sets)
+
+    def within(self, place: Ints) -> Goals:
+        """The same goals where cells have other places; -1: a cell that is left out, and does not move."""
+        sets = tuple(place[known][place[known] >= 0] for known in self.sets)
+        return replace(self, cell=place[self.cell], sets=sets)
 
 
 def room(value: Floats, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
@@ -75,7 +109,7 @@ def goals_of(
     down: Floats,
     up: Floats,
     levels: tuple[Floats | None, Floats | None, Floats | None],
-    insiders: tuple[Ints, Ints] | None = None,
+    insiders: Sequence[Insider] = (),
 ) -> Goals:
     """List the goals of a table.
 
@@ -89,7 +123,7 @@ def goals_of(
         Lower, upper and sliding protection levels; all None: no primary cell may be determined exactly. Primary cells
         without a positive level must not be determined exactly either.
     insiders
-        Pairs (primary cell, cell that the attacker knows) that must hold too.
+        Who knows which cells, and against whom the goals of one cell must hold too.
 
     Examples
     --------
@@ -116,37 +150,28 @@ def goals_of(
     known = np.full(len(cell), -1)
     order = np.lexsort((-sign_, cell))
     goals = Goals(cell, sign_, amount_, cone_, known)[order]
-    return goals if insiders is None else with_insiders(goals, insiders)
+    return with_insiders(goals, insiders, even)
 
 
-def with_insiders(goals: Goals, insiders: tuple[Ints, Ints]) -> Goals:
-    """Repeat the goals of a cell for whoever knows another one."""
-    outside = goals[goals.known < 0]
-    places = [np.flatnonzero(outside.cell == cell) for cell in insiders[0]]
-    known = np.repeat(insiders[1], [len(of) for of in places])
-    again = outside[np.concatenate([np.zeros(0, dtype=np.int64), *places])]
-    return goals.joined(replace(again, known=known))
-
-
-def beside(matrix: sp.csr_array, primary: Bools, alone: Bools) -> tuple[Ints, Ints]:
-    """Pairs (primary cell, another cell of one contributor) that stand in one equation.
-
-    The Handbook's minimum: whoever is alone in a hidden cell subtracts it, and must not find a neighbour in the row.
+def with_insiders(goals: Goals, insiders: Sequence[Insider], even: bool) -> Goals:
+    """Repeat the goals of cells for whoever knows others; `even`: whatever can rise can fall.
 
     Examples
     --------
-    >>> row = sp.csr_array(np.array([[1, 1, 1, -1]]))
-    >>> pairs = beside(row, np.array([True, True, False, False]), np.array([True, False, False, False]))
-    >>> [pair.tolist() for pair in pairs]
-    [[1], [0]]
+    >>> goals = goals_of(np.array([True, False]), np.ones(2), np.ones(2), (None, np.array([2.0, 0]), None))
+    >>> more = with_insiders(goals, [Insider(0, np.array([1])), Insider(0, np.array([1]), exact=True)], True)
+    >>> more.amount.tolist(), more.cone.tolist(), more.known.tolist()
+    ([2.0, 2.0, 1.0], [False, False, True], [-1, 0, 1])
     """
-    known = primary & alone
-    ones = abs(matrix).astype(np.int64)
-    near = sp.coo_array(ones.T[np.flatnonzero(primary)] @ ones[:, np.flatnonzero(known)])
-    cell, other = np.flatnonzero(primary)[near.row], np.flatnonzero(known)[near.col]
-    keep = cell != other
-    order = np.lexsort((other[keep], cell[keep]))
-    return cell[keep][order].astype(np.int64), other[keep][order].astype(np.int64)
+    outside = goals[goals.known < 0]
+    for who in insiders:
+        again = outside[np.flatnonzero(outside.cell == who.cell)]
+        if who.exact:
+            again = Goals(
+                np.array([who.cell]), np.array([1 if even else 0]), np.ones(1), np.ones(1, dtype=bool), np.zeros(1, int)
+            )
+        goals = goals.joined(replace(again, known=np.zeros(len(again), dtype=np.int64), sets=(who.known,)))
+    return goals
 
 
 def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, Floats]:
@@ -166,5 +191,6 @@ def boxes(goals: Goals, place: int, down: Floats, up: Floats) -> tuple[Floats, F
         amount = float(goals.amount[place])
         falls, rises = np.minimum(down / amount, FAR), np.minimum(up / amount, FAR)
     if goals.known[place] >= 0:
-        falls[goals.known[place]] = rises[goals.known[place]] = 0.0
+        known = goals.sets[goals.known[place]]
+        falls[known] = rises[known] = 0.0
     return falls, rises

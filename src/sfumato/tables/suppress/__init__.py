@@ -1,1 +1,1 @@
-"""Which cells to hide beside the primary ones: exactly, by cheapest flows, by elimination, by hypercubes."""
+"""Which cells to hide beside the primary ones: exactly, by cheapest flows, by elimination; in stages."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.tabular.goals import Insider
 from sfumato.progress import Progress, quiet
 from sfumato.tables.suppress.exact import suppress_exact
 from sfumato.tables.suppress.flow import suppress_flow
-from sfumato.tables.suppress.hypercube import suppress_hypercube
-from sfumato.tables.suppress.insiders import closed
 from sfumato.tables.suppress.problem import Equations, Problem, prepare
 from sfumato.tables.suppress.repair import INSIDERS, eliminated, suppress_elimination_repair
 from sfumato.tables.suppress.result import Suppression
@@ -25,8 +24,8 @@ __all__ = ["METHODS", "Method", "chosen", "suppress"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-Method = Literal["auto", "optimal", "flow", "elimination", "hypercube"]
-METHODS: tuple[Method, ...] = ("auto", "optimal", "flow", "elimination", "hypercube")
+Method = Literal["auto", "optimal", "flow", "elimination"]
+METHODS: tuple[Method, ...] = ("auto", "optimal", "flow", "elimination")
 
 SMALL, FLAT, MIDDLE, LARGE = 700, 3_000, 2_000, 10_000
 """Cells up to which the search is exact, exact in two dimensions, by flows, by elimination that flows mend."""
@@ -55,15 +54,15 @@ def suppress(
     forbidden: Bools | None = None,
     preferred: Bools | None = None,
     forced: Bools | None = None,
-    alone: Bools | None = None,
+    insiders: Sequence[Insider] = (),
     seconds: float | None = None,
     progress: Progress = quiet,
 ) -> Suppression:
     """Find the cells to hide beside the primary ones.
 
-    It protects against: whoever adds and subtracts published cells, and knows the bounds beforehand; with `alone`, also
-    who knows the whole of a primary cell in the same row. It does not protect against: several contributors who join,
-    and what other releases tell.
+    It protects against: whoever adds and subtracts published cells, and knows the bounds beforehand; and against the
+    `insiders` that are named. It does not protect against: others who know cells, several who join, and what other
+    releases tell.
 
     Parameters
     ----------
@@ -73,7 +72,7 @@ def suppress(
         Cells that must be protected, shape (cells,).
     method
         `auto`: by the size of the table. `optimal`: the cheapest pattern, with proof. `flow`: cheapest flows one after
-        another. `elimination`: exact elimination; with levels, mended by flows. `hypercube`: for comparison.
+        another. `elimination`: exact elimination; with levels, mended by flows.
     cost
         What hiding each cell costs; copies of a cell together.
     lower, upper
@@ -84,9 +83,8 @@ def suppress(
     forbidden, preferred, forced
         Cells that must be published; that cost next to nothing (say those of last period's pattern); that are hidden
         whatever it costs, without being protected.
-    alone
-        Cells with a single contributor. The pattern then holds also against each who is alone in a primary cell, for
-        every other primary cell of the rows it stands in.
+    insiders
+        Who knows which cells, and must not find a primary one.
     seconds
         When to stop. What is given by then is safe, but may hide more than is needed.
     progress
@@ -127,16 +125,13 @@ def suppress(
         forbidden=forbidden,
         preferred=preferred,
         forced=forced,
-        alone=alone,
+        insiders=insiders,
         seconds=seconds,
         check=name in ("optimal", "flow"),
     )
     if not len(problem.goals):
         return problem.result(problem.fixed.copy(), "none", 0.0)
-    found = _RUN[name](problem, method == "auto", progress)
-    if alone is None or name == "elimination only":
-        return found
-    return closed(problem, found)
+    return _RUN[name](problem, method == "auto", progress)
 
 
 def chosen(matrix: sp.csr_array) -> str:
@@ -191,14 +186,9 @@ def _elimination_only(problem: Problem, auto: bool, progress: Progress) -> Suppr
     return problem.result(hidden, "elimination", note=note)
 
 
-def _hypercube(problem: Problem, auto: bool, progress: Progress) -> Suppression:
-    return suppress_hypercube(problem, progress)
-
-
 _RUN: dict[str, Callable[[Problem, bool, Progress], Suppression]] = {
     "optimal": _optimal,
     "flow": _flow,
     "elimination": _elimination,
     "elimination only": _elimination_only,
-    "hypercube": _hypercube,
 }

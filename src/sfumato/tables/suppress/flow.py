@@ -116,9 +116,9 @@ def clean(state: Witnesses, keep: Bools, until: float = np.inf, progress: Progre
 
 def _within(state: Witnesses, cells: Ints) -> Witnesses:
     """The same, of hidden cells alone: what is published does not move, and the programs are small."""
-    place = np.full(len(state.hidden) + 1, -1)  # the last place is that of nobody's knowledge
+    place = np.full(len(state.hidden), -1)
     place[cells] = np.arange(len(cells))
-    goals = replace(state.goals, cell=place[state.goals.cell], known=place[state.goals.known])
+    goals = state.goals.within(place)
     matrix = sp.csr_array(state.flows.matrix[:, cells])
     matrix = sp.csr_array(matrix[np.flatnonzero(abs(matrix).sum(axis=1))])
     every = np.ones(len(cells), dtype=bool)
@@ -177,9 +177,8 @@ def directed(problem: Problem, only: Goals | None = None) -> Goals:
     found = replace(goals, sign=sign, amount=amount)
     if extra:
         cell, more, known = (np.array(x) for x in zip(*extra, strict=True))
-        down = Goals(cell, np.full(len(cell), -1), more, np.zeros(len(cell), dtype=bool), known)
-        names = ("cell", "sign", "amount", "cone", "known")
-        found = Goals(*(np.concatenate([getattr(found, n), getattr(down, n)]) for n in names))
+        down = Goals(cell, np.full(len(cell), -1), more, np.zeros(len(cell), dtype=bool), known, found.sets)
+        found = found.joined(down)
     return found[found.amount > 0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Protocol
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
-from sfumato.kernels.tabular.goals import Goals, beside, boxes, goals_of, room
+from sfumato.kernels.tabular.goals import Goals, Insider, boxes, goals_of, room
 from sfumato.kernels.tabular.programs import Flows, Reach
 from sfumato.tables.suppress.result import Suppression, impossible_note
 
@@ -67,8 +68,6 @@ class Problem:
         Primary cells for which more was asked for than can be reached, and why.
     until
         When to stop, as `time.monotonic` tells it.
-    alone
-        Cells with a single contributor, where the pattern must hold against these too.
     """
 
     matrix: sp.csr_array
@@ -84,7 +83,6 @@ class Problem:
     unprotected: Ints
     reason: tuple[str, ...]
     until: float
-    alone: Bools | None = None
 
     def late(self) -> bool:
         """Whether the time is over."""
@@ -125,7 +123,7 @@ def prepare(
     forbidden: Bools | None = None,
     preferred: Bools | None = None,
     forced: Bools | None = None,
-    alone: Bools | None = None,
+    insiders: Sequence[Insider] = (),
     seconds: float | None = None,
     check: bool = True,
 ) -> Problem:
@@ -135,7 +133,7 @@ def prepare(
     ----------
     system, primary, cost, lower, upper, lower_level, upper_level, sliding_level
         As for `suppress`.
-    forbidden, preferred, forced, alone, seconds
+    forbidden, preferred, forced, insiders, seconds
         As for `suppress`.
     check
         Look for goals out of reach; without it the table is taken to be too large for that.
@@ -148,16 +146,13 @@ def prepare(
     open_ = fixed | ~(none if forbidden is None else forbidden)
     weight, scale = _costs(cost, none if preferred is None else preferred, open_ & ~fixed)
     down, up = room(value, lower, upper)
-    insiders = None if alone is None else beside(matrix, primary, alone)
     goals = goals_of(primary, down, up, (lower_level, upper_level, sliding_level), insiders)
     unprotected: Ints = np.zeros(0, dtype=np.int64)
     reason: tuple[str, ...] = ()
     if check:
         goals, unprotected, reason = _reachable(matrix, goals, down, up, open_)
     until = np.inf if seconds is None else monotonic() + seconds
-    return Problem(
-        matrix, value, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until, alone
-    )
+    return Problem(matrix, value, fixed, primary, open_, weight, scale, down, up, goals, unprotected, reason, until)
 
 
 def _check(matrix: sp.csr_array, value: Floats, primary: Bools, *sizes: Floats) -> None:
@@ -215,11 +210,9 @@ def within_reach(problem: Problem, places: Ints) -> tuple[Problem, Goals]:
     }
     others = np.setdiff1d(np.arange(len(problem.goals)), places)
     rest = problem.goals[others]
-    names = ("cell", "sign", "amount", "cone", "known")
-    goals = Goals(*(np.concatenate([getattr(rest, n), getattr(left, n)]) for n in names))
     unprotected = np.array(sorted(told), dtype=np.int64)
     reason = tuple(told[cell] for cell in sorted(told))
-    return replace(problem, goals=goals, unprotected=unprotected, reason=reason), left
+    return replace(problem, goals=rest.joined(left), unprotected=unprotected, reason=reason), left
 
 
 def unproved(matrix: sp.csr_array, goals: Goals, down: Floats, up: Floats) -> Ints:

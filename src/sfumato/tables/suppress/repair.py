@@ -36,7 +36,6 @@ def eliminated(problem: Problem) -> tuple[Problem, Bools]:
     """The cells that exact elimination hides, the primary ones among them; primary cells it cannot save are told."""
     from sfumato.kernels.tabular.elimination import (
         eliminate,
-        eliminate_with_insiders,
         inner_sums,
         publication_order,
     )
@@ -44,11 +43,7 @@ def eliminated(problem: Problem) -> tuple[Problem, Bools]:
     inner = inner_sums(sp.csr_array(problem.matrix))
     order = publication_order(problem.cost, inner.sums)
     order = order[~problem.fixed[order]]
-    if problem.alone is None:
-        found = eliminate(inner, problem.fixed, order, forbidden=~problem.open)
-    else:
-        matrix = sp.csr_array(problem.matrix)
-        found = eliminate_with_insiders(matrix, inner, problem.fixed, order, problem.alone, forbidden=~problem.open)
+    found = eliminate(inner, problem.fixed, order, forbidden=~problem.open)
     lost = np.flatnonzero(found.undone & problem.primary)
     told = dict(zip(problem.unprotected.tolist(), problem.reason, strict=True))
     told = dict.fromkeys(lost.tolist(), "forbidden") | told
@@ -115,12 +110,11 @@ def missed(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
 
 def _missed_by_flows(problem: Problem, goals: Goals, hidden: Bools) -> NDArray[np.int64]:
     cells = np.flatnonzero(hidden)
-    place = np.full(len(hidden) + 1, -1)
+    place = np.full(len(hidden), -1)
     place[cells] = np.arange(len(cells))
     matrix = sp.csr_array(problem.matrix[:, cells])
     matrix = sp.csr_array(matrix[np.flatnonzero(abs(matrix).sum(axis=1))])
-    own = Goals(place[goals.cell], goals.sign, goals.amount, goals.cone, place[goals.known])
-    return unproved(matrix, own, problem.down[cells], problem.up[cells])
+    return unproved(matrix, goals.within(place), problem.down[cells], problem.up[cells])
 
 
 def suppress_elimination_repair(problem: Problem, progress: Progress = quiet) -> Suppression:
