@@ -30,15 +30,15 @@ def tried(folder, said=None, **more):
 def test_each_says_what_it_loses(tmp_path):
     said: list[tuple[str, float]] = []
     found = {(one.method, one.way): one for one in tried(tmp_path, said, by=("sex", "ill"), record="id")}
-    assert len(found) == 11
-    optimal, hypercube = found["suppress", "optimal"], found["suppress", "hypercube"]
+    assert len(found) == 10
+    optimal, quick = found["suppress", "optimal"], found["suppress", "elimination"]
     assert optimal.ok
-    assert optimal.loss["hidden_value"] <= hypercube.loss["hidden_value"]
+    assert optimal.loss["hidden_value"] <= quick.loss["hidden_value"]
     assert found["round", "controlled"].loss["hidden"] == 0
     assert found["round", "controlled"].ok is None
     assert found["round", "conventional"].loss["change"] <= found["round", "controlled"].loss["change"]  # the nearest
     assert [share for _, share in said] == sorted(share for _, share in said)
-    assert any("hypercube" in what for what, _ in said)
+    assert any("elimination" in what for what, _ in said)
     assert all(one.to_plain()["seconds"] >= 0 for one in found.values())
 
 

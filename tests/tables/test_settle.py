@@ -30,8 +30,9 @@ def test_nothing_that_identifies_leaves_the_house(tmp_path):
     judged = judge(Table.of(rows), "n(3)")
     out = published(judged)
     assert out.cells.columns == ["sex", "count", "status"]
-    assert out.cells.filter(pl.col("status") == "u")["count"].to_list() == [None]
-    assert published(judged, public=True).cells["status"].to_list() == ["s", "s", "x"]
+    assert out.cells.filter(pl.col("status") == "x")["count"].to_list() == [None]
+    assert out.cells["status"].to_list() == ["s", "s", "x"]
+    assert published(judged, letters=True).cells["status"].to_list() == ["s", "s", "u"]
     with pytest.raises(DataError, match="not judged"):
         published(Table.of(ROWS))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from time import monotonic
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,36 +14,25 @@ from numpy.typing import NDArray
 from sfumato.data.files.priors import Prior
 from sfumato.errors import DataError
 from sfumato.kernels.grid import NO_GRID, decimals, significant
-from sfumato.progress import Progress, quiet, split
-from sfumato.tables.audit.attack import Audit, audit
+from sfumato.progress import Progress, quiet
+from sfumato.tables.audit.attack import Audit, Levels
 from sfumato.tables.axis import TOTAL
+from sfumato.tables.costs import Costs, costs_of
 from sfumato.tables.equations import Merged, equations
+from sfumato.tables.hiding import Found, How, hide
 from sfumato.tables.judge import judge
 from sfumato.tables.reader import Reader, reader_of_judged
 from sfumato.tables.rules import Judgement, read_rules
 from sfumato.tables.settle import published, settled
-from sfumato.tables.suppress.choose import suppress
-from sfumato.tables.suppress.result import Suppression
-from sfumato.tables.table import (
-    CONTRIBUTORS,
-    COST,
-    LOWER,
-    LOWER_LEVEL,
-    SLIDING_LEVEL,
-    STATUS,
-    UPPER,
-    UPPER_LEVEL,
-    Released,
-    Table,
-    is_count,
-)
+from sfumato.tables.suppress.choose import Method
+from sfumato.tables.suppress.result import Stage, Suppression
+from sfumato.tables.table import HIDDEN, LOWER, PROVED, STATUS, UPPER, Released, Table
+from sfumato.tables.unions import Unions
+from sfumato.tables.ways_out import ways_out
 
 __all__ = ["Costs", "Method", "Protected", "protect"]
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Method = Literal["auto", "optimal", "flow", "elimination", "hypercube"]
-Costs = Literal["value", "unity", "count"]
 
 
 INSIDER = (
@@ -59,13 +47,10 @@ HIDDEN_BEFORE = (
     "Cells that had status x before are hidden in any case, and cost nothing: the gap is of what is hidden beside "
     "them. To look for something cheaper, protect the table without these statuses (status s), or from its records."
 )
-WHOLE = "Counts are whole numbers: more was hidden, so that for each unsafe one several are possible."
 NO_SECRET = (
     "Whoever runs this search again on every table that fits may rule some of them out. With a secret (--secret-file, "
     "SFUMATO_SECRET, `secret`) the choice of cells hangs on it: take the same one for linked tables and next year."
 )
-ROUNDS = 4
-"""So often a pattern is looked for anew, where whole numbers tell what fractions would not."""
 SHOWN = 5
 """So many cells that cannot be protected are named."""
 
@@ -202,12 +187,14 @@ def protect(
     protect: Literal["exact", "level"] = "level",
     cost: Costs = "value",
     sliding: bool = False,
-    singletons: bool = False,
+    reader: Literal["contributor", "outsider"] = "contributor",
+    tell_unsafe: bool = False,
+    secret: bytes | None = None,
     priors: Sequence[Prior] = (),
     last: Table | None = None,
-    public: bool = False,
     tolerance: float | None = None,
     lower: float | None = None,
+    work: float = 1.0,
     seconds: float | None = None,
     progress: Progress = quiet,
 ) -> Protected:
@@ -220,8 +207,9 @@ def protect(
     rules
         Primary rules, as in `judge`; without any, the cells that have status `u` already.
     method
-        `auto` chooses by size. `optimal`: the cheapest pattern, with proof or a proved gap. `flow`: cheapest flows one
-        after another. `elimination`: exact elimination modulo a prime. `hypercube`: for comparison; it hides too much.
+        `auto`: elimination, flows, a clean-up and an exact search, as far as the work allows. `optimal`: the cheapest
+        pattern, with proof or a proved gap. `flow`: cheapest flows one after another. `elimination`: exact elimination
+        modulo a prime.
     protect
         `level`: every unsafe cell can be as far below and above its value as its rule asks. `exact`: none is known.
     cost
@@ -230,23 +218,27 @@ def protect(
     sliding
         Whether only the width of an unsafe cell's interval counts, which must be that of both its levels together,
         wherever its value lies within.
-    singletons
-        Hold also against a contributor who is alone in a hidden cell, and knows its value.
+    reader
+        `contributor`: the table holds also against each contributor who is alone in hidden cells, and sums of hidden
+        cells that a published total tells are as safe as a cell. `outsider`: both are reported only.
+    tell_unsafe
+        Whether the table tells which of its hidden cells are unsafe (`u`); more must be hidden then.
+    secret
+        At least 16 bytes that the choice of cells hangs on, so that nobody can run the search again and compare: take
+        the same one for linked tables and next year.
     priors
         What is settled of single cells before.
     last
         Last period's table with its statuses: cells that were hidden there cost next to nothing.
-    public
-        Whether the table does not tell which of the hidden cells are the unsafe ones.
     tolerance
         Largest difference of totals from the sums of their parts that is taken for rounding; else what the papers of
         the table say.
     lower
-        What everybody knows that every hidden value is at least; else what the papers of the table or its file say of
-        each cell, else 0, or nothing where some value is negative. Give 1 for
-        counts of which no hidden one can be 0, because empty cells are left out or published as zeros.
+        That readers know more: every hidden value is at least this.
+    work
+        How much work the search and the proofs may cost, in multiples of the default.
     seconds
-        When to stop looking for something cheaper. The result is safe all the same, and audited.
+        When to stop looking for something cheaper, before the work is spent. The result is audited all the same.
     progress
         Called with what is being done, and the share of the work that is done.
 
@@ -257,13 +249,17 @@ def protect(
     Raises
     ------
     DataError, FormulaError
-        Where the table lacks what a rule needs, is not additive, or an option is wrong.
+        Where the table lacks what a rule needs, is not additive, an option is wrong, or `lower` is less than readers
+        know.
+    SecretError
+        A secret that is too short.
 
     Notes
     -----
-    It protects against whoever adds and subtracts published cells of this table, knows the codes' hierarchies and that
-    values are not negative. It does not protect against other tables of the same data that are released elsewhere
-    (audit them together), nor against several contributors who tell each other their values.
+    It protects against whoever adds and subtracts published cells of this table, and knows the codes' hierarchies and
+    what `reader` of the result says; of sums also against one contributor. It does not protect against other tables of
+    the same data that are released elsewhere (audit them together), several contributors who tell each other their
+    values, sums that several equations tell together, nor, without a secret, whoever runs the search again.
 
     References
     ----------
@@ -292,62 +288,80 @@ def protect(
             "the one that `--internal` wrote, not one that was handed out."
         )
     merged = equations(judged, tolerance=tolerance)
-    hiding, auditing = split(progress, [3, 1])
-    hiding("looking for cells to hide", 0)
-    ask = _Asked(judged, merged, protect, cost, last)
-    known = reader_of_judged(judged, rule, letters=not public).with_least(lower)
-    least, most = ask.bounds(known)
-    levels, whole, until = ask.levels(sliding), False, monotonic() + (seconds or 0.0)
-    for _ in range(ROUNDS):
-        found = suppress(
-            merged.system,
-            ask.primary,
-            method=method,
-            cost=ask.cost,
-            lower=least,
-            upper=most,
-            **levels,
-            forbidden=ask.has("z"),
-            forced=ask.has("x"),
-            preferred=ask.preferred,
-            seconds=None if seconds is None else max(0.0, until - monotonic()),
-            progress=hiding,
-        )
-        out = _hidden(judged, merged, found.secondary)
-        checked = audit(
-            published(out),
-            against=out if protect == "level" else _without_levels(out),
-            reader=known,
-            sliding=sliding,
-            tolerance=tolerance,
-            progress=auditing,
-        )
-        if not (narrow := ask.narrow(checked, found)).any():
-            break
-        levels, whole = ask.raised(levels, narrow), True
-    if whole:
-        found = replace(found, optimal=False, gap=None, bound=None, note=" ".join([*filter(None, [found.note]), WHOLE]))
+    known = reader_of_judged(judged, rule, letters=tell_unsafe, contributor=reader == "contributor").with_least(lower)
+    how = How(
+        method,
+        protect,
+        sliding,
+        costs_of(judged, cost, secret),
+        None if last is None else _hidden_last(judged, last),
+        tolerance,
+        work,
+        seconds,
+    )
+    found = hide(judged, merged, Unions.of(judged, merged, rule), known, how, progress)
+    return _protected(table, rule, found, known, merged, how, keyed=secret is not None)
+
+
+def _protected(
+    given: Table, rule: Judgement | None, found: Found, reader: Reader, merged: Merged, how: How, *, keyed: bool
+) -> Protected:
+    """What was found, with the intervals beside the table and its figures."""
+    checked, suppression, out = found.audit, found.suppression, found.table
     ends = {LOWER: checked.lower[0], UPPER: checked.upper[0]}
-    out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()})
-    out = replace(out, released=Released(tolerance, known))
+    out = out.with_columns(**{name: pl.Series(end).fill_nan(None) for name, end in ends.items()}, **_marks(checked))
+    out = replace(out, released=Released(how.tolerance, reader))
     letters = out.cells[STATUS]
     beside = np.abs(out.values[(letters == "x").to_numpy()])
+    lost = np.isin(merged.cell[0], suppression.unprotected)
     return Protected(
-        published(out, public),
+        published(out, reader.letters),
         out,
-        found,
+        suppression,
         checked,
+        reader,
         cells=len(out),
         primary=int((letters == "u").sum()),
         secondary=len(beside),
         secondary_value=_sum(beside),
         rule=rule,
-        public=public,
-        tolerance=tolerance,
-        reader=known,
-        hidden_before=STATUS in table.cells.columns and bool((table.cells[STATUS] == "x").any()),
-        unprotected=tuple(out.cells.filter(np.isin(merged.cell[0], found.unprotected)).select(out.variables).rows()),
+        unions=None if found.unions is None else found.unions.to_plain(),
+        levels=None if how.protect == "exact" else checked.levels,
+        stages=tuple(_stage(stage, merged, out) for stage in suppression.stages),
+        tolerance=how.tolerance,
+        keyed=keyed,
+        hidden_before=STATUS in given.cells.columns and bool((given.cells[STATUS] == "x").any()),
+        unprotected=tuple(out.cells.filter(lost).select(out.variables).rows()),
     )
+
+
+def _marks(checked: Audit) -> dict[str, pl.Series]:
+    """Which unsafe cells are not proved: 0 within the work allowed, -1 where it is proved that they fall short."""
+    levels = checked.levels
+    if levels is None or not (levels.short or levels.unproved):
+        return {}
+    marks = {"below level": -1, "exact": -1, "unproved": 0}
+    return {PROVED: checked.problems[0].replace_strict(marks, default=None, return_dtype=pl.Int64)}
+
+
+def _stage(stage: Stage, merged: Merged, out: Table) -> Mapping[str, Any]:
+    """A stage of the search in values that its pattern hides."""
+    (hidden,) = merged.spread(stage.secondary, False)
+    beside = np.abs(out.values[hidden & (out.cells[STATUS] != "u").to_numpy()])
+    return {"name": stage.name, "secondary_value": _sum(beside), "work": stage.work}
+
+
+def _hidden_last(table: Table, last: Table) -> NDArray[np.bool_]:
+    """The lines of a table that were hidden in last period's."""
+    if STATUS not in last.cells.columns or last.variables != table.variables:
+        raise DataError(
+            f"Last period's table must have the same variables ({', '.join(table.variables)}), and statuses."
+        )
+    before = last.cells.filter(pl.col(STATUS).is_in(list(HIDDEN))).select(last.variables)
+    mine = table.cells.select(table.variables).with_row_index("sfumato:line")
+    hidden = np.zeros(len(table), dtype=bool)
+    hidden[mine.join(before, on=list(last.variables), how="semi")["sfumato:line"].to_numpy()] = True
+    return hidden
 
 
 def _sum(values: Floats) -> float:
@@ -358,96 +372,3 @@ def _sum(values: Floats) -> float:
 
 def _that_is(named: Sequence[str]) -> str:
     return f"These are: {'; '.join(named[:SHOWN])}{'; and others' if len(named) > SHOWN else ''}."
-
-
-class _Asked:
-    """What is asked for, cell by cell of the equations."""
-
-    def __init__(self, table: Table, merged: Merged, protect: str, cost: Costs, last: Table | None) -> None:
-        self.table, self.merged, self.protect = table, merged, protect
-        self.letters = table.cells[STATUS].cast(pl.String).fill_null("s").to_numpy()
-        self.negative = bool(np.any(table.values < 0))
-        self.primary = self.has("u")
-        self.cost = merged.gather([self._costs(cost)], "sum")
-        self.preferred = None if last is None else self._hidden_last(last)
-
-    def bounds(self, reader: Reader) -> tuple[Floats, Floats]:
-        """What everybody knows that each cell lies between."""
-        low, high = reader.bounds_of(self.table)
-        return self.merged.gather([low], "max", reader.least), self.merged.gather([high], "min", np.inf)
-
-    def narrow(self, checked: Audit, found: Suppression) -> Bools:
-        """Unsafe counts that can be protected, but for which fractions alone are possible beside the true one."""
-        none = np.zeros(self.merged.system.size, dtype=bool)
-        if not checked.exact or checked.method != "programs" or not is_count(self.table):
-            return none
-        exact = self.merged.gather([(checked.problems[0] == "exact").fill_null(value=False).to_numpy()], "any") > 0
-        exact[found.unprotected] = False
-        return np.asarray(exact)
-
-    def raised(self, levels: Mapping[str, Floats | None], narrow: Bools) -> dict[str, Floats | None]:
-        """The levels, with those of some cells such that they can be one more."""
-        upper = levels.get("upper_level")
-        held = np.zeros(len(narrow)) if upper is None else upper
-        return {**levels, "upper_level": np.where(narrow, np.maximum(held, 1.0), held)}
-
-    def has(self, letter: str) -> Bools:
-        """Cells of which a copy has a status."""
-        return np.asarray(self.merged.gather([self.letters == letter], "any") > 0)
-
-    def levels(self, sliding: bool) -> dict[str, Floats | None]:
-        """How far primary cells must reach; nothing where only exact disclosure counts."""
-        own = [self.table.column(name) for name in (LOWER_LEVEL, UPPER_LEVEL, SLIDING_LEVEL)]
-        if self.protect == "exact":
-            return {}
-        low, high, wide = (None if level is None else self.merged.gather([level], "max") for level in own)
-        if sliding and low is not None and high is not None:
-            return {"sliding_level": low + high if wide is None else np.maximum(low + high, wide)}
-        return {"lower_level": low, "upper_level": high, "sliding_level": wide}
-
-    @property
-    def alone(self) -> Bools:
-        """Cells with a single contributor."""
-        count = self.table.column(CONTRIBUTORS)
-        count = self.table.values if count is None else count
-        return np.asarray(self.merged.gather([count], "max") == 1)
-
-    def _costs(self, cost: Costs) -> Floats:
-        usual = self._usual(cost)
-        own = self.table.column(COST)
-        return usual if own is None else np.where(np.isnan(own), usual, own)
-
-    def _usual(self, cost: Costs) -> Floats:
-        if cost == "unity":
-            return np.ones(len(self.table))
-        if cost == "count":
-            count = self.table.column(CONTRIBUTORS)
-            if count is None:
-                raise DataError(f"Costs by count need the number of contributors: a column {CONTRIBUTORS!r}.")
-            return np.nan_to_num(count)
-        return np.abs(self.table.values)
-
-    def _hidden_last(self, last: Table) -> Bools:
-        if STATUS not in last.cells.columns or last.variables != self.table.variables:
-            raise DataError(
-                f"Last period's table must have the same variables ({', '.join(self.table.variables)}), and statuses."
-            )
-        before = last.cells.filter(pl.col(STATUS).is_in(["u", "x"])).select(last.variables)
-        mine = self.table.cells.select(self.table.variables).with_row_index("sfumato:line")
-        lines = mine.join(before, on=list(last.variables), how="semi")["sfumato:line"].to_numpy()
-        hidden = np.zeros(len(self.table), dtype=bool)
-        hidden[lines] = True
-        return np.asarray(self.merged.gather([hidden], "any") > 0)
-
-
-def _without_levels(table: Table) -> Table:
-    return replace(table, cells=table.cells.drop(LOWER_LEVEL, UPPER_LEVEL, SLIDING_LEVEL, strict=False))
-
-
-def _hidden(table: Table, merged: Merged, secondary: Bools) -> Table:
-    """The table with `x` for what is hidden beside the unsafe cells, in all copies."""
-    (hidden,) = merged.spread(secondary, False)
-    letters = table.cells[STATUS].cast(pl.String).fill_null("s").to_numpy()
-    (unsafe,) = merged.spread(np.asarray(merged.gather([letters == "u"], "any") > 0), False)
-    out = np.where(unsafe, "u", np.where(hidden, "x", letters))
-    return replace(table.with_columns(**{STATUS: pl.Series(out)}), notes=table.notes)

@@ -35,14 +35,15 @@ class Reader:
     letters
         Whether the table says which of its hidden cells are the unsafe ones.
     threshold
-        With letters: an unsafe cell is below this number, every other hidden cell at least as much. None where letters
-        bound nothing.
+        With letters: hidden cells that are not unsafe are at least this number. None where letters bound nothing.
+    below
+        Whether every unsafe cell is below the threshold, for it is the only reason to be unsafe.
     contributor
         Whether the reader may be one of those whom the table is about, and knows what is his.
 
     Examples
     --------
-    >>> Reader(least=1, whole=True, letters=True, threshold=3).of_letter("u")
+    >>> Reader(least=1, whole=True, letters=True, threshold=3, below=True).of_letter("u")
     (1, 2)
     >>> Reader().to_plain()
     {'letters': False, 'least': 0, 'whole': False, 'contributor': False}
@@ -52,6 +53,7 @@ class Reader:
     whole: bool = False
     letters: bool = False
     threshold: int | None = None
+    below: bool = False
     contributor: bool = False
 
     def of_letter(self, letter: str) -> tuple[float, float]:
@@ -59,7 +61,7 @@ class Reader:
         if not self.letters or self.threshold is None:
             return self.least, np.inf
         if letter == "u":
-            return self.least, self.threshold - 1
+            return self.least, self.threshold - 1 if self.below else np.inf
         return max(self.least, self.threshold), np.inf
 
     def bounds(
@@ -85,7 +87,7 @@ class Reader:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Reader:
-        """From such plain values as `to_plain` gives, and the `threshold` beside them.
+        """From such plain values as `to_plain` gives, and `threshold` and `below` beside them.
 
         Raises
         ------
@@ -99,8 +101,8 @@ class Reader:
         """
         least = -np.inf if plain["least"] is None else float(plain["least"])
         told = {name: bool(plain[name]) for name in ("whole", "letters", "contributor")}
-        below = plain.get("threshold")
-        return cls(least, threshold=None if below is None else int(below), **told)
+        at = plain.get("threshold")
+        return cls(least, threshold=None if at is None else int(at), below=bool(plain.get("below")), **told)
 
     def with_least(self, lower: float | None) -> Reader:
         """The reader who knows that hidden cells are at least `lower`; None: as it is.
@@ -146,7 +148,7 @@ def reader_of_judged(
     >>> import polars as pl
     >>> rows = pl.DataFrame({"sex": ["Total", "f", "m"], "count": [9, 8, 1], "status": ["s", "s", "u"]})
     >>> reader_of_judged(Table.of(rows), None)
-    Reader(least=1.0, whole=True, letters=False, threshold=None, contributor=False)
+    Reader(least=1.0, whole=True, letters=False, threshold=None, below=False, contributor=False)
     """
     value = table.values
     if not is_count(table):
@@ -158,8 +160,8 @@ def reader_of_judged(
     hidden = table.cells[STATUS].is_in(list(HIDDEN)).fill_null(value=False).to_numpy()
     zeros = (rule is not None and any(one.name == "zero" for one in leaves(rule))) or bool((value[hidden] < 1).any())
     least = 0.0 if zeros or not whole or table.origin.weighted else 1.0
-    threshold = _threshold(table, rule) if letters and least == 1 else None
-    return Reader(least, whole, letters, threshold)
+    threshold, below = _threshold(table, rule) if letters and least == 1 else (None, False)
+    return Reader(least, whole, letters, threshold, below)
 
 
 def reader_of_file(table: Table) -> Reader:
@@ -190,7 +192,7 @@ def reader_of_file(table: Table) -> Reader:
         others = np.isnan(value) & ~unsafe
         most, fewest = np.nanmax(high[unsafe], initial=0.0), np.nanmin(low[others], initial=np.inf)
         threshold = int(most) + 1 if np.isfinite(most) and most > 0 and most < fewest else None
-    return Reader(least, whole, letters, threshold)
+    return Reader(least, whole, letters, threshold, threshold is not None)
 
 
 def reader_of_all(tables: Sequence[Table], lower: float | None = None) -> list[Reader]:
@@ -212,13 +214,15 @@ def _has_contributors(table: Table) -> bool:
     return any(name in table.cells.columns for name in (CONTRIBUTORS, SINGLE))
 
 
-def _threshold(table: Table, rule: Judgement | None) -> int | None:
-    """What letters tell of a count: every unsafe one is below a threshold that is published, every other one is not."""
+def _threshold(table: Table, rule: Judgement | None) -> tuple[int | None, bool]:
+    """What letters tell of a count: no cell but the unsafe ones is below a threshold; whether all of these are."""
     parts = rule.parts if isinstance(rule, Either) else (rule,)
-    if not all(isinstance(part, Rule) and part.name == "n" for part in parts):
-        return None
-    most = int(max(part.numbers[0] for part in parts if isinstance(part, Rule)))
-    value, heads = table.values, table.column(CONTRIBUTORS)
+    few = [part.numbers[0] for part in parts if isinstance(part, Rule) and part.name == "n"]
+    if not few:
+        return None, False
+    most, value, heads = int(max(few)), table.values, table.column(CONTRIBUTORS)
     unsafe = (table.cells[STATUS] == "u").fill_null(value=False).to_numpy()
-    fits = np.all(value[unsafe] < most) and np.all((value >= most) | unsafe | (value == 0))
-    return most if fits and (heads is None or np.array_equal(heads, value)) else None
+    if not np.all((value >= most) | unsafe | (value == 0)):
+        return None, False
+    counted = heads is None or np.array_equal(heads, value)
+    return most, len(few) == len(parts) and counted and bool(np.all(value[unsafe] < most))

@@ -18,6 +18,7 @@ from sfumato.tables.table import (
     LARGEST,
     LOWER,
     LOWER_LEVEL,
+    PROVED,
     SECOND,
     STATUS,
     UPPER,
@@ -103,7 +104,7 @@ def internal(table: Table) -> pl.DataFrame:
     >>> internal(Table.of(pl.DataFrame({"sex": ["f"], "count": [9], "contributors": [9]}))).columns
     ['sex', 'count', 'contributors']
     """
-    known = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY)
+    known = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY, PROVED)
     return table.cells.select(*table.variables, table.value, *(n for n in known if n in table.cells.columns))
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "LOWER_LEVEL",
     "MOST",
     "OWN",
+    "PROVED",
     "RESERVED",
     "SECOND",
     "SHADOW",
@@ -57,6 +58,8 @@ UPPER_LEVEL = "upper_level"
 LOWER = "lower"
 UPPER = "upper"
 CELL_KEY = "cell_key"
+PROVED = "proved"
+"""Of unsafe cells of the custodian's table: 0 where it is not proved that they hold, -1 where it is proved that not."""
 HIDDEN = ("u", "x")
 """Statuses of cells that have no value in a table that is handed out."""
 OWN = "sfumato:"
@@ -77,7 +80,7 @@ ASKED = "sfumato:asked"
 
 _FEW = 4
 """In fewer lines than that, whole numbers that are all different tell nothing of what they are."""
-RESERVED = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY)
+RESERVED = (CONTRIBUTORS, LARGEST, SECOND, STATUS, LOWER_LEVEL, UPPER_LEVEL, LOWER, UPPER, CELL_KEY, PROVED)
 """Columns of a table file that are no variables, beside its value."""
 
 

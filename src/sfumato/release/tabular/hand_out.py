@@ -26,6 +26,7 @@ from sfumato.tables.table import (
     LARGEST,
     LOWER_LEVEL,
     OWN,
+    PROVED,
     SECOND,
     STATUS,
     UPPER_LEVEL,
@@ -37,7 +38,7 @@ __all__ = ["TableRenderer", "hand_out", "is_table_file", "refuse_out"]
 TableRenderer = Callable[[Table, TablePapers], Mapping[str, bytes]]
 """Makes the documents of a folder: what they are called, and what is in them."""
 
-_CONFIDENTIAL = (CONTRIBUTORS, LARGEST, SECOND, LOWER_LEVEL, UPPER_LEVEL, CELL_KEY)
+_CONFIDENTIAL = (CONTRIBUTORS, LARGEST, SECOND, LOWER_LEVEL, UPPER_LEVEL, CELL_KEY, PROVED)
 _OTHER_FILES = {".txt", ".tsv", ".parquet", ".xlsx", ".xls", ".sav", ".dta", ".xpt", ".json", ".hst", ".hrc", ".jj"}
 
 

@@ -15,6 +15,7 @@ from sfumato.tables.table import (
     LARGEST,
     LOWER,
     LOWER_LEVEL,
+    PROVED,
     SECOND,
     STATUS,
     UPPER,
@@ -44,6 +45,7 @@ _ABOUT = {
     LOWER: ("number", "Everybody can work out that a hidden cell is not less."),
     UPPER: ("number", "Everybody can work out that a hidden cell is not more."),
     CELL_KEY: ("number", "The cell's key, from 0 to below 1."),
+    PROVED: ("integer", "Of unsafe cells: 0 where it is not proved that they hold, -1 where it is proved that not."),
 }
 
 
@@ -147,7 +149,8 @@ class TableResource:
         known = self.papers.reader
         if known is None:
             return None
-        return known.to_plain() | ({} if known.threshold is None else {"threshold": known.threshold})
+        letters = {} if known.threshold is None else {"threshold": known.threshold, "below": known.below}
+        return known.to_plain() | letters
 
 
 def _nothing(x: object) -> bool:

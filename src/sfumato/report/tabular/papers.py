@@ -190,7 +190,8 @@ def _of_reader(done: Protected) -> list[str]:
     if reader.whole:
         known.append("that they are whole numbers")
     if reader.letters and reader.threshold is not None:
-        known.append(f"that unsafe ones (status u) are below {reader.threshold}, and all others at least that")
+        known.append(f"that those with status x are {reader.threshold} or more")
+        known += [f"that those with status u are below {reader.threshold}"] if reader.below else []
     if reader.contributor:
         known.append("the value of every cell in which they are the only contributor")
     out = [f"What readers were taken to know of hidden cells: {'; '.join(known) or 'nothing'}."]

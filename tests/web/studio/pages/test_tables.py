@@ -117,9 +117,9 @@ WAYS = {
     "a tree and sums": {"by1": "town", "tree1": "towns.csv", "by2": "size", "value": "sales", "n": "3", "p": "10"},
     "for the public": {
         **ASKED,
-        "public": "on",
-        "singletons": "on",
-        "search": "hypercube",
+        "tell_unsafe": "on",
+        "outsider": "on",
+        "search": "elimination",
         "cost": "unity",
         "lower": "1",
     },
