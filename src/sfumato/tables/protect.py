@@ -36,8 +36,8 @@ Floats = NDArray[np.float64]
 
 
 INSIDER = (
-    "A contributor who is alone in a hidden cell, or has the largest part of one, can bound an unsafe cell more closely "
-    "than its level allows. That is reported, not prevented."
+    "A contributor who is alone in a hidden cell, or has the largest part of one, can bound an unsafe cell more "
+    "closely than its level allows. That is reported, not prevented."
 )
 NO_TOTALS = (
     "The table lists no totals, so nothing was hidden for their sake. Whoever has totals from elsewhere can subtract: "

@@ -1,4 +1,4 @@
-"""What a custodian can do where a table does not hold: what is wrong first, then the ways out in the order to try them."""
+"""What a custodian can do where a table does not hold: what is wrong, then the ways out in the order to try them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def ways_out(done: Protected) -> Iterator[str]:
     yield _COARSER
     if done.levels is not None and not done.audit.exact and done.table.value:
         yield (
-            "--protect exact (`protect='exact'`) asks only that no unsafe value is known exactly, not how closely it is "
-            "bounded. The documentation says so."
+            "--protect exact (`protect='exact'`) asks only that no unsafe value is known exactly, not how closely it "
+            "is bounded. The documentation says so."
         )
 
 

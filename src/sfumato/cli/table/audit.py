@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.options import Decimal, Delimiter, Json, Reading
-from sfumato.cli.table.opening import Hierarchies, Lower, Sliding, Tolerance, Value, open_tables, trees
+from sfumato.cli.table.opening import Hierarchies, Lower, Sliding, Tolerance, Value, Work, open_tables, trees
+
+if TYPE_CHECKING:
+    from sfumato.tables.audit.attack import Audit
+    from sfumato.tables.reader import Reader
 
 __all__ = ["EXAMPLE", "audit"]
 
@@ -29,6 +34,7 @@ def audit(
     sliding: Sliding = False,
     tolerance: Tolerance = None,
     lower: Lower = None,
+    work: Work = 1.0,
     json: Json = False,
     delimiter: Delimiter = None,
     decimal: Decimal = None,
@@ -41,6 +47,7 @@ def audit(
     from sfumato.cli.working import working
     from sfumato.data.files.jj import is_jj
     from sfumato.tables.audit import audit as attack
+    from sfumato.tables.reader import reader_of_all
     from sfumato.tables.settle import published
 
     reading, known = Reading(delimiter, None, decimal), trees(hierarchy)
@@ -50,24 +57,56 @@ def audit(
     judged = opened[len(data) :] or [table for table, mine in zip(opened, own, strict=True) if mine]
     with working() as progress:
         found = attack(
-            tables, against=judged or None, lower=lower, sliding=sliding, tolerance=tolerance, progress=progress
+            tables,
+            against=judged or None,
+            lower=lower,
+            sliding=sliding,
+            tolerance=tolerance,
+            work=work,
+            progress=progress,
         )
     told = found.summary()
     if json:
-        print_json({"audit": told, "insiders": found.insiders()})
+        print_json(
+            {
+                "audit": told,
+                "reader": _plain(reader_of_all(tables, lower)),
+                "levels": None if found.levels is None else found.levels.to_plain(),
+                "unions": found.unions,
+                "insiders": found.insiders(),
+            }
+        )
     else:
-        for note in found.notes:
-            print(note)
-        if not any(table.cells[table.value].null_count() for table in tables):
-            print("No cell is hidden.")
-        print(f"{told['exact']} hidden cells can be worked out exactly.")
-        if told["below_level"] is not None:
-            print(f"{told['below_level']} can be worked out more closely than their level allows.")
-        if found.insider is not None:
-            print(f"Insiders: whoever is alone in a hidden cell works out {found.insider} others exactly.")
-        if found.insider_below is not None:
-            print(f"Whoever is alone or largest in one bounds {found.insider_below} more closely than allowed.")
-        if told["useless"]:
-            print(f"{told['useless']} hidden cells could be published without harm.")
+        _show(found, hidden=any(table.cells[table.value].null_count() for table in tables))
     if not found.passed:
         raise typer.Exit(1)
+
+
+def _plain(readers: Sequence[Reader]) -> dict[str, object] | list[dict[str, object]]:
+    """What readers know: once where it is the same of all tables."""
+    plain = [reader.to_plain() for reader in readers]
+    return plain[0] if all(one == plain[0] for one in plain) else plain
+
+
+def _show(found: Audit, *, hidden: bool) -> None:
+    """What came of it, for a person."""
+    print("Passed: no hidden cell can be worked out." if found.passed else "Failed: hidden cells can be worked out.")
+    if not hidden:
+        print("No cell is hidden.")
+    print(f"Exactly: {found.exact} hidden cells.")
+    if found.below_level is not None:
+        print(f"More closely than their level allows: {found.below_level}.")
+    if found.levels is not None and found.levels.unproved:
+        print(f"Not proved within the work allowed: {found.levels.unproved}. --work 4 allows four times the work.")
+    if found.unions is not None:
+        print(
+            f"Sums of hidden cells that totals tell: {found.unions['judged']} judged, {found.unions['unsafe']} unsafe."
+        )
+    if found.insider is not None:
+        print(f"By contributors who are alone in hidden cells, exactly: {found.insider}.")
+    if found.insider_below is not None:
+        print(f"By who is alone or largest in one, more closely than allowed: {found.insider_below}.")
+    if found.useless:
+        print(f"{found.useless} hidden cells could be published without harm.")
+    for note in found.notes:
+        print(note)

@@ -34,6 +34,7 @@ __all__ = [
     "Value",
     "Waived",
     "Weight",
+    "Work",
     "open_tables",
     "open_whole",
     "trees",
@@ -79,6 +80,9 @@ Tolerance = Annotated[
 Lower = Annotated[
     float | None,
     typer.Option(help="That readers know more: every hidden value is at least this. Counts are 1 or more anyway."),
+]
+Work = Annotated[
+    float, typer.Option(min=0.01, help="How much work the search and the proofs may cost: times the default.")
 ]
 Sliding = Annotated[
     bool,

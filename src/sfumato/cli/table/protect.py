@@ -38,6 +38,7 @@ from sfumato.cli.table.opening import (
     Value,
     Waived,
     Weight,
+    Work,
     open_tables,
     trees,
 )
@@ -87,9 +88,7 @@ def protect(
     ] = None,
     overwrite: Overwrite = False,
     force: Annotated[bool, typer.Option("--force", help="Write it although the audit fails.")] = False,
-    work: Annotated[
-        float, typer.Option(min=0.01, help="How much work the search and the proofs may cost: times the default.")
-    ] = 1.0,
+    work: Work = 1.0,
     time_limit: Annotated[float | None, typer.Option(min=0, help="Stop looking for something cheaper sooner.")] = None,
     tolerance: Tolerance = None,
     lower: Lower = None,
@@ -243,21 +242,25 @@ def _refuse_of_records(**options: object) -> None:
 
 
 def _show(done: Protected) -> None:
-    """What came of it, for a person."""
+    """What came of it, for a person: the verdict, the figures that decide, what was found, what to know."""
     told = done.to_plain()
-    checked = told["audit"]
+    levels, unions, inside = told["levels"], told["unions"], told["insiders"]
+    print("The table holds: no unsafe value can be worked out." if done.ok else "The table does not hold.")
+    if levels is not None:
+        print(f"Proved: {levels['proved']} of {levels['asked']} (an unsafe cell, upwards or downwards).")
+    else:
+        print(
+            f"Worked out exactly: {told['audit']['exact']} unsafe cells. How closely others are bounded was not asked."
+        )
+    if unions is not None:
+        left = f"; of {unions['left']} equations not every one" if unions["left"] else ""
+        print(f"Sums of hidden cells that totals tell: {unions['judged']} judged{left}, {unions['unsafe']} unsafe.")
+    if inside["exact"] is not None:
+        print(f"Contributors who are alone in hidden cells work out: {inside['exact']} unsafe cells.")
     print(f"{done.cells} cells: {done.primary} unsafe, {done.secondary} hidden beside them.")
     proved = "nothing cheaper exists" if done.suppression.optimal else "it was not proved that nothing is cheaper"
-    print(f"Hidden value beside the unsafe cells: {done.secondary_value:g} ({done.suppression.method}; {proved}).")
-    print(f"Audit: {checked['exact']} cells can be worked out exactly.")
-    if checked["below_level"] is not None:
-        print(f"       {checked['below_level']} more closely than their level allows.")
-    inside = told["insiders"]
-    if inside["exact"] is not None:
-        print(f"       Insiders: whoever is alone in a hidden cell works out {inside['exact']} others exactly.")
-    if inside["below_level"] is not None:
-        print(f"       Whoever is alone or largest in one bounds {inside['below_level']} more closely than allowed.")
-    if checked["useless"]:
-        print(f"       {checked['useless']} hidden cells could be published without harm.")
+    print(f"Hidden value beside the unsafe cells: {done.secondary_value:,g} ({done.suppression.method}; {proved}).")
+    if told["audit"].get("useless"):
+        print(f"{told['audit']['useless']} hidden cells could be published without harm.")
     for note in told["notes"]:
         print(note)
