@@ -2,8 +2,8 @@
 
 Whoever knows how cells are chosen can run the search on every table that fits what is published, and drop those that
 give another pattern. Costs that hang on a secret leave that undecided: each is multiplied by a factor of its own, which
-is drawn with the secret for the cell's codes. So the same secret gives the same pattern, in linked tables and in another
-year as well: factors drawn anew would show, pattern by pattern, what the one before hid.
+is drawn with the secret for the cell's codes. So the same secret gives the same pattern, in linked tables and next year
+too: factors drawn anew would show, pattern by pattern, what the one before hid.
 """
 
 from __future__ import annotations

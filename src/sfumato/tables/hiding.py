@@ -1,8 +1,8 @@
 """The search for cells to hide, again and again, until nothing that the reader holds tells an unsafe value.
 
 One search makes every unsafe cell uncertain. That is not enough: what is published then tells sums of hidden cells,
-which must be safe as well; somebody may be alone in hidden cells, and know them; counts are whole numbers. What is found
-wrong becomes one more thing to hold in the next search, and nothing that was asked for is dropped.
+which must be safe as well; somebody may be alone in hidden cells, and know them; counts are whole numbers. What is
+found wrong becomes one more thing to hold in the next search, and nothing that was asked for is dropped.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ _UNIONS = (
 )
 _NO_LEVELS = "It was only asked that no unsafe value can be worked out exactly, not how closely it can be bounded."
 _KEYED = (
-    "Which cells are hidden beside unsafe ones hangs on the custodian’s secret, so that nobody can run the search again "
-    "and compare."
+    "Which cells are hidden beside unsafe ones hangs on the custodian’s secret, so that nobody can run the search "
+    "again and compare."
 )
 _PLAIN_COSTS = (
     "Which cells are hidden beside unsafe ones hangs on the values alone. Whoever runs the search again on every table "
