@@ -2,8 +2,11 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
+
+import sfumato as sf
 from tests.e2e.command import sfumato
 
 FIRMS = pl.DataFrame(
@@ -84,6 +87,10 @@ def test_several_releases_are_one_attack(firms):
         (("protect", "firms.csv", "--by", "town", "--rule", "n(3"), "rule"),
         (("protect", "firms.csv", "--by", "nowhere", "--rule", "n(3)"), "nowhere"),
         (("protect", "firms.csv", "--by", "town"), "unsafe"),
+        (("protect", "firms.csv", "--by", "town", "--rule", "n(3)", "--public"), "--tell-unsafe"),
+        (("protect", "firms.csv", "--by", "town", "--rule", "n(3)", "--singletons"), "--reader"),
+        (("protect", "firms.csv", "--by", "town", "--rule", "n(3)", "--method", "hypercube"), "elimination"),
+        (("protect", "firms.csv", "--by", "town", "--rule", "n(3)", "--lower", "0"), "below 1"),
         (("audit", "nothing.csv"), "does not exist"),
         (("audit", "firms.csv", "--hierarchy", "act"), "VARIABLE=FILE"),
     ],
@@ -101,8 +108,43 @@ def test_bad_input_is_refused_in_words(firms, arguments, said):
 def test_the_internal_table_is_refused_in_a_release_folder(firms):
     (firms / "release").mkdir()
     (firms / "release" / "datapackage.json").write_text("{}")
-    arguments = ("--by", "town", "--rule", "n(3)", "--internal", "release/j.csv")
-    assert "release folder" in run(firms, "protect", "firms.csv", *arguments, status=2).stderr
+    (firms / "release" / "own").mkdir()
+    for place in ("release/j.csv", "release/own/j.csv"):
+        arguments = ("--by", "town", "--rule", "n(3)", "--internal", place)
+        assert "release folder" in run(firms, "protect", "firms.csv", *arguments, status=2).stderr
+
+
+def test_nothing_that_is_handed_out_tells_unsafe_cells_from_others(firms):
+    """Not the letters, the page, the documentation, nor a count of one kind."""
+    more = ("--by", "town,kind", "--rule", "n(3)", "--out", "out", "--internal", "judged", "--json")
+    told = json.loads(run(firms, "protect", "firms.csv", *more).stdout)
+    assert told["reader"] == {"letters": False, "least": 1, "whole": True, "contributor": False}
+    assert told["primary"] > 0
+    assert told["secondary"] > 0
+    assert "u" not in pl.read_csv(firms / "out" / "data.csv")["status"].to_list()
+    judged = pl.read_csv(firms / "judged" / "data.csv")["status"].to_list()
+    assert (judged.count("u"), judged.count("x")) == (told["primary"], told["secondary"])
+    papers = json.loads((firms / "out" / "datapackage.json").read_text())["sfumato"]["table"]
+    words = json.dumps(papers)
+    for name in ("primary", "secondary", "levels", "stages", "useless", "gap", "proof"):
+        assert f'"{name}' not in words
+    letters = (firms / "out" / "report.html").read_text()
+    assert "■" not in letters
+    assert "beside unsafe" not in letters
+
+
+def test_the_audit_of_the_file_alone_finds_the_ends_that_stand_in_it(firms):
+    """Counts, and sums of a file without documentation."""
+    for value in ((), ("--value", "turnover")):
+        run(firms, "protect", "firms.csv", "--by", "town,kind", *value, "--rule", "n(3)", "--out", "p.csv", "--json")
+        told = json.loads(run(firms, "audit", "p.csv", *value, "--json").stdout)
+        assert told["reader"]["least"] == (0 if value else 1)
+        assert told["audit"]["exact"] == 0
+        handed = sf.read_table(firms / "p.csv", value[1] if value else None)
+        low, high = handed.column("lower"), handed.column("upper")
+        found = sf.tables.audit(handed)
+        assert np.allclose(found.lower[0], low, equal_nan=True)
+        assert np.allclose(found.upper[0], high, equal_nan=True)
 
 
 @pytest.mark.slow
