@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from tests.tables.round.test_round import build, grid, inner
+from tests.tables.round.test_round import LINES, PARTS, SIDES, branched, build, grid, inner
 
 FIGURE_2 = [[0, 3, 0, 1], [0, 1, 0, 0], [4, 1, 0, 2], [1, 0, 7, 1]]
 FIGURE_6 = [[0, 4, 0, 0], [0, 0, 0, 1], [4, 1, 0, 2], [1, 0, 7, 1]]
@@ -112,3 +112,25 @@ def test_what_is_refused():
         sf.tables.adjust(judged.with_columns(count=[None] * 9))
     with pytest.raises(DataError, match="number of contributors"):
         sf.tables.adjust(judged, cost="count")
+
+
+def test_costs_are_of_the_lines_of_the_file():
+    """The code A has one part: whoever gets the file sees two values that moved."""
+    rng = np.random.default_rng(9)
+    names = list(itertools.product(PARTS, SIDES))
+    for cost in ("unity", "value", "root", "count"):
+        for _ in range(3):
+            counts = rng.integers(1, 6, 6)
+            table = branched(counts)
+            judged = sf.tables.judge(table.with_columns(contributors=table.values), "n(3)")
+            letters = np.array(judged.cells["status"].to_list())
+            done = sf.tables.adjust(judged, cost=cost)
+            true = judged.values
+            order = [names.index(row) for row in judged.cells.select("code", "side").rows()]
+            change = np.abs(STEPS @ LINES[order].T)  # every table that is at most two off in each finest cell
+            may = (counts + STEPS >= 0).all(axis=1) & (change[:, letters == "u"] >= 1).all(axis=1)
+            price = {"unity": np.ones(18), "value": true, "root": np.sqrt(true), "count": true}[cost]
+            assert done.optimal
+            assert done.cost == pytest.approx((change[may] @ price).min())
+            # what is said is what the file shows
+            assert done.cost == pytest.approx(np.abs(done.table.values - true) @ price)

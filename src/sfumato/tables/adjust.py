@@ -263,17 +263,18 @@ class _Problem:
         return np.where(raw > 0, raw, np.where(value > 0, SHARE * value, 0.0))
 
     def _costs(self, cost: Costs, value: Floats) -> Floats:
+        lines = self.merged.gather([np.ones(len(self.table))], "sum")  # a total with one part is two lines
         if cost == "unity":
-            return np.ones(len(value))
+            return lines
         if cost == "count":
             count = self.table.column(CONTRIBUTORS)
             if count is None:
                 raise DataError(f"Costs by count need the number of contributors: a column {CONTRIBUTORS!r}.")
-            return np.maximum(self.merged.gather([count], "max"), 1.0)
+            return self.merged.gather([np.fmax(count, 1.0)], "sum")
         least = 1.0 if is_count(self.table) else max(float(value[value > 0].min(initial=np.inf)), 1e-9)
         size = np.maximum(value, least if np.isfinite(least) else 1.0)
         size = size / float(size.max(initial=1.0)) * 1e4 if not is_count(self.table) else size
-        return np.sqrt(size) if cost == "root" else size
+        return lines * (np.sqrt(size) if cost == "root" else size)
 
     def way(self, asked: bool | None) -> str:
         """What the method came to."""
