@@ -288,7 +288,7 @@ def hierarchy_text(hierarchy: Hierarchy, form: Form = "arx", lead: str = _LEAD) 
     _refuse_lead(lead)
     if any(label.lstrip().startswith(lead) for path in hierarchy.paths for label in path):
         raise DataError(
-            f"A category begins with {lead}, which stands for a level in .hrc. Give another `lead`, or write it as .csv."
+            f"A category begins with {lead}, which stands for a level in .hrc. Give another `lead`, or write .csv."
         )
     return "".join(f"{lead * depth}{label}\n" for depth, label in _indented(hierarchy))
 
