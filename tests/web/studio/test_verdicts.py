@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sfumato.api.protect_table import TableAsked
-from sfumato.tables.audit.listed import LISTED
 from sfumato.tables.protect import INSIDER
 from sfumato.web.studio.verdicts import NAMES, facts, methods, notes, verdict
 
@@ -28,10 +27,8 @@ HIDDEN = {
         ({}, "ok", "no hidden cell can be worked out"),
         ({"audit": {"exact": 1, "below_level": 2}}, "bad", "1 cell can be worked out exactly and 2 more closely"),
         ({"audit": {"exact": 0, "below_level": 1}}, "bad", "1 more closely"),
-        ({"audit": {"method": "elimination", "exact": 0, "below_level": None}}, "ok", "so large"),
         ({"insiders": {"exact": 2, "below_level": None}}, "warn", "works out 2 unsafe ones exactly"),
         ({"insiders": {"exact": 0, "below_level": 1}}, "warn", "bounds 1 unsafe one more closely"),
-        ({"notes": [LISTED]}, "warn", "no hidden count is 0"),
         ({"primary": 0, "secondary": 0}, "ok", "nothing had to be hidden"),
         ({"cells": 5}, "warn", "Every cell is hidden"),
     ],
@@ -63,7 +60,7 @@ def test_the_others_say_what_they_do_not_hold_against(method, told):
 
 
 def test_what_the_verdict_says_is_not_said_again_and_options_are_named_as_on_the_page():
-    assert notes({"notes": [LISTED, INSIDER, "Take --singletons (singletons=True)."]}) == [
+    assert notes({"notes": [INSIDER, "Take --singletons (singletons=True)."]}) == [
         "Take “Hold also against who is alone in a cell”."
     ]
     assert notes({}) == []

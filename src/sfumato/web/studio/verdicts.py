@@ -90,26 +90,12 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
             "Where seconds are given below “Time, and what is shown”, allow more. Else take coarser codes, a "
             "hierarchy, fewer variables, or another method.",
         )
-    if audit.get("method") == "elimination":
-        closely = (
-            "No hidden cell is determined by the published ones. The table is so large that it was not worked out how "
-            "closely each can be bounded."
-        )
-    else:
-        closely = (
-            "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
-            "unsafe ones none closer than the rule asks."
-        )
-    from sfumato.tables.audit.listed import LISTED
-
-    listed = ""
-    if LISTED in told["notes"]:
-        listed = (
-            "But the file leaves empty cells out, so that everybody knows that no hidden count is 0, and can work out "
-            "an unsafe one: write 1 into “Everybody knows that hidden values are at least” below “Hiding cells”."
-        )
-    state = "warn" if alone or near or listed else "ok"
-    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, listed, alone, near)
+    closely = (
+        "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
+        "unsafe ones none closer than the rule asks."
+    )
+    state = "warn" if alone or near else "ok"
+    return _said(state, "The audit was passed: no hidden cell can be worked out", closely, alone, near)
 
 
 def _rounded(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,10 +175,9 @@ def facts(asked: TableAsked, told: Mapping[str, Any], shown: Mapping[str, Any]) 
 
 def notes(told: Mapping[str, Any]) -> list[str]:
     """What the method had to say, in the words of the page; what the verdict says is not said again."""
-    from sfumato.tables.audit.listed import LISTED
     from sfumato.tables.protect import INSIDER
 
-    return [_worded(note) for note in told.get("notes", []) if note not in (LISTED, INSIDER)]
+    return [_worded(note) for note in told.get("notes", []) if note != INSIDER]
 
 
 def _worded(note: str) -> str:
