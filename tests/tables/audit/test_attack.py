@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.tables.audit import audit
+from sfumato.tables.audit.attack import Levels
 from sfumato.tables.table import Table
 
 COUNTS = np.array([[0, 3, 0, 1], [0, 1, 0, 0], [4, 1, 0, 2], [1, 0, 7, 1]])
@@ -43,7 +44,7 @@ def test_figure_3_as_printed_gives_the_one_away() -> None:
 
 def test_figure_4_leaves_nought_or_one() -> None:
     table = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
-    found = audit(table)
+    found = audit(table, lower=0)
     place = next(i for i, r in enumerate(table.cells.iter_rows()) if r[:2] == ("b", "x"))
     assert (found.lower[0][place], found.upper[0][place]) == (0, 1)
     assert found.summary() == {"exact": 0, "below_level": None, "useless": 0}
@@ -76,9 +77,9 @@ def test_linked_tables_protected_one_by_one_are_not_safe_together() -> None:
 def test_what_a_later_release_tells_is_told() -> None:
     first = crossed(COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z")})
     later = Table.of(pl.DataFrame({"c": ["Total", "x"], "count": [21.0, 5.0]}))
-    assert audit([first, later]).exact == 0
+    assert audit([first, later], lower=0).exact == 0
     told = Table.of(pl.DataFrame({"r": ["a"], "c": ["x"], "count": [3.0]}))
-    assert audit([first, told]).exact == 1
+    assert audit([first, told], lower=0).exact == 1
 
 
 def test_levels_come_from_the_judged_table() -> None:
@@ -91,18 +92,21 @@ def test_levels_come_from_the_judged_table() -> None:
         levels = pl.Series([level if k else None for k in keep], dtype=pl.Float64)
         return true.with_columns(status=status, lower_level=levels, upper_level=levels)
 
-    assert audit(table, against=judged(0.0)).below_level is None
-    assert audit(table, against=judged(0.5)).below_level == 1  # [0, 1] does not reach 1.5
-    assert not audit(table, against=judged(0.5)).passed
+    assert audit(table, against=judged(0.0), lower=0).below_level is None
+    found = audit(table, against=judged(0.5), lower=0)
+    assert found.below_level == 1  # [0, 1] does not reach 1.5
+    assert not found.passed
+    # down to 0.5, and not to be told, are two goals that are reached
+    assert found.levels == Levels(asked=3, proved=2, short=1)
 
 
 def test_a_secondary_cell_too_many_is_found() -> None:
     table = crossed(
         COUNTS, {("b", "x")}, {("a", "x"), ("a", "z"), ("b", "z"), ("c", "w"), ("c", "z"), ("d", "w"), ("d", "z")}
     )
-    found = audit(table)
+    found = audit(table, lower=0)
     assert found.useless == 4
-    assert audit(table, against=crossed(COUNTS, {("b", "x")}, set())).exact == 0
+    assert audit(table, against=crossed(COUNTS, {("b", "x")}, set()), lower=0).exact == 0
 
 
 def test_without_primary_cells_every_hidden_one_counts() -> None:
@@ -117,10 +121,84 @@ def test_insiders_find_their_neighbour() -> None:
     assert (found.exact, found.insider) == (0, 1)
 
 
-def test_large_tables_are_audited_by_elimination() -> None:
-    table = crossed(COUNTS, {("b", "x")}, {("b", "Total"), ("Total", "z")})
-    found = audit(table, large=1)
-    assert found.summary() == {"method": "elimination", "exact": 1, "below_level": None, "useless": None}
+def turnover(seed: int) -> tuple[Table, Table]:
+    """A table of 8 by 8 with many hidden cells, and what was judged: each unsafe cell must reach a tenth either way."""
+    rng = np.random.default_rng(seed)
+    inner = rng.lognormal(3, 1, (8, 8)).round(1)
+    full = np.vstack([np.column_stack([inner, inner.sum(1)]), [*inner.sum(0), inner.sum()]]).round(1)
+    codes = [*"abcdefgh", "Total"]
+    lines = {"r": np.repeat(codes, 9), "c": np.tile(codes, 9), "x": full.ravel()}
+    status = np.where((rng.random((9, 9)) < 0.6) & (np.arange(9) < 8)[:, None] & (np.arange(9) < 8), "x", "s")
+    status[status == "x"] = rng.choice(["u", "x"], (status == "x").sum())
+    level = pl.Series(np.where(status == "u", full / 10, np.nan).ravel()).fill_nan(None)
+    judged = pl.DataFrame(lines).with_columns(status=pl.Series(status.ravel()), lower_level=level, upper_level=level)
+    hidden = judged.select("r", "c", pl.when(pl.col("status") == "s").then("x").alias("x"), "status")
+    return Table.of(hidden, "x"), Table.of(judged, "x")
+
+
+def test_what_is_not_decided_within_the_work_is_not_passed() -> None:
+    table, judged = turnover(1)
+    whole, none = audit(table, against=judged), audit(table, against=judged, work=0)
+    unsafe = int((judged.cells["status"] == "u").sum())
+    assert whole.levels is not None
+    assert none.levels is not None
+    assert (whole.levels.asked, whole.levels.unproved) == (2 * unsafe, 0)
+    assert (whole.levels.proved, none.levels.proved) == (2 * unsafe - whole.levels.short, 0)
+    assert none.levels.asked == none.levels.short + none.levels.unproved
+    assert not none.passed
+    assert "unproved" in none.problems[0].to_list()
+    assert (none.useless, none.exact) == (None, whole.exact)
+
+
+def test_intervals_that_are_not_worked_out_are_empty_and_never_wrong() -> None:
+    table, judged = turnover(2)
+    whole = audit(table)
+    hidden = np.isnan(table.values)
+    assert (~np.isnan(whole.lower[0]) == hidden).all()
+    seen = set()
+    for work in (0, 1e-4, 3e-4, 1e-3):
+        some = audit(table, against=judged, work=work)
+        told = ~np.isnan(some.lower[0])
+        seen.add(int(told.sum()))
+        np.testing.assert_allclose(some.lower[0][told], whole.lower[0][told], atol=1e-6)
+        np.testing.assert_allclose(some.upper[0][told], whole.upper[0][told], atol=1e-6)
+        if told.sum() < hidden.sum():
+            assert any("--work" in note for note in some.notes)
+    assert len(seen) > 1
+
+
+def test_what_is_not_handed_out_changes_no_interval() -> None:
+    table, judged = turnover(3)
+    without, against = audit(table), audit(table, against=judged)
+    assert np.array_equal(without.lower[0], against.lower[0], equal_nan=True)
+    assert np.array_equal(without.upper[0], against.upper[0], equal_nan=True)
+
+
+def test_determined_cells_are_found_whatever_the_work() -> None:
+    shown = crossed(COUNTS, {("b", "x")}, {("b", "Total")})
+    found = audit(shown, work=0)
+    assert (found.exact, found.passed) == (1, False)
+    assert found.levels == Levels(asked=1, short=1)
+
+
+def test_sliding_levels_are_one_goal_a_cell() -> None:
+    table, judged = turnover(4)
+    unsafe = int((judged.cells["status"] == "u").sum())
+    found = audit(table, against=judged, sliding=True)
+    assert found.levels is not None
+    assert found.levels.asked == unsafe
+
+
+def test_counts_that_are_whole_together_tell_more_than_each_by_itself() -> None:
+    """In the triangle a + b, b + c and a + c are 3, 3 and 4: b is 1 and the others are 2, with or without fractions.
+
+    With a fourth cell in each sum no fraction is needed to see it: three ones and what is left.
+    """
+    lines = [("Total", 4.0, "s"), ("a", None, "x"), ("b", None, "x"), ("c", None, "x")]
+    table = Table.of(pl.DataFrame(lines, schema=["v", "count", "status"], orient="row"))
+    found = audit(table)  # one of them is 2, and nobody knows which
+    assert (found.exact, found.levels) == (0, Levels(asked=3, proved=3))
+    assert found.lower[0][1:].tolist(), found.upper[0][1:].tolist() == ([1.0] * 3, [2.0] * 3)
 
 
 def test_tables_that_contradict_the_bounds_are_refused() -> None:

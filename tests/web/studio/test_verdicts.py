@@ -27,7 +27,6 @@ HIDDEN = {
         ({}, "ok", "no hidden cell can be worked out"),
         ({"audit": {"exact": 1, "below_level": 2}}, "bad", "1 cell can be worked out exactly and 2 more closely"),
         ({"audit": {"exact": 0, "below_level": 1}}, "bad", "1 more closely"),
-        ({"audit": {"method": "elimination", "exact": 0, "below_level": None}}, "ok", "so large"),
         ({"insiders": {"exact": 2, "below_level": None}}, "warn", "works out 2 unsafe ones exactly"),
         ({"insiders": {"exact": 0, "below_level": 1}}, "warn", "bounds 1 unsafe one more closely"),
         ({"primary": 0, "secondary": 0}, "ok", "nothing had to be hidden"),

@@ -16,7 +16,8 @@ Disclosure Control, 4.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,10 +25,21 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.compiled import compiled
 from sfumato.kernels.tabular.directions import directions
-from sfumato.kernels.tabular.programme import Contradiction, Programme
+from sfumato.kernels.tabular.programme import Contradiction, Programme, WorkEnded
+from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet
 
-__all__ = ["Contradiction", "Intervals", "Need", "Programme", "intervals", "inwards", "propagated"]
+__all__ = [
+    "Contradiction",
+    "Intervals",
+    "Need",
+    "Programme",
+    "components",
+    "hidden_system",
+    "intervals",
+    "inwards",
+    "propagated",
+]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -69,11 +81,20 @@ class Intervals:
         further.
     programs : int
         Linear programs that were solved.
+    seen_low, seen_high : ndarray, shape (cells,)
+        The least and the most that each cell is in the tables that were found, so what is surely possible; infinite the
+        other way round where no table was.
+    sharp : ndarray of bool, shape (cells,)
+        Whether `low` and `high` are what is possible, and not only bounds of it: False where nobody asked, or where
+        the work ended before.
     """
 
     low: Floats
     high: Floats
     programs: int
+    seen_low: Floats
+    seen_high: Floats
+    sharp: Bools
 
 
 def intervals(
@@ -86,6 +107,7 @@ def intervals(
     *,
     need: Need | None = None,
     tolerance: float = 0.0,
+    work: Work | None = None,
     progress: Progress = quiet,
 ) -> Intervals:
     """Find the interval of every hidden cell.
@@ -106,6 +128,8 @@ def intervals(
         Stop at a cell as soon as its interval is proved wide enough, or proved too narrow.
     tolerance
         By how much published sums may miss, for values that were rounded. Programs are then as large as the table.
+    work
+        Where to stop; what was learned until then is told.
 
     Examples
     --------
@@ -120,26 +144,39 @@ def intervals(
     n = len(hidden)
     low, high = np.where(hidden, -np.inf, value), np.where(hidden, np.inf, value)
     cells = np.flatnonzero(hidden)
+    work = Work() if work is None else work
     if not len(cells):
-        return Intervals(low, high, 0)
+        return Intervals(low, high, 0, low, high, ~hidden)
     asked = hidden.copy() if wanted is None else np.zeros(n, np.bool_)
     if wanted is not None:
         asked[wanted] = True
-    system = _hidden_system(matrix, value, hidden, tolerance)
+    system = hidden_system(matrix, value, hidden, tolerance)
     bottom = np.broadcast_to(np.asarray(lower, float), n)[cells]
     top = np.broadcast_to(np.asarray(upper, float), n)[cells]
     bottom, top = propagated(*system, bottom, top)
     truth = value[cells] if need is not None else np.full(len(cells), np.nan)
     reach = None if need is None else Need(need.lower[cells], need.upper[cells], need.sliding[cells])
     programs = 0
-    for part, rows, share in _components(system[0], bottom, top, asked[cells]):
+    # a cell without room is what it is; what is in no component that was asked for was not looked at
+    seen_low, seen_high = np.where(bottom == top, bottom, np.inf), np.where(bottom == top, bottom, -np.inf)
+    sharp = bottom == top
+    for part, rows, share in components(system[0], bottom, top, asked[cells]):
         progress("bounding hidden cells", share)
-        piece = _Piece(system, part, rows, bottom, top, exact=tolerance == 0)
+        piece = _Piece(system, part, rows, bottom, top, work, exact=tolerance == 0)
         ends = _bound(piece, asked[cells][part], truth[part], None if reach is None else _of(reach, part))
-        bottom[part], top[part] = ends.low, ends.high
+        bottom[part], top[part], sharp[part] = ends.low, ends.high, ends.sharp
+        seen_low[part], seen_high[part] = ends.seen_low, ends.seen_high
         programs += ends.programs
     low[cells], high[cells] = bottom, top
-    return Intervals(low, high, programs)
+    seen = _placed(cells, low, seen_low), _placed(cells, high, seen_high)
+    return Intervals(low, high, programs, seen[0], seen[1], _placed(cells, ~hidden, sharp))
+
+
+def _placed(cells: Ints, around: NDArray[Any], of_cells: NDArray[Any]) -> NDArray[Any]:
+    """An array of all cells, in which some have values of their own."""
+    out = around.copy()
+    out[cells] = of_cells
+    return out
 
 
 def _of(need: Need, part: Ints) -> Need:
@@ -153,22 +190,23 @@ def inwards(found: Intervals, hidden: Bools) -> Intervals:
 
     Examples
     --------
-    >>> ends = inwards(Intervals(np.array([0.3]), np.array([2.9999999999]), 2), np.array([True]))
+    >>> ends = intervals(sp.csr_array([[1.0, 1.0, -1.0]]), np.array([np.nan, np.nan, 2.5]), np.arange(3) < 2)
+    >>> ends = inwards(ends, np.arange(3) < 2)
     >>> ends.low.tolist(), ends.high.tolist()
-    ([1.0], [3.0])
+    ([0.0, 0.0, 2.5], [2.0, 2.0, 2.5])
     """
     low = np.where(hidden, np.ceil(found.low - 1e-6), found.low)
     high = np.where(hidden, np.floor(found.high + 1e-6), found.high)
     if (low > high).any():
         raise Contradiction
-    return Intervals(low + 0.0, high + 0.0, found.programs)
+    return replace(found, low=low + 0.0, high=high + 0.0)
 
 
 System = tuple[sp.csr_array, Floats, Floats]
 """Equations of the hidden cells, and the least and the most that each can sum to."""
 
 
-def _hidden_system(matrix: sp.csr_array, value: Floats, hidden: Bools, tolerance: float) -> System:
+def hidden_system(matrix: sp.csr_array, value: Floats, hidden: Bools, tolerance: float) -> System:
     """Equations that hold a hidden cell, with the published ones on the right side."""
     matrix = sp.csr_array(matrix).astype(np.float64)
     published = np.where(hidden, 0.0, value)
@@ -275,7 +313,7 @@ def _propagate(
     return True
 
 
-def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -> Iterator[tuple[Ints, Ints, float]]:
+def components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -> Iterator[tuple[Ints, Ints, float]]:
     """Cells and rows of each set of open cells that equations connect and somebody asked for; the share done."""
     open_cells = np.flatnonzero(high > low)
     of_open = sp.csr_array(matrix[:, open_cells])
@@ -297,8 +335,10 @@ def _components(matrix: sp.csr_array, low: Floats, high: Floats, asked: Bools) -
 class _Piece:
     """The equations of one component, scaled."""
 
-    def __init__(self, system: System, part: Ints, rows: Ints, low: Floats, high: Floats, *, exact: bool) -> None:
-        self.exact = exact
+    def __init__(
+        self, system: System, part: Ints, rows: Ints, low: Floats, high: Floats, work: Work, *, exact: bool
+    ) -> None:
+        self.exact, self.work = exact, work
         matrix, least, most = system
         of_rows = sp.csr_array(matrix[rows])
         fixed = np.where(low == high, low, 0.0)
@@ -396,6 +436,9 @@ class _Bounded:
     low: Floats
     high: Floats
     programs: int
+    seen_low: Floats
+    seen_high: Floats
+    sharp: Bools
 
 
 _SWEEPS = 4
@@ -412,12 +455,15 @@ def _bound(piece: _Piece, asked: Bools, truth: Floats, need: Need | None) -> _Bo
     if not (ends.open_low() | ends.open_high()).any():
         return _finish(ends, piece, 0)
     tables = _tables(piece, ends)
-    if len(asked) >= _SMALL:
-        _sweep(ends, tables)
-    while (end := ends.nearest()) is not None:
-        cell, sign = end
-        table = tables.least(np.array([cell]), np.array([sign]))
-        ends.end(tables.alike(cell), tables.factor[tables.alike(cell)] * sign / tables.factor[cell] < 0, table)
+    try:
+        if len(asked) >= _SMALL:
+            _sweep(ends, tables)
+        while (end := ends.nearest()) is not None:
+            cell, sign = end
+            table = tables.least(np.array([cell]), np.array([sign]))
+            ends.end(tables.alike(cell), tables.factor[tables.alike(cell)] * sign / tables.factor[cell] < 0, table)
+    except WorkEnded:
+        pass  # what was learned is told
     return _finish(ends, piece, tables.programme.solved)
 
 
@@ -456,7 +502,7 @@ def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     base = None if found is None else _first_table(piece, ends, found.rows, found.cells)
     if found is None or base is None:
         low, high = ends.low.copy(), ends.high.copy()
-        programme = Programme(piece.matrix, piece.least / piece.scale, piece.most / piece.scale, low, high)
+        programme = Programme(piece.matrix, piece.least / piece.scale, piece.most / piece.scale, low, high, piece.work)
         return _Tables(programme, np.zeros(n), None, np.arange(n), np.ones(n))
     group, factor = _together(found.moves)
     still = group < 0
@@ -478,7 +524,9 @@ def _tables(piece: _Piece, ends: _Ends) -> _Tables:
     column_low, column_high = np.full(scaled.shape[1], -np.inf), np.full(scaled.shape[1], np.inf)
     column = scaled.indices[scaled.indptr[:-1][lone]]
     column_low[column], column_high[column] = low[lone], high[lone]
-    programme = Programme(sp.csr_array(scaled[np.flatnonzero(~lone)]), low[~lone], high[~lone], column_low, column_high)
+    programme = Programme(
+        sp.csr_array(scaled[np.flatnonzero(~lone)]), low[~lone], high[~lone], column_low, column_high, piece.work
+    )
     return _Tables(programme, base, found.moves, group, factor)
 
 
@@ -541,4 +589,6 @@ def _finish(ends: _Ends, piece: _Piece, programs: int) -> _Bounded:
         high = np.where(enough & (ends.in_high >= ends.to_high - ends.close), ends.in_high, high)
     digits = min(6, 9 - int(np.floor(np.log10(max(piece.largest / piece.scale, 1.0)))))
     low, high = np.round(low, digits), np.round(high, digits)
-    return _Bounded(low * piece.scale + 0.0, high * piece.scale + 0.0, programs)
+    sharp = (ends.in_low <= ends.low + ends.close) & (ends.in_high >= ends.high - ends.close)
+    seen = (ends.in_low * piece.scale + 0.0, ends.in_high * piece.scale + 0.0)
+    return _Bounded(low * piece.scale + 0.0, high * piece.scale + 0.0, programs, *seen, sharp)

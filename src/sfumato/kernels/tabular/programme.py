@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.errors import DataError
+from sfumato.kernels.tabular.work import Work
 
-__all__ = ["Contradiction", "Programme"]
+__all__ = ["Contradiction", "Programme", "WorkEnded"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,6 +24,10 @@ class Contradiction(DataError):
         super().__init__("the published cells contradict each other: no table has these sums within the bounds given")
 
 
+class WorkEnded(Exception):
+    """The work that a program may cost is spent."""
+
+
 class Programme:
     """Linear programs over one set of rows and bounds, that differ in their costs; each starts from the last one's end.
 
@@ -32,6 +37,8 @@ class Programme:
         Rows, and the least and the most that each may sum to.
     low, high
         Bounds of the columns.
+    work
+        What all the programs may cost.
 
     Examples
     --------
@@ -42,7 +49,9 @@ class Programme:
     [5.0, 0.0]
     """
 
-    def __init__(self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats) -> None:
+    def __init__(
+        self, matrix: sp.csr_array, least: Floats, most: Floats, low: Floats, high: Floats, work: Work | None = None
+    ) -> None:
         import highspy
 
         self._highs: Any = highspy
@@ -61,9 +70,16 @@ class Programme:
         self._solver.passModel(lp)
         self._costed: Ints = np.zeros(0, np.int64)
         self.solved = 0
+        self.work = Work() if work is None else work
 
     def least(self, cells: Ints, costs: Floats) -> Floats | None:
-        """The cheapest solution where the given cells cost so much, others nothing; None if there is no end to it."""
+        """The cheapest solution where the given cells cost so much, others nothing; None if there is no end to it.
+
+        Raises
+        ------
+        WorkEnded
+            Where that costs more than is left.
+        """
         stale = np.setdiff1d(self._costed, cells)
         self._solver.changeColsCost(len(stale), stale.astype(np.int32), np.zeros(len(stale)))
         self._solver.changeColsCost(len(cells), cells.astype(np.int32), costs.astype(float))
@@ -74,7 +90,7 @@ class Programme:
                 self._solver.setOptionValue(name, setting)
             if settings:
                 self._solver.clearSolver()
-            self._solver.run()
+            self._run()
             status = self._solver.getModelStatus()
             if status == self._highs.HighsModelStatus.kOptimal:
                 table = np.array(self._solver.getSolution().col_value)
@@ -90,11 +106,23 @@ class Programme:
             return table
         raise Contradiction
 
+    def _run(self) -> None:
+        """Solve within the work that is left."""
+        if self.work.over:
+            raise WorkEnded
+        left = self.work.limit - self.work.spent
+        self._solver.setOptionValue("simplex_iteration_limit", int(min(left, _NO_LIMIT)))
+        self._solver.run()
+        self.work.spend(max(int(self._solver.getInfo().simplex_iteration_count), 1))
+        if self._solver.getModelStatus() == self._highs.HighsModelStatus.kIterationLimit and self.work.over:
+            raise WorkEnded
+
     def bounds(self, cells: Ints, low: Floats, high: Floats) -> None:
         """Change the bounds of cells."""
         self._solver.changeColsBounds(len(cells), cells.astype(np.int32), low.astype(float), high.astype(float))
 
 
+_NO_LIMIT = 2**31 - 1
 _SETTINGS: dict[str, bool | int | str] = {
     "output_flag": False,
     "threads": 1,

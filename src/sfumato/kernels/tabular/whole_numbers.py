@@ -1,4 +1,4 @@
-"""Programs in whole numbers over the equations of a table, solved once with a limit of time."""
+"""Programs in whole numbers over the equations of a table, solved once with a limit of time or of nodes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,15 @@ class Solved:
         By what share of the best one a better one may be cheaper; None without a solution, or a bound.
     cost
         What it costs.
+    iterations
+        What the solver spent on it.
     """
 
     values: Floats | None
     optimal: bool
     gap: float | None
     cost: float
+    iterations: int = 0
 
 
 def solve(
@@ -50,6 +53,7 @@ def solve(
     *,
     offset: float = 0.0,
     seconds: float | None = None,
+    nodes: int | None = None,
     gap: float = 0.0,
 ) -> Solved:
     """Minimise `cost x + offset` where `least <= matrix x <= most` and `low <= x <= high`, some x whole numbers.
@@ -64,6 +68,8 @@ def solve(
         What is paid in any case: the gap is a share of all of it.
     seconds
         When to stop with the best that was found.
+    nodes
+        After how many nodes of the search to stop: the same on every machine.
     gap
         The share at which to stop.
 
@@ -78,6 +84,8 @@ def solve(
     solver.setOptionValue("mip_rel_gap", float(gap))
     if seconds is not None:
         solver.setOptionValue("time_limit", float(max(seconds, 0.0)))
+    if nodes is not None:
+        solver.setOptionValue("mip_max_nodes", int(nodes))
     solver.setOptionValue("mip_feasibility_tolerance", 1e-9)
     solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
     lp = highspy.HighsLp()
@@ -95,17 +103,19 @@ def solve(
     solver.passModel(lp)
     solver.run()
     status, info = solver.getModelStatus(), solver.getInfo()
+    spent = max(int(info.simplex_iteration_count), 1)
     if status == highspy.HighsModelStatus.kInfeasible or (
-        status == highspy.HighsModelStatus.kUnboundedOrInfeasible and not np.any(np.isinf(high))
+        status == highspy.HighsModelStatus.kUnboundedOrInfeasible and not (np.any(cost) and np.any(np.isinf(high)))
     ):
-        return Solved(None, True, None, np.inf)
+        return Solved(None, True, None, np.inf, spent)
     if info.primal_solution_status != int(highspy.SolutionStatus.kSolutionStatusFeasible):
-        return Solved(None, False, None, np.inf)
+        return Solved(None, False, None, np.inf, spent)
     values = np.asarray(solver.getSolution().col_value)
     values[whole] = np.round(values[whole])
     paid = float(cost @ values) + offset
     optimal = status == highspy.HighsModelStatus.kOptimal and gap == 0
-    return Solved(values, optimal, 0.0 if optimal else _gap(paid, float(info.mip_dual_bound), bool(whole.any())), paid)
+    left = 0.0 if optimal else _gap(paid, float(info.mip_dual_bound), bool(whole.any()))
+    return Solved(values, optimal, left, paid, spent)
 
 
 def _gap(paid: float, bound: float, whole: bool) -> float | None:

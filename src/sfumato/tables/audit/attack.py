@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 
 from sfumato.errors import DataError
 from sfumato.kernels.grid import NO_GRID, decimals, ends_on_grid
-from sfumato.kernels.tabular.attacker import Intervals, Need, inwards
+from sfumato.kernels.tabular.attacker import Intervals, Need, intervals, inwards
 from sfumato.kernels.tabular.determined import motions
+from sfumato.kernels.tabular.told import told
+from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet, split
 from sfumato.tables.audit.insiders import Inside, found_exactly, found_too_closely
-from sfumato.tables.audit.listed import LISTED, listed_cells
+from sfumato.tables.audit.levels import Levels, goals
 from sfumato.tables.audit.rounded import attacked
 from sfumato.tables.audit.useless import useless_cells
 from sfumato.tables.equations import Merged, System, allowed_of, equations, made_additive
 from sfumato.tables.reader import Reader, reader_of_all
 from sfumato.tables.table import (
     CONTRIBUTORS,
-    COUNT,
     LARGEST,
     LEAST,
     LOWER_LEVEL,
@@ -33,15 +34,18 @@ from sfumato.tables.table import (
     STATUS,
     UPPER_LEVEL,
     Table,
+    is_count,
 )
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "Levels", "audit"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
-LARGE = 6_000
-"""With more hidden cells than this, elimination takes the place of linear programs."""
+_USUAL = 5_000
+"""Up to so many hidden cells the limits are as below; with more, each iteration costs more, and there are fewer."""
+_INTERVALS, _LEVELS, _WHOLE, _INSIDE, _USELESS = 300_000, 300_000, 300_000, 100_000, 40_000
+"""How many iterations of the solver each look may cost."""
 _EXACT = 1e-10
 """Share of the largest value below which an interval has no width."""
 
@@ -60,54 +64,53 @@ class Audit:
 
     Parameters
     ----------
-    method
-        `programs`: linear programs, every interval; `elimination`: exact disclosure by the equations only.
     exact
         Primary cells that are exactly determined, or published.
     below_level
-        Primary cells whose interval is narrower than their protection level asks for; None where no levels are known or
-        the method does not tell.
-    useless
-        Secondary cells that could be published again without harm; None where it was not looked for.
-    insider
-        Primary cells that somebody who is alone in another hidden cell finds exactly; None where contributors are not
+        Primary cells whose interval is proved narrower than their protection level asks for; None where no levels are
         known.
+    useless
+        Secondary cells that could be published again without harm; None where the work ended before.
+    method
+        How: by linear programs.
+    levels
+        What had to be possible for primary cells, and whether it is proved; None where only exact disclosure counts.
+    insider
+        Primary cells that somebody who is alone in other hidden cells finds exactly; None where contributors are not
+        known, and of counts: whoever is in a cell knows no more of it than others.
     insider_below
         Primary cells that hold against outsiders, but which somebody who is alone in another hidden cell, or has the
-        largest part of one, bounds more closely than their level allows; None where it was not looked for.
+        largest part of one, bounds more closely than their level allows; None where it was not looked for, or the work
+        ended before.
     lower, upper
         For each table, the interval of each of its lines; NaN where it is published, or not worked out.
     problems
-        For each table, what is wrong with each of its lines: `exact`, `below level`, `insider`, `insider below level`,
-        `useless`, or nothing.
+        For each table, what is wrong with each of its lines: `exact`, `below level`, `unproved`, `insider`,
+        `insider below level`, `useless`, or nothing.
     notes
         What must be said of the figures.
     """
 
-    method: str
     exact: int
     below_level: int | None
     useless: int | None
+    levels: Levels | None = None
     insider: int | None = None
     insider_below: int | None = None
     lower: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     upper: tuple[Floats, ...] = field(default=(), compare=False, repr=False)
     problems: tuple[pl.Series, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    method: str = "programs"
 
     @property
     def passed(self) -> bool:
-        """Nothing is exactly determined, and no cell is known to be below its level."""
-        return self.exact == 0 and not self.below_level
+        """Nothing is exactly determined, and all that had to be possible is proved."""
+        return self.exact == 0 and (self.levels is None or self.levels.proved == self.levels.asked)
 
-    def summary(self) -> dict[str, str | int | None]:
+    def summary(self) -> dict[str, int | None]:
         """The figures, as the commands print them."""
-        counts: dict[str, str | int | None] = {
-            "exact": self.exact,
-            "below_level": self.below_level,
-            "useless": self.useless,
-        }
-        return counts if self.method == "programs" else {"method": self.method, **counts}
+        return {"exact": self.exact, "below_level": self.below_level, "useless": self.useless}
 
     def insiders(self) -> dict[str, int | None]:
         """The same of insiders, who know what they contributed to another hidden cell."""
@@ -123,7 +126,7 @@ def audit(
     upper: float = np.inf,
     sliding: bool = False,
     tolerance: float | None = None,
-    large: int = LARGE,
+    work: float = 1.0,
     progress: Progress = quiet,
 ) -> Audit:
     """Attack tables as they are handed out, all of them together.
@@ -145,8 +148,9 @@ def audit(
         Whether only the width of an interval counts, which must be that of both levels together.
     tolerance
         Largest difference of totals from the sums of their parts that is taken for rounding; else what papers say.
-    large
-        With more hidden cells than this the audit is by elimination.
+    work
+        How many times the usual number of iterations of the solver it may cost. Exact disclosure by the equations is
+        found in any case; what else is not decided by then is `unproved`, or not there.
     progress
         Told how far it is.
 
@@ -173,54 +177,161 @@ def audit(
             "variables. Give the one that --internal wrote beside it."
         )
     merged = equations(*released, tolerance=tolerance)
-    known = _known(merged, released, judged)
-    hidden = np.isnan(merged.system.value)
-    if hidden.sum() > large:
-        return _by_elimination(merged, released, known, hidden)
-    search, rest = split(progress, (3, 1))
     readers = reader_of_all(released, lower) if reader is None else [reader.with_least(lower)] * len(released)
-    low, high = _bounds(merged, released, judged, readers, upper)
-    allowed = allowed_of(released, tolerance)
-    whole = allowed == 0 and _whole(merged, released, low[hidden], high[hidden])
-    found = attacked(merged.system, (low, high), allowed, search)
-    if whole:
-        found = inwards(found, hidden)
-    fit = _EXACT * np.nanmax(np.abs([merged.system.value, known.value]), initial=0.0)
-    exact = known.primary & (found.high - found.low <= fit)
-    shown = found
-    if allowed > 0 and (additive := known.additive(merged.system)) is not None:
-        # what is close to the truth is told with the truth added up as well; what is shown is from what is handed out
-        known, low, high = additive, np.fmin(low, additive.value), np.fmax(high, additive.value)
-        found = attacked(replace(merged.system, value=np.where(hidden, np.nan, known.value)), (low, high))
-    need = known.need(sliding) if known.leveled else None
-    below = None if need is None else known.primary & _short(found, need, known.value, fit)
+    attack = _Attack(
+        merged,
+        _known(merged, released, judged),
+        _bounds(merged, released, judged, readers, upper),
+        allowed_of(released, tolerance),
+        whole=all(one.whole for one in readers),
+        sliding=sliding,
+        work=work,
+    )
+    search, rest = split(progress, (3, 1))
+    attack.find(search)
+    attack.judge()
     rest("looking for cells that need not be hidden", 0.0)
-    alone = None if known.inside is None else known.inside.alone
-    useless = useless_cells(merged.system.matrix, known.value, hidden, known.primary, need, low, high, alone)
-    notes: tuple[str, ...] = (_ROUNDED,) if whole and hidden.any() else ()
-    if whole and (low[hidden] < 1).any():
-        listed = listed_cells(merged.system.matrix, merged.system.value, hidden, known.primary)
-        notes = (*notes, LISTED) if (listed & ~exact).any() else notes
-    if need is not None and np.isnan(known.value[known.primary]).any():
-        notes = (*notes, _UNJUDGED)
-    if hidden.any() and not merged.system.matrix.shape[0]:
-        notes = (*notes, _NO_SUMS)
-    said = {"exact": exact, "below level": below, "useless": useless}
-    if need is not None and below is not None and known.inside is not None:
-        rest("looking for what insiders find", 0.7)
-        asked = known.primary & ~exact & ~below
-        said["insider below level"] = found_too_closely(
-            merged.system.matrix, known.value, hidden, asked, need, known.inside, (low, high)
+    attack.look_for_useless()
+    rest("looking for what insiders find", 0.7)
+    attack.look_inside()
+    return _told(merged, released, attack)
+
+
+class _Attack:
+    """One attack: the tables as one system, what is known of it, and what is found, step by step."""
+
+    def __init__(
+        self,
+        merged: Merged,
+        known: _Known,
+        bounds: tuple[Floats, Floats],
+        allowed: float,
+        *,
+        whole: bool,
+        sliding: bool,
+        work: float,
+    ) -> None:
+        self.system, self.known, self.bounds, self.allowed = merged.system, known, bounds, allowed
+        self.hidden = np.isnan(merged.system.value)
+        self.whole = whole and allowed == 0
+        self.need = known.need(sliding)
+        self.leveled = known.leveled
+        self.fit = _EXACT * np.nanmax(np.abs([merged.system.value, known.value]), initial=0.0)
+        # of larger tables every iteration costs more
+        self.work = work * min(1.0, _USUAL / max(int(self.hidden.sum()), 1))
+        self.exact = self.free = np.zeros(len(self.hidden), dtype=bool)
+        self.said: dict[str, Bools | None] = {}
+
+    def budget(self, iterations: int) -> Work:
+        """So much work, times what was allowed."""
+        return Work(iterations * self.work)
+
+    def find(self, progress: Progress) -> None:
+        """What readers find from what is handed out: intervals, and which cells are determined."""
+        unsafe = self.known.primary
+        found = attacked(self.system, self.bounds, self.allowed, self.budget(_INTERVALS), progress)
+        still = motions(self.system.matrix, self.hidden).determined
+        if self.whole and self.hidden.any():
+            found = self._as_whole_numbers(inwards(found, self.hidden))
+        else:
+            self.free = found.seen_high - found.seen_low > self.fit
+        self.found = found
+        self.exact = unsafe & (~self.hidden | still | (found.high - found.low <= self.fit))
+
+    def _as_whole_numbers(self, found: Intervals) -> Intervals:
+        """What is found by those who know that all hidden cells are whole numbers, all of them together."""
+        decided = told(
+            self.system.matrix,
+            self.system.value,
+            self.hidden,
+            *self.bounds,
+            self.known.primary,
+            truth=self.known.value,
+            work=self.budget(_WHOLE),
         )
-    return _told(merged, released, known, (shown, hidden), said, notes)
+        self.free = decided.free
+        low, high = (np.where(decided.told, decided.value, end) for end in (found.low, found.high))
+        return replace(found, low=low, high=high, sharp=found.sharp | (low == high))
+
+    def judge(self) -> None:
+        """Which goals are reached."""
+        known, ends, fit = self.known, self.bounds, self.fit
+        found = self.found
+        if self.leveled:
+            hidden, value = self.hidden, known.value
+            if self.allowed > 0 and (additive := known.additive(self.system)) is not None:
+                # what is close to the truth is told with the truth added up as well
+                self.known = known = additive
+                value, ends = known.value, (np.fmin(ends[0], known.value), np.fmax(ends[1], known.value))
+                self.bounds = ends
+            asked = np.flatnonzero(known.primary & hidden & ~np.isnan(value))
+            reached = intervals(
+                self.system.matrix, value, hidden, *ends, asked, need=self.need, work=self.budget(_LEVELS)
+            )
+            found = reached if self.allowed > 0 else _both(found, reached)
+            if not self.whole:
+                self.free = self.free | (reached.seen_high - reached.seen_low > fit)
+        levels = self.need if self.leveled else Need(*(np.zeros(len(self.hidden)),) * 3)
+        self.goals = goals(known.primary, known.value, levels, found, (self.exact, self.free), fit, each=self.whole)
+        self.said["exact"], self.said["unproved"] = self.exact, self.goals.unproved
+        self.said["below level"] = self.goals.below if self.leveled else None
+
+    def look_for_useless(self) -> None:
+        """Which hidden cells could be published again."""
+        known = self.known
+        self.said["useless"] = useless_cells(
+            self.system.matrix,
+            known.value,
+            self.hidden,
+            known.primary,
+            self.need if self.leveled else None,
+            *self.bounds,
+            known.inside,
+            self.budget(_USELESS),
+            whole=self.whole,
+        )
+
+    def look_inside(self) -> None:
+        """What those find who are alone in hidden cells, or have the largest part of one."""
+        known, matrix = self.known, self.system.matrix
+        if known.inside is None:
+            return
+        self.said["insider"] = wholly = found_exactly(matrix, self.hidden, known.primary, known.inside)
+        if self.leveled:
+            asked = known.primary & ~self.exact & ~self.goals.below
+            closely = found_too_closely(
+                matrix, known.value, self.hidden, asked, self.need, known.inside, self.bounds, self.budget(_INSIDE)
+            )
+            self.said["insider below level"] = None if closely is None else closely & ~wholly
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of the figures."""
+        some = bool(self.hidden.any())
+        said = {
+            _ROUNDED: self.whole and some,
+            _NOT_ALL: bool((self.hidden & ~self.found.sharp).any()),
+            _UNJUDGED: self.leveled and bool(np.isnan(self.known.value[self.known.primary]).any()),
+            _NO_SUMS: some and not self.system.matrix.shape[0],
+        }
+        return tuple(note for note, holds in said.items() if holds)
+
+
+def _both(one: Intervals, other: Intervals) -> Intervals:
+    """What two attacks found together."""
+    low, high = np.fmax(one.low, other.low), np.fmin(one.high, other.high)
+    seen = np.fmin(one.seen_low, other.seen_low), np.fmax(one.seen_high, other.seen_high)
+    return replace(one, low=low, high=high, seen_low=seen[0], seen_high=seen[1])
 
 
 _ROUNDED = (
-    "All values are whole counts: intervals are rounded inwards to whole numbers. That all other cells are whole too "
-    "may narrow them further."
+    "All values are whole counts: which of them are told is decided with all hidden cells whole together, or left "
+    "unproved. Intervals of the others are rounded inwards; all cells together may narrow them further."
 )
-
-
+_NOT_ALL = (
+    "The work ended before the intervals of all hidden cells were worked out; those of some are left empty. More work "
+    "(--work, `work`) gives more of them."
+)
 _UNJUDGED = (
     "No judged table tells the values and levels of some unsafe cells: of these only exact disclosure was looked for. "
     "Give the judged table of each release (--against again)."
@@ -276,7 +387,8 @@ def _known(merged: Merged, released: Sequence[Table], judged: Sequence[Table]) -
 
     value = gathered("value", "max", np.nan)
     inside = None
-    if any(CONTRIBUTORS in t.cells.columns for t in (*judged, *released)):
+    everybody = (*judged, *released)
+    if any(CONTRIBUTORS in t.cells.columns for t in everybody) and not all(is_count(t) for t in everybody):
         alone = gathered("contributors", "min", np.nan) == 1
         inside = Inside(alone, gathered("largest", "max", np.nan), gathered("single", "max", np.nan))
     below, above, wide = (gathered(f"{name}_level", "max", 0.0) for name in ("lower", "upper", "sliding"))
@@ -333,80 +445,35 @@ def _bounds(
     return merged.gather(lows, "max", 0.0), merged.gather(highs, "min", np.inf)
 
 
-def _whole(merged: Merged, released: Sequence[Table], lower: Floats, upper: Floats) -> bool:
-    """Whether all that is known are whole counts."""
-    told = merged.system.value[~np.isnan(merged.system.value)]
-    ends = np.concatenate([lower, upper])
-    ends = ends[np.isfinite(ends)]
-    return all(t.value == COUNT for t in released) and bool(
-        np.all(told == np.round(told)) and np.all(ends == np.round(ends))
-    )
-
-
-def _short(found: Intervals, need: Need, value: Floats, fit: float) -> Bools:
-    """Cells whose interval does not reach their levels."""
-    short = np.zeros(len(value), dtype=bool)
-    far = (value - found.low, found.high - value, found.high - found.low)
-    for level, reached in zip((need.lower, need.upper, need.sliding), far, strict=True):
-        short |= (level > 0) & (reached < level * (1 - 1e-9) - fit)
-    return short
-
-
-def _by_elimination(merged: Merged, released: Sequence[Table], known: _Known, hidden: Bools) -> Audit:
-    still = motions(merged.system.matrix, hidden)
-    none = np.full(len(hidden), np.nan)
-    exact = known.primary & (still.determined | ~hidden)
-    found = Intervals(none, none, 0)
-    said = {"exact": exact, "below level": None, "useless": None}
-    return _told(merged, released, known, (found, hidden), said, (_ELIMINATED,), "elimination")
-
-
-_ELIMINATED = (
-    "The tables are large: exact disclosure by the equations was looked for, not the intervals of hidden cells."
-)
-
-
-def _told(
-    merged: Merged,
-    released: Sequence[Table],
-    known: _Known,
-    seen: tuple[Intervals, Bools],
-    said: dict[str, Bools | None],
-    notes: tuple[str, ...],
-    method: str = "programs",
-) -> Audit:
-    found, hidden = seen
-    if known.inside is not None:
-        wholly = found_exactly(merged.system.matrix, hidden, known.primary, known.inside.alone)
-        closely = said.get("insider below level")
-        said["insider"] = wholly
-        said["insider below level"] = None if closely is None else closely & ~wholly
-    low, high = merged.spread(found.low, np.nan), merged.spread(found.high, np.nan)
+def _told(merged: Merged, released: Sequence[Table], attack: _Attack) -> Audit:
+    found = attack.found
+    low, high = (merged.spread(np.where(found.sharp, end, np.nan), np.nan) for end in (found.low, found.high))
     lower, upper = zip(*(_written(*one) for one in zip(released, low, high, strict=True)), strict=True)
     shown = [np.isnan(t.values) for t in released]
     spread = {
-        name: None if cells is None else _own(merged, cells, name, released, known) for name, cells in said.items()
+        name: None if cells is None else _own(merged, cells, name, released, attack.known)
+        for name, cells in attack.said.items()
     }
     counts = {name: None if lines is None else _distinct(released, lines) for name, lines in spread.items()}
     problems = []
     for k, table in enumerate(released):
         text = np.full(len(table), None, dtype=object)
-        for name in ("useless", "insider below level", "insider", "below level", "exact"):
+        for name in ("useless", "insider below level", "insider", "unproved", "below level", "exact"):
             lines = spread.get(name)
             if lines is not None:
                 text[lines[k]] = name
         problems.append(pl.Series("problem", text.tolist(), dtype=pl.String))
     return Audit(
-        method=method,
         exact=counts["exact"] or 0,
         below_level=counts["below level"],
         useless=counts["useless"],
+        levels=attack.goals.levels,
         insider=counts.get("insider"),
         insider_below=counts.get("insider below level"),
         lower=tuple(np.where(s, x, np.nan) for s, x in zip(shown, lower, strict=True)),
         upper=tuple(np.where(s, x, np.nan) for s, x in zip(shown, upper, strict=True)),
         problems=tuple(problems),
-        notes=notes,
+        notes=attack.notes,
     )
 
 

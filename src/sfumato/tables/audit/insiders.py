@@ -8,6 +8,7 @@ insiders at once; only where there is none they are asked one by one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,18 +16,19 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import Need
-from sfumato.kernels.tabular.determined import motions
+from sfumato.kernels.tabular.determined import determined_by, drawn_moves, motions
 from sfumato.kernels.tabular.goals import FAR, room
 from sfumato.kernels.tabular.programs import Flows
+from sfumato.kernels.tabular.work import Work
+from sfumato.tables.equations import Merged
+from sfumato.tables.table import CONTRIBUTORS, SINGLE, Table, is_count
 
-__all__ = ["Inside", "found_exactly", "found_too_closely"]
+__all__ = ["Inside", "found_by_insiders", "found_exactly", "found_too_closely", "sets_alone"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST = 1_500
-"""With more hidden cells than this no insider's intervals are looked for."""
 _TINY = 1e-7
 
 
@@ -48,28 +50,93 @@ class Inside:
     largest: Floats
     name: Floats
 
+    def sets(self, hidden: Bools) -> list[Ints]:
+        """For each who is alone in hidden cells, all of these; where nobody is named, each cell is somebody else's."""
+        cells = np.flatnonzero(hidden & self.alone)
+        named = cells[~np.isnan(self.name[cells])]
+        order = named[np.argsort(self.name[named], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.name[order], prepend=np.nan) != 0)
+        return [*np.split(order, starts[1:])[: len(starts)], *cells[np.isnan(self.name[cells])].reshape(-1, 1)]
+
     def same(self, cell: int, others: Ints) -> Bools:
         """Whether the insider of other cells is the one of this cell: alone in both, or with the same contribution."""
         one = self.alone[others] & self.alone[cell] & (self.name[others] == self.name[cell])
         return np.asarray(one | (~self.alone[others] & (self.largest[others] == self.largest[cell])))
 
 
-def found_exactly(matrix: sp.csr_array, hidden: Bools, primary: Bools, alone: Bools) -> Bools:
-    """Primary cells that move in proportion to another one in which somebody is alone.
+def sets_alone(table: Table, merged: Merged, hidden: Bools) -> list[Ints]:
+    """For each contributor, or holding, the hidden cells that this one is alone in; of counts none.
+
+    Whoever is in a count knows no more of it than others do. Where nobody is named, each such cell is somebody else's.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sfumato.tables.equations import equations
+    >>> lines = {"v": ["Total", "a", "b"], "x": [9.0, 2.0, 7.0], "contributors": [3, 1, 2]}
+    >>> table = Table.of(pl.DataFrame(lines), "x")
+    >>> [cells.tolist() for cells in sets_alone(table, equations(table), np.array([False, True, True]))]
+    [[1]]
+    """
+    heads, single = table.column(CONTRIBUTORS), table.column(SINGLE)
+    if heads is None or is_count(table):
+        return []
+    name = np.full(len(table), np.nan) if single is None else single
+    return Inside(merged.gather([heads], "min", np.nan) == 1, np.empty(0), merged.gather([name], "max", np.nan)).sets(
+        hidden
+    )
+
+
+def found_by_insiders(
+    matrix: sp.csr_array, hidden: Bools, primary: Bools, sets: Sequence[Ints]
+) -> list[tuple[Ints, Ints]]:
+    """Who finds hidden primary cells by the equations of the whole system, knowing a set of cells; and which.
+
+    Who knows a single cell, or several that move in proportion, finds what moves in proportion to it. For those who
+    know more, moves are drawn that leave all they know as it is: what does not move is found.
 
     Examples
     --------
     >>> row, some = sp.csr_array([[1, 1, 1, -1]]), np.array([True, True, False, False])
-    >>> found_exactly(row, some, some, np.array([True, False, False, False])).tolist()
-    [False, True, False, False]
+    >>> [(known.tolist(), found.tolist()) for known, found in found_by_insiders(row, some, some, [np.array([0])])]
+    [([0], [1])]
     """
     group = motions(matrix, hidden).group
-    many = int(group.max(initial=-1)) + 1
-    inside = alone & (group >= 0)
-    number = np.bincount(group[inside], minlength=many)
-    other = np.zeros(len(group), dtype=np.int64)
-    other[group >= 0] = number[group[group >= 0]]
-    return np.asarray(primary & (other - inside > 0))
+    asked = np.flatnonzero(primary & (group >= 0))
+    by_group = asked[np.argsort(group[asked], kind="stable")]
+    cells, moved = np.flatnonzero(hidden), None
+    kinds = [np.unique(group[known][group[known] >= 0], return_index=True) for known in sets]
+    most = max((len(kind[0]) for kind in kinds), default=0)
+    out = []
+    for known, (groups, first) in zip(sets, kinds, strict=True):
+        if len(groups) > 1:
+            moved = drawn_moves(matrix, hidden, most + 2) if moved is None else moved
+            moving = known[group[known] >= 0][first]
+            still = cells[determined_by(moved, np.searchsorted(cells, moving))]
+            found = asked[np.isin(asked, still)]
+        else:
+            a, b = np.searchsorted(group[by_group], [groups[0], groups[0] + 1]) if len(groups) else (0, 0)
+            found = by_group[a:b]
+        found = np.setdiff1d(found, known)
+        if len(found):
+            out.append((known, found))
+    return out
+
+
+def found_exactly(matrix: sp.csr_array, hidden: Bools, primary: Bools, inside: Inside) -> Bools:
+    """Primary cells that somebody finds from all the hidden cells that he is alone in.
+
+    Examples
+    --------
+    >>> row, some = sp.csr_array([[1, 1, 1, -1]]), np.array([True, True, False, False])
+    >>> inside = Inside(np.array([True, False, False, False]), np.full(4, np.nan), np.full(4, np.nan))
+    >>> found_exactly(row, some, some, inside).tolist()
+    [False, True, False, False]
+    """
+    out = np.zeros(len(hidden), dtype=bool)
+    for _, found in found_by_insiders(matrix, hidden, primary, inside.sets(hidden)):
+        out[found] = True
+    return out
 
 
 def found_too_closely(
@@ -80,8 +147,9 @@ def found_too_closely(
     need: Need,
     inside: Inside,
     bounds: tuple[Floats, Floats],
+    work: Work | None = None,
 ) -> Bools | None:
-    """Cells that some insider bounds more closely than their level allows; None in large tables.
+    """Cells that some insider bounds more closely than their level allows; None where the work ended before.
 
     Parameters
     ----------
@@ -95,6 +163,8 @@ def found_too_closely(
         Who is in which cell.
     bounds
         What everybody knows of each cell.
+    work
+        What the programs may cost.
 
     Examples
     --------
@@ -108,18 +178,21 @@ def found_too_closely(
     >>> found_too_closely(row, value, hidden, asked, Need(two, two, 0 * two), inside, (0 * two, two + np.inf)).tolist()
     [True, False, False, False]
     """
-    if hidden.sum() > MOST or need.sliding.any() or np.isnan(value[hidden]).any():
+    if need.sliding.any() or np.isnan(value[hidden]).any():
         return None
     cells = np.flatnonzero(hidden)
     part = sp.csr_array(sp.csc_array(matrix)[:, cells]).astype(np.float64)
     part = sp.csr_array(part[np.flatnonzero(np.diff(part.indptr))])
-    search = _Search(part, value[cells], inside, cells, bounds)
+    work = Work() if work is None else work
+    search = _Search(part, value[cells], inside, cells, bounds, work)
     short = np.zeros(len(hidden), dtype=bool)
     for cell in np.flatnonzero(asked & hidden).tolist():
         place = int(np.searchsorted(cells, cell))
         for sign, level in ((1, need.upper[cell]), (-1, need.lower[cell])):
             if level > 0 and not short[cell]:
                 short[cell] = search.short(place, sign, float(level))
+            if work.over:
+                return None
     return short
 
 
@@ -127,9 +200,15 @@ class _Search:
     """Flows among the hidden cells, within what insiders know."""
 
     def __init__(
-        self, matrix: sp.csr_array, value: Floats, inside: Inside, cells: Ints, bounds: tuple[Floats, Floats]
+        self,
+        matrix: sp.csr_array,
+        value: Floats,
+        inside: Inside,
+        cells: Ints,
+        bounds: tuple[Floats, Floats],
+        work: Work,
     ) -> None:
-        self.flows = Flows(matrix)
+        self.flows, self.work = Flows(matrix), work
         self.down, self.up = room(value, bounds[0][cells], bounds[1][cells])
         self.inside = Inside(inside.alone[cells], inside.largest[cells], inside.name[cells])
         least = np.where(np.isnan(self.inside.largest), -np.inf, self.inside.largest)
@@ -164,4 +243,8 @@ class _Search:
         """How cells can move with one that moves by its level, within what is known of some; in units of the level."""
         falls, rises = np.minimum(self.down / level, FAR), np.minimum(self.up / level, FAR)
         falls[known], rises[known] = (np.minimum(end[known] / level, FAR) for end in (self.falls, self.rises))
-        return self.flows.cheapest(cell, sign, 1.0 - 1e-6, falls, rises)
+        if self.work.over:
+            return None
+        moved = self.flows.cheapest(cell, sign, 1.0 - 1e-6, falls, rises)
+        self.work.spend(max(int(self.flows.solver.getInfo().simplex_iteration_count), 1))
+        return moved

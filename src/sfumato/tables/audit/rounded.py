@@ -6,16 +6,21 @@ he can know, so it hides nothing; to take the whole tolerance for room would cal
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import Intervals, intervals
 from sfumato.kernels.tabular.residuals import residuals
+from sfumato.kernels.tabular.work import Work
 from sfumato.progress import Progress, quiet
 from sfumato.tables.equations import System
 
 __all__ = ["attacked"]
+
+_OF_CELLS = ("low", "high", "seen_low", "seen_high", "sharp")
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -25,6 +30,7 @@ def attacked(
     system: System,
     bounds: tuple[Floats, Floats],
     allowed: float = 0.0,
+    work: Work | None = None,
     progress: Progress = quiet,
 ) -> Intervals:
     """Intervals of the cells without a value, from those that have one.
@@ -37,6 +43,8 @@ def attacked(
         What is known of each cell before.
     allowed
         By how much sums may miss.
+    work
+        What the programs may cost.
     progress
         Told how far it is.
 
@@ -60,5 +68,5 @@ def attacked(
             matrix = sp.csr_array(sp.hstack([matrix, ones], format="csr"))
             value, hidden = np.append(value, missed[rows]), np.append(hidden, np.zeros(len(rows), dtype=bool))
             low, high = np.append(low, missed[rows]), np.append(high, missed[rows])
-    found = intervals(matrix, value, hidden, low, high, progress=progress)
-    return Intervals(found.low[:count], found.high[:count], found.programs)
+    found = intervals(matrix, value, hidden, low, high, work=work, progress=progress)
+    return replace(found, **{name: getattr(found, name)[:count] for name in _OF_CELLS})

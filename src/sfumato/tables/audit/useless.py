@@ -8,15 +8,13 @@ from numpy.typing import NDArray
 
 from sfumato.kernels.tabular.attacker import Need, intervals
 from sfumato.kernels.tabular.determined import motions
-from sfumato.tables.audit.insiders import found_exactly
+from sfumato.kernels.tabular.work import Work
+from sfumato.tables.audit.insiders import Inside, found_exactly
 
 __all__ = ["useless_cells"]
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-
-_MOST, _MOST_BY_PROGRAMS = 3_000, 700
-"""With more hidden cells than this nothing is looked for: without, and with programs."""
 
 
 def useless_cells(
@@ -27,11 +25,16 @@ def useless_cells(
     levels: Need | None,
     lower: Floats | float,
     upper: Floats | float,
-    alone: Bools | None = None,
+    inside: Inside | None = None,
+    work: Work | None = None,
+    *,
+    whole: bool = False,
 ) -> Bools | None:
-    """Secondary cells that can be published, all of them together, without harm to a primary one; None in large tables.
+    """Secondary cells that can be published, all of them together, without harm to a primary one; None
+    where the work ended before.
 
-    With `alone` (the cells of one contributor) it is harm, too, if one who is alone in a cell then finds a primary one.
+    With `inside` it is harm, too, if one who is alone in cells then finds a primary one. Of whole numbers (`whole`) at
+    least one more must remain possible for a cell without a level.
 
     Cells are tried from the largest down (in their order where values are not known). Without true values, a cell is
     useless if the equations still determine no more primary cells than before.
@@ -44,29 +47,34 @@ def useless_cells(
     [False, True, False, False, False]
     """
     known = not np.isnan(value[hidden]).any()
-    if hidden.sum() > (_MOST_BY_PROGRAMS if known else _MOST):
-        return None
+    work = Work() if work is None else work
+    least = 1.0 if whole else 0.0
     state, useless = hidden.copy(), np.zeros(len(hidden), dtype=bool)
     lost = motions(matrix, hidden).determined & primary
-    told = lost if alone is None else found_exactly(matrix, hidden, primary, alone)
+    told = lost if inside is None else found_exactly(matrix, hidden, primary, inside)
     size = np.where(np.isnan(value), 0.0, value)
     tried = np.flatnonzero(hidden & ~primary)
-    short = _short(matrix, value, hidden, primary & hidden & ~lost, levels, lower, upper) if known else None
+    short = (
+        _short(matrix, value, hidden, primary & hidden & ~lost, levels, (lower, upper), least, work) if known else None
+    )
     for cell in tried[np.argsort(-size[tried], kind="stable")]:
+        work.spend(int(state.sum()) // 10)  # what elimination costs, as iterations
+        if work.over:
+            return None
         state[cell] = False
         if ((motions(matrix, state).determined & primary) & ~lost).any():
             state[cell] = True
             continue
-        if alone is not None and told is not None and (found_exactly(matrix, state, primary, alone) & ~told).any():
+        if inside is not None and told is not None and (found_exactly(matrix, state, primary, inside) & ~told).any():
             state[cell] = True
             continue
         if short is not None:
-            worse = _short(matrix, value, state, primary & hidden & ~lost, levels, lower, upper) & ~short
+            worse = _short(matrix, value, state, primary & hidden & ~lost, levels, (lower, upper), least, work) & ~short
             if worse.any():
                 state[cell] = True
                 continue
         useless[cell] = True
-    return useless
+    return None if work.over else useless
 
 
 def _short(
@@ -75,21 +83,22 @@ def _short(
     hidden: Bools,
     primary: Bools,
     levels: Need | None,
-    lower: Floats | float,
-    upper: Floats | float,
+    bounds: tuple[Floats | float, Floats | float],
+    width: float,
+    work: Work,
 ) -> Bools:
     """Primary cells that do not reach their levels, or have no width where none is asked for."""
     none = np.zeros(len(value))
     given = (none,) * 3 if levels is None else (levels.lower, levels.upper, levels.sliding)
     down, up, wide = (np.where(primary, level, 0.0) for level in given)
     lax = primary & (down <= 0) & (up <= 0) & (wide <= 0)
-    least = np.where(lax, 1e-6 * np.maximum(np.abs(value), 1e-9), 0.0)
+    least = np.where(lax, np.maximum(width, 1e-6 * np.maximum(np.abs(value), 1e-9)), 0.0)
+    lower, upper = bounds
     known = np.where(hidden, np.maximum(value, lower), value)
-    found = intervals(
-        matrix, known, hidden, lower, upper, np.flatnonzero(primary), need=Need(down, up, np.maximum(least, wide))
-    )
+    reach = Need(down, up, np.maximum(least, wide))
+    found = intervals(matrix, known, hidden, lower, upper, np.flatnonzero(primary), need=reach, work=work)
     slack = 1e-9 * np.nanmax(np.abs(value), initial=0.0)
     short = (
         (value - found.low < down - slack) | (found.high - value < up - slack) | (found.high - found.low < wide - slack)
     )
-    return np.asarray(primary & (short | (found.high - found.low < least / 2)))
+    return np.asarray(primary & (short | (found.high - found.low < least * (0.99 if width else 0.5))))

@@ -86,16 +86,10 @@ def _hidden(told: Mapping[str, Any]) -> dict[str, Any]:
             "Where seconds are given below “Time, and what is shown”, allow more. Else take coarser codes, a "
             "hierarchy, fewer variables, or another method.",
         )
-    if audit.get("method") == "elimination":
-        closely = (
-            "No hidden cell is determined by the published ones. The table is so large that it was not worked out how "
-            "closely each can be bounded."
-        )
-    else:
-        closely = (
-            "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
-            "unsafe ones none closer than the rule asks."
-        )
+    closely = (
+        "An attacker who sees the table and knows how codes add up finds an interval for each hidden cell, and for "
+        "unsafe ones none closer than the rule asks."
+    )
     state = "warn" if alone or near else "ok"
     return _said(state, "The audit was passed: no hidden cell can be worked out", closely, alone, near)
 
